@@ -1,0 +1,1 @@
+"""Token-budgeted context windows for LLM conversations."""

@@ -1,0 +1,1 @@
+"""Tool outputs made smaller, with their structure kept."""

@@ -1,0 +1,73 @@
+"""Owns every error the library raises; catch `ContextError` at the edge (a page, a script).
+
+An error takes facts as keyword arguments, keeps them as attributes and says a way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class ContextError(Exception):
+    """Base of all errors of this library."""
+
+
+class MessageError(ContextError):
+    """A message is not what the chat format allows."""
+
+    def __init__(self, *, place: str, problem: str) -> None:
+        self.place = place
+        self.problem = problem
+        super().__init__(f"{place}: {problem}")
+
+
+class BudgetError(ContextError):
+    """What must be kept does not fit, whatever is left out."""
+
+    def __init__(self, *, needed: int, available: int, parts: Mapping[str, int]) -> None:
+        self.needed = needed
+        self.available = available
+        self.parts = dict(parts)
+        listed = ", ".join(f"{name} {tokens:,}" for name, tokens in self.parts.items() if tokens)
+        super().__init__(
+            f"what must be kept takes {needed:,} tokens but {available:,} are usable ({listed}); "
+            f"shorten the system prompt or tool definitions, or use a larger window"
+        )
+
+
+class PolicyError(ContextError):
+    """A policy field has a value outside its range."""
+
+    def __init__(self, *, field: str, value: object, allowed: str) -> None:
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"policy field {field!r} is {value!r}; allowed: {allowed}")
+
+
+class UnknownWindowError(ContextError):
+    """The window of a model is not known, so no budget can be computed."""
+
+    def __init__(self, *, model: str | None) -> None:
+        self.model = model
+        of = f"of model {model!r} " if model else ""
+        super().__init__(f"the context window {of}is unknown; pass window_tokens or max_tokens")
+
+
+class SummarizerError(ContextError):
+    """A summarizer failed or returned nothing usable; nothing was changed."""
+
+    def __init__(self, *, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"the summarizer gave no usable summary: {problem}")
+
+
+class FormatError(ContextError):
+    """A file is not a conversation this library reads."""
+
+    def __init__(self, *, path: str, problem: str, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        where = path if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {problem}")

@@ -1,0 +1,1 @@
+"""Conversations of other products, read as values; nothing here writes."""

@@ -1,0 +1,77 @@
+"""Owns blocks: the smallest thing that may be kept or folded, and so where history may be cut.
+
+A block is one message, or an assistant message with its tool calls and the tool messages that
+directly follow it. A call is answered only by a tool message of its own block; ids that are used
+again later, or are missing, are paired by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ctxcore.messages.values import Message, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTracker:
+    """Tells the block of each next message, knowing only the head of the block before it."""
+
+    head: Message | None = None
+    head_seq: int = 0
+
+    def next(self, message: Message, seq: int) -> BlockTracker:
+        """The tracker after `message`; its `head_seq` is the block that `message` belongs to."""
+        joins = message.is_tool_result and self.head is not None and bool(self.head.calls)
+        return self if joins else BlockTracker(message, seq)
+
+    def function_name(self, message: Message) -> str:
+        """The function whose output `message` is; empty if no call of this block asked for it."""
+        if message.name or self.head is None:
+            return message.name or ""
+        return next((call.name for call in self.head.calls if call.id == message.answers), "")
+
+
+def block_starts(messages: Iterable[Message]) -> list[int]:
+    """For each message the index of its block's first message; never decreasing."""
+    tracker, starts = BlockTracker(), []
+    for at, message in enumerate(messages):
+        tracker = tracker.next(message, at)
+        starts.append(tracker.head_seq)
+    return starts
+
+
+def cut_points(messages: Sequence[Message]) -> list[int]:
+    """Every index where history may be split: no result loses its call, no call its results."""
+    return [*sorted(set(block_starts(messages))), len(messages)]
+
+
+def pair_results(
+    calls: Sequence[ToolCall], results: Sequence[Message]
+) -> tuple[list[int | None], list[int]]:
+    """For each call the index of the result that answers it, and the indexes left without a call.
+
+    By id first, the first free call of that id; then results that carry no id, by position.
+    """
+    answered_by: list[int | None] = [None] * len(calls)
+    without_id, orphans = [], []
+    for at, result in enumerate(results):
+        if not result.answers:
+            without_id.append(at)
+            continue
+        free = (
+            place
+            for place, call in enumerate(calls)
+            if call.id == result.answers and answered_by[place] is None
+        )
+        place = next(free, None)
+        if place is None:
+            orphans.append(at)
+        else:
+            answered_by[place] = at
+    for at in without_id:
+        if None in answered_by:
+            answered_by[answered_by.index(None)] = at
+        else:
+            orphans.append(at)
+    return answered_by, sorted(orphans)

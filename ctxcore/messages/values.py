@@ -1,0 +1,138 @@
+"""Owns what a message is: plain frozen values, without identity, counts or marks.
+
+Identity, token counts and pins belong to a history (`history.py`) or a store, never in here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonObject: TypeAlias = dict[str, JsonValue]
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """Words. `extra` holds further keys of the part (a cache mark, say) as canonical JSON."""
+
+    text: str
+    extra: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """An image, a sound or a file; `raw` is the part as it came, canonical JSON."""
+
+    kind: Literal["image", "audio", "file"]
+    raw: str
+    width: int | None = None
+    height: int | None = None
+    detail: str = "auto"
+
+    @property
+    def label(self) -> str:
+        """What stands in for it where it is folded, e.g. `[image 1024×768]`."""
+        size = f" {self.width}×{self.height}" if self.width and self.height else ""
+        return f"[{self.kind}{size}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning:
+    """Visible thinking. It goes back to a model only inside the open tool turn.
+
+    `raw` holds the provider's own block where it must come back unchanged (a signature).
+    """
+
+    text: str
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """The model declined, in its own field."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opaque:
+    """A part this library does not know; it round-trips as canonical JSON."""
+
+    provider: str
+    raw: str
+
+
+Part = Text | Media | Reasoning | Refusal | Opaque
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One request of a model to run a tool; `arguments` is JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of a conversation.
+
+    `answers` is the id of the call that a tool message answers; `extra` holds unknown keys of the
+    original dictionary as canonical JSON, so that they round-trip.
+    """
+
+    role: Role
+    content: tuple[Part, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    answers: str | None = None
+    name: str | None = None
+    action: str | None = None
+    extra: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of the message; media and unknown parts as their labels, thinking left out."""
+        return "\n".join(shown for part in self.content if (shown := shown_text(part)) is not None)
+
+    @property
+    def reasoning(self) -> str:
+        """The visible thinking of the message; empty if there is none."""
+        return "\n".join(part.text for part in self.content if isinstance(part, Reasoning))
+
+    @property
+    def is_tool_result(self) -> bool:
+        """Whether this answers a tool call."""
+        return self.role == "tool"
+
+    @property
+    def is_system(self) -> bool:
+        """Whether this instructs the model: system, or OpenAI's newer name for it, developer."""
+        return self.role in ("system", "developer")
+
+
+def shown_text(part: Part) -> str | None:
+    """What a reader sees of a part; None for thinking, which is not part of what was said."""
+    match part:
+        case Text(text=text) | Refusal(text=text):
+            return text
+        case Media():
+            return part.label
+        case Opaque(provider=provider):
+            return f"[{provider}]"
+        case Reasoning():
+            return None
+
+
+def text_message(role: Role, text: str, *, action: str | None = None) -> Message:
+    """A message of words alone."""
+    return Message(role=role, content=(Text(text=text),), action=action)
+
+
+def tool_result(call_id: str, output: str, *, name: str | None = None) -> Message:
+    """The message that answers a tool call with `output`."""
+    return Message(role="tool", content=(Text(text=output),), answers=call_id, name=name)

@@ -1,0 +1,1 @@
+"""What turns folded messages into a text that stands for them."""

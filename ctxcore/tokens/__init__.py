@@ -1,0 +1,1 @@
+"""How many tokens something takes: exact for OpenAI vocabularies, else estimated and flagged."""
