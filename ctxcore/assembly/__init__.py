@@ -1,0 +1,1 @@
+"""What the model sees of a history: read, chosen, rendered, explained."""

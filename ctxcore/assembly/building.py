@@ -1,0 +1,266 @@
+"""Owns building a context: a pure function of a history view, the active compaction and a policy.
+
+What is built never exceeds the budget and is legal for every provider; what must be kept is kept
+or a `BudgetError` says by how much it does not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ctxcore.assembly.breakdown import Segment, make_breakdown
+from ctxcore.assembly.context import Context, RouterLine, Synthetic
+from ctxcore.assembly.elide import elide
+from ctxcore.assembly.explaining import explain
+from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.items import Item, own_item, total
+from ctxcore.assembly.layout import Layout, LayoutMaker
+from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.repairs import Merged, Repairer
+from ctxcore.assembly.selection import choose_recent
+from ctxcore.assembly.shedding import shed
+from ctxcore.assembly.texts import knowledge_text
+from ctxcore.budget import TokenBudget
+from ctxcore.errors import BudgetError
+from ctxcore.messages.openai import to_openai, to_reasoning_keys
+from ctxcore.messages.values import JsonObject, text_message
+from ctxcore.policy import Policy
+from ctxcore.summarizers.language import detect_language
+from ctxcore.summarizers.protocol import Language
+from ctxcore.tokens.count import PRIMING_TOKENS, TOOLS_WITH_SYSTEM_TOKENS, count_reasoning
+from ctxcore.tokens.counter import TokenCounter
+
+NOTHING_COVERED = Compaction(covered_until=0)
+_LEAST_KNOWLEDGE_TOKENS = 32  # less is a marker without content
+_TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What surrounds a history in one request."""
+
+    policy: Policy
+    counter: TokenCounter
+    budget: TokenBudget | None = None
+    """None where the window is unknown: everything is sent."""
+    tools_tokens: int = 0
+    knowledge: Mapping[str, str] = field(default_factory=dict)
+    sends_reasoning: bool = True
+    """Whether the provider takes thinking back inside an open tool turn."""
+
+
+def build_context(view: HistoryView, call: Call, active: Compaction | None = None) -> Context:
+    """The context of `view` under `active`.
+
+    Raises:
+        BudgetError: what must be kept does not fit.
+    """
+    return Builder(view, call, active or NOTHING_COVERED).build()
+
+
+class Builder:
+    """Builds contexts of one view under one compaction; see `build_context`."""
+
+    def __init__(self, view: HistoryView, call: Call, active: Compaction) -> None:
+        self._view = view
+        self._call = call
+        self._active = active
+        self._policy = call.policy
+        self._counter = call.counter
+
+    def build(self) -> Context:
+        usable = self._call.budget.usable_tokens if self._call.budget else None
+        reading = Reader(self._view, self._active, self._policy, self._counter).read(usable)
+        reading = looked_at(reading, self._policy.lookback_messages)
+        limit, over = usable, 0
+        for _ in range(_TRIES):
+            context = self._try(reading, limit)
+            if usable is None or context.tokens <= usable:
+                return context
+            over += context.tokens - usable
+            limit = usable - over
+        raise BudgetError(
+            needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
+        )
+
+    def _try(self, reading: Reading, limit: int | None) -> Context:
+        taken = self.framing(reading)
+        layout = self._choose(reading, taken, WHOLE if limit is None else limit)
+        items, prefix = layout.ordered(reading.anchors.last_user)
+        repairer = Repairer(self._counter)
+        merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
+        return self._context(reading, merged, repairer, taken, prefix)
+
+    def framing(self, reading: Reading) -> int:
+        """What a request takes beside its messages: priming and tool definitions."""
+        tools = self._call.tools_tokens
+        shared = TOOLS_WITH_SYSTEM_TOKENS if tools and reading.system else 0
+        return PRIMING_TOKENS + tools + shared
+
+    def _choose(self, reading: Reading, taken: int, limit: int) -> Layout:
+        uncovered = self._uncovered(reading)
+        maker = self.maker(reading)
+        limit = min(limit, self._history_limit(reading, maker, taken, uncovered))
+        choice = choose_recent(
+            reading,
+            maker,
+            uncovered=uncovered,
+            available_tokens=limit - taken,
+            oversize_tokens=self._oversize(),
+            shortened=frozenset(seq for seq, _ in self._active.shortened),
+            counter=self._counter,
+        )
+        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
+        layout = maker.make(choice.first_block, uncovered - shown)
+        if not choice.fits:
+            return shed(layout, limit, taken=taken, counter=self._counter)
+        return self._with_knowledge(layout, limit - taken - layout.tokens)
+
+    def maker(self, reading: Reading) -> LayoutMaker:
+        """What makes layouts of `reading` under this call's policy."""
+        active = self._active
+        folded = self._view.totals(after=active.summarized_until).messages
+        return LayoutMaker(
+            reading,
+            active,
+            place=self._policy.summary_place,
+            goal_max_tokens=self._policy.goal_max_tokens,
+            truncated=folded - self._view.totals(after=active.covered_until).messages,
+            language=self._language(reading),
+            counter=self._counter,
+        )
+
+    def _uncovered(self, reading: Reading) -> int:
+        """Messages behind the active compaction that may be shown."""
+        covered = self._active.covered_until
+        excluded = sum(seq > covered for seq in reading.excluded)
+        return self._view.totals(after=covered).messages - excluded
+
+    def _history_limit(
+        self, reading: Reading, maker: LayoutMaker, taken: int, uncovered: int
+    ) -> int:
+        """All that may be sent where a policy limits summary and messages to a share."""
+        budget = self._call.budget
+        if budget is None or self._policy.trigger_on != "history":
+            return WHOLE
+        least = maker.make(len(reading.blocks), uncovered)
+        beside = total(least.system) + total(least.goal) + total(least.pins) + total(least.gap)
+        return taken + beside + total(least.late_pins) + budget.history_tokens
+
+    def _oversize(self) -> float | None:
+        ratio, budget = self._policy.oversize_ratio, self._call.budget
+        return None if ratio is None or budget is None else budget.usable_tokens * ratio
+
+    def _with_knowledge(self, layout: Layout, room: int) -> Layout:
+        """`layout` with as much of the caller's knowledge as there is room for."""
+        items: list[Item] = []
+        for name, text in self._call.knowledge.items():
+            message = text_message("user", knowledge_text(name, text))
+            item = own_item("knowledge", message, self._counter)
+            if item.tokens > room:
+                frame = own_item(
+                    "knowledge", text_message("user", knowledge_text(name, "")), self._counter
+                ).tokens
+                left = room - frame - 1
+                if left < _LEAST_KNOWLEDGE_TOKENS:
+                    continue
+                shorter = knowledge_text(name, elide(text, left, self._counter))
+                item = own_item("knowledge", text_message("user", shorter), self._counter)
+            items.append(item)
+            room -= item.tokens
+        return replace(layout, knowledge=tuple(items))
+
+    def _language(self, reading: Reading) -> Language:
+        if self._active.summary:
+            return self._active.language
+        asked = reading.goal or reading.last_user
+        return detect_language([asked.message] if asked else [])
+
+    def _with_reasoning(
+        self, merged: list[Merged], reading: Reading, limit: int | None, taken: int
+    ) -> list[Merged]:
+        """`merged` with the thinking of the open tool turn, newest first, as far as it fits."""
+        if not self._call.sends_reasoning or not reading.open_block:
+            return merged
+        used = taken + sum(total(group.items) for group in merged)
+        room = WHOLE if limit is None else limit - used
+        last_user = reading.anchors.last_user or 0
+        for at in range(len(merged) - 1, -1, -1):
+            item = merged[at].items[0]
+            if item.row is None or item.seq < last_user or not item.message.calls:
+                continue
+            tokens = count_reasoning(item.message, self._counter)
+            if tokens > room:
+                break
+            if tokens:
+                room -= tokens
+                merged[at] = merged[at].with_reasoning(tokens)
+        return merged
+
+    def _context(
+        self,
+        reading: Reading,
+        merged: Sequence[Merged],
+        repairer: Repairer,
+        taken: int,
+        prefix: int,
+    ) -> Context:
+        items = [item for group in merged for item in group.items]
+        tokens: dict[Segment, int] = {"system": taken - self._call.tools_tokens}
+        tokens["tools"] = self._call.tools_tokens
+        for item in items:
+            tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
+        budget = self._call.budget
+        verdicts = explain(self._view, reading, items, self._active)
+        return Context(
+            messages=[_to_dictionary(group) for group in merged],
+            tokens=sum(tokens.values()),
+            is_exact=self._counter.is_exact,
+            breakdown=make_breakdown(
+                tokens,
+                window_tokens=budget.window_tokens if budget else None,
+                reserve_tokens=budget.reserve_tokens if budget else 0,
+            ),
+            runs=verdicts.runs,
+            verdicts=verdicts,
+            synthetic=tuple(
+                Synthetic(kind=item.segment, text=item.message.text, tokens=item.tokens)
+                for item in items
+                if item.row is None
+            ),
+            repairs=tuple(repairer.repairs),
+            budget=budget,
+            prefix_messages=_prefix(merged, prefix),
+            lines=_router_lines(items, reading.anchors.last_user),
+            summary=self._active.summary,
+            summarized_messages=self._active.covered_messages,
+            language=self._language(reading),
+        )
+
+
+def _to_dictionary(group: Merged) -> JsonObject:
+    message = to_openai(group.message)
+    return {**message, **to_reasoning_keys(group.message)} if group.has_reasoning else message
+
+
+def _prefix(merged: Sequence[Merged], prefix_items: int) -> int:
+    """How many whole messages the first `prefix_items` own items make."""
+    seen = 0
+    for at, group in enumerate(merged):
+        seen += sum(item.is_laid_out for item in group.items)
+        if seen > prefix_items:
+            return at
+    return len(merged)
+
+
+def _router_lines(items: Sequence[Item], last_user: int | None) -> tuple[RouterLine, ...]:
+    return tuple(
+        RouterLine(role=item.message.role, text=item.message.text, action=item.message.action)
+        for item in items
+        if item.row is not None
+        and item.seq != last_user
+        and item.message.role in ("user", "assistant")
+        and item.message.text
+    )

@@ -1,0 +1,84 @@
+"""Owns the context: the messages that a model is sent, and the full account of how they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ctxcore.assembly.breakdown import Breakdown
+from ctxcore.assembly.repairs import Repair
+from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
+from ctxcore.budget import TokenBudget
+from ctxcore.messages.values import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic:
+    """A text in the context that no message of the history said."""
+
+    kind: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterLine:
+    """One message as a router reads it."""
+
+    role: str
+    text: str
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Context:
+    """What a model is sent, never above its budget, legal for every provider."""
+
+    messages: list[JsonObject]
+    """Ready to send, OpenAI chat format."""
+    tokens: int
+    """Framing, tools and messages together, by the session model's counter."""
+    is_exact: bool
+    """Whether the counts are the model's own vocabulary's, not an estimate."""
+    breakdown: Breakdown
+    runs: tuple[Run, ...]
+    verdicts: Verdicts
+    """One verdict a message of the history."""
+    synthetic: tuple[Synthetic, ...]
+    repairs: tuple[Repair, ...]
+    budget: TokenBudget | None
+    """None where the model's window is unknown."""
+    prefix_messages: int
+    """So many of `messages` stay the same until the next break of the prompt cache."""
+    lines: tuple[RouterLine, ...] = field(repr=False, default=())
+    summary: str = ""
+    summarized_messages: int = 0
+    language: str = "en"
+
+    def verdict(self, at: int) -> Verdict:
+        """What became of the message at place `at` of the history."""
+        return self.verdicts[at]
+
+    def render_text(self) -> str:
+        """The history as text for a router, one line a message; the current one is left out.
+
+        Empty when there is nothing before the current message. Source: the first design.
+        """
+        said = list(_rendered(self.lines))
+        if self.summary:
+            said.insert(
+                0, f"{_text_header(self.language, self.summarized_messages)}\n{self.summary}"
+            )
+        return "\n".join(said)
+
+
+def _rendered(lines: Sequence[RouterLine]) -> Iterable[str]:
+    for line in lines:
+        action = f"[{line.action}] " if line.action else ""
+        yield f"{line.role.upper()}: {action}{' '.join(line.text.split())}"
+
+
+def _text_header(language: str, messages: int) -> str:
+    if language == "zh":
+        return f"[之前对话的总结（{messages} 轮）]："
+    return f"[Earlier conversation summary ({messages} turns)]:"

@@ -1,0 +1,36 @@
+"""Owns cutting a text to a number of tokens: head and tail stay, a marker says how much is gone."""
+
+from __future__ import annotations
+
+from ctxcore.tokens.counter import TokenCounter
+
+HEAD_SHARE = 0.6  # the start of a request says what it is about, the end what is asked
+_ROUNDS = 12  # halving the error each time, 12 rounds settle texts of millions of characters
+
+
+def elide(text: str, max_tokens: int, counter: TokenCounter) -> str:
+    """The longest head and tail of `text` within `max_tokens`; empty if not even a marker fits."""
+    total = counter.count(text)
+    if total <= max_tokens:
+        return text
+    low, high, best = 0, max(0, min(len(text) - 1, max_tokens * len(text) // max(total, 1) * 2)), ""
+    for _ in range(_ROUNDS):
+        keep = (low + high + 1) // 2
+        shown = elide_chars(text, keep)
+        if counter.count(shown) <= max_tokens:
+            low, best = keep, shown
+        else:
+            high = keep - 1
+        if low >= high:
+            break
+    return best
+
+
+def elide_chars(text: str, keep_chars: int) -> str:
+    """`keep_chars` characters of the head and tail of `text`, and a marker between them."""
+    if len(text) <= keep_chars:
+        return text
+    head = int(keep_chars * HEAD_SHARE)
+    tail = keep_chars - head
+    gone = len(text) - keep_chars
+    return f"{text[:head]}[… {gone:,} characters left out …]{text[len(text) - tail :]}"

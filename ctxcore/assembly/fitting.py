@@ -1,0 +1,142 @@
+"""Owns `fit`: messages in, the context that a model may be sent out; no model is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ctxcore.assembly.building import Call, build_context
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import ListHistory
+from ctxcore.assembly.records import CompactionState, to_state
+from ctxcore.budget import TokenBudget
+from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.values import Message
+from ctxcore.policy import Policy
+from ctxcore.tokens.catalog import ModelInfo, model_info
+from ctxcore.tokens.count import count_message, count_tools, counter_for
+from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import provider_of
+
+_NO_REASONING = ("openai",)  # refuses keys it does not know
+
+
+def fit(
+    messages: Iterable[Mapping[str, object] | Message],
+    *,
+    policy: Policy | None = None,
+    max_tokens: int | None = None,
+    model: str | None = None,
+    tools: Sequence[Mapping[str, object]] | None = None,
+    knowledge: Mapping[str, str] | None = None,
+    state: CompactionState | str | None = None,
+) -> Context:
+    """The part of `messages` that a model may be sent: within budget, legal, fully explained.
+
+    Args:
+        messages: the whole conversation, OpenAI chat dictionaries or `Message` values.
+        policy: thresholds; the preset `default` without one.
+        max_tokens: the input budget, all of it usable; without it the model's window decides, and
+            where that is unknown everything is sent.
+        model: whose tokens count and whose window it is.
+        tools: the tool definitions sent along; they count and are never cut.
+        knowledge: retrieved texts by name; trimmed before recent messages, never folded.
+        state: what earlier compactions left behind (`result.state`), or a plain summary of what
+            came before.
+
+    Raises:
+        BudgetError: what must be kept does not fit.
+        MessageError: one of `messages` is not a chat message.
+    """
+    prepared = prepare(
+        messages,
+        policy=policy,
+        max_tokens=max_tokens,
+        model=model,
+        tools=tools,
+        knowledge=knowledge,
+        state=state,
+    )
+    return build_context(prepared.view, prepared.call, prepared.state.active)
+
+
+class Prepared:
+    """A list of messages with everything that one request needs to know."""
+
+    def __init__(self, view: ListHistory, call: Call, state: CompactionState) -> None:
+        self.view = view
+        self.call = call
+        self.state = state
+
+
+def prepare(
+    messages: Iterable[Mapping[str, object] | Message],
+    *,
+    policy: Policy | None,
+    max_tokens: int | None,
+    model: str | None,
+    tools: Sequence[Mapping[str, object]] | None,
+    knowledge: Mapping[str, str] | None,
+    state: CompactionState | str | None,
+) -> Prepared:
+    """What `fit` and the compaction verbs share: counted messages, budget and state."""
+    policy, full_state = policy or Policy(), to_state(state)
+    counter, parsed = counter_for(model), parse_messages(messages)
+    tools_tokens = count_tools(tools, counter) if tools else 0
+    budget = budget_of(
+        policy,
+        model_info(model),
+        max_tokens=max_tokens,
+        system_tokens=_system_tokens(parsed, counter),
+        tools_tokens=tools_tokens,
+    )
+    call = Call(
+        policy=policy,
+        counter=counter,
+        budget=budget,
+        tools_tokens=tools_tokens,
+        knowledge=dict(knowledge or {}),
+        sends_reasoning=provider_of(model) not in _NO_REASONING,
+    )
+    view = ListHistory(
+        parsed,
+        counter,
+        pinned=[at + 1 for at in full_state.pinned],
+        excluded=[at + 1 for at in full_state.excluded],
+        oversize_tokens=oversize_tokens(policy, budget),
+    )
+    return Prepared(view, call, full_state)
+
+
+def budget_of(
+    policy: Policy,
+    info: ModelInfo,
+    *,
+    max_tokens: int | None,
+    system_tokens: int,
+    tools_tokens: int,
+) -> TokenBudget | None:
+    """The budget of one request; None where nobody knows the window."""
+    if max_tokens is not None:
+        return policy.input_budget(
+            max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
+        )
+    if info.window_tokens is None and policy.window_tokens is None:
+        return None
+    return policy.budget(
+        window_tokens=info.window_tokens,
+        system_tokens=system_tokens,
+        tools_tokens=tools_tokens,
+        max_output_tokens=info.max_output_tokens,
+        shares_output=info.shares_output,
+    )
+
+
+def oversize_tokens(policy: Policy, budget: TokenBudget | None) -> int | None:
+    """Above how many tokens a tool output is shortened when it is appended; None: never."""
+    if policy.oversize_ratio is None or budget is None:
+        return None
+    return int(budget.usable_tokens * policy.oversize_ratio)
+
+
+def _system_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
+    return sum(count_message(message, counter) for message in messages if message.is_system)

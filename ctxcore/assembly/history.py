@@ -1,0 +1,246 @@
+"""Owns how a context reads a history: the newest part within a number of tokens, never all of it.
+
+A list and a store implement `HistoryView` alike, and a context built from either has the same
+bytes. Sequence numbers start at 1 and never change; sizes are counted when a message is appended.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Protocol
+
+from ctxcore.compression.outputs import compress_with
+from ctxcore.messages.blocks import BlockTracker
+from ctxcore.messages.values import Message, Text
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A message in its history: its place, its block and its size.
+
+    `short` is the text that stands for an over-long tool output since it was appended.
+    """
+
+    seq: int
+    message: Message
+    tokens: int
+    block: int
+    function_name: str = ""
+    short: str | None = None
+    short_tokens: int | None = None
+
+    @property
+    def sent_tokens(self) -> int:
+        """What the message takes in a context unless a compaction shortens it further."""
+        return self.tokens if self.short_tokens is None else self.short_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Number and size of the messages behind some point."""
+
+    messages: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchors:
+    """The messages that a context needs wherever they lie, by sequence number."""
+
+    system: tuple[int, ...] = ()
+    goal: int | None = None
+    last_user: int | None = None
+    pinned: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()
+
+
+class HistoryView(Protocol):
+    """Reads a history piecewise; every answer is bounded by what was asked, not by its length."""
+
+    def count(self) -> int:
+        """How many messages the history has."""
+        ...
+
+    def totals(self, *, after: int = 0) -> Totals:
+        """Messages behind `after` and what they take when sent; system messages left out."""
+        ...
+
+    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
+        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`.
+
+        The block that passes the limit is the first one given, so at least one block comes back.
+        """
+        ...
+
+    def get(self, seqs: Collection[int]) -> list[Counted]:
+        """The messages with these numbers, oldest first."""
+        ...
+
+    def anchors(self) -> Anchors:
+        """Where system messages, goal, last user message and marked messages lie."""
+        ...
+
+    def sizes(self, first: int, last: int) -> Sequence[int]:
+        """The own size in tokens of each message first … last."""
+        ...
+
+    def span_tokens(self, first: int, last: int) -> int:
+        """The own size of the messages first … last together."""
+        ...
+
+
+_GREETINGS = frozenset(
+    {"hi", "hello", "hey", "yo", "hi there", "hello there", "good morning", "test", "ok", "thanks"}
+    | {"你好", "您好", "在吗", "早上好", "晚上好", "嗨", "哈喽", "测试", "谢谢", "好的"}
+)
+
+
+def has_substance(message: Message) -> bool:
+    """Whether a user message says what the user wants, more than a greeting."""
+    text = message.text.strip().strip("!！.。,，~～?？").lower()
+    return message.role == "user" and bool(text) and text not in _GREETINGS
+
+
+class ListHistory:
+    """A history in memory; counts every message once, when it is made.
+
+    A tool output above `oversize_tokens` stands for itself shortened, as if it had been appended
+    to a store; the short text is made when the message is first read.
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Message],
+        counter: TokenCounter,
+        *,
+        pinned: Collection[int] = (),
+        excluded: Collection[int] = (),
+        oversize_tokens: int | None = None,
+    ) -> None:
+        self._counter = counter
+        self._oversize_tokens = oversize_tokens
+        self._rows = list(_count_all(messages, counter))
+        self._cum = [0, *accumulate(row.tokens for row in self._rows)]
+        talk = [not row.message.is_system for row in self._rows]
+        self._talk = [0, *accumulate(talk)]
+        bounds = (self._bound(row) * told for row, told in zip(self._rows, talk, strict=True))
+        self._sums = [0, *accumulate(bounds)]
+        self._anchors = _find_anchors(self._rows, pinned, excluded)
+
+    def count(self) -> int:
+        """How many messages the history has."""
+        return len(self._rows)
+
+    def totals(self, *, after: int = 0) -> Totals:
+        """Messages behind `after` and what they take when sent; system messages left out."""
+        return Totals(
+            messages=self._talk[-1] - self._talk[after], tokens=self._sums[-1] - self._sums[after]
+        )
+
+    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
+        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
+        start = bisect_left(self._sums, self._sums[-1] - tokens, lo=after)
+        start = max(after, min(start, len(self._rows)) - 1)
+        if start < len(self._rows):
+            start = max(after, self._rows[start].block - 1)
+        seqs = range(start + 1, len(self._rows) + 1)
+        return [row for row in self.get(seqs) if not row.message.is_system]
+
+    def get(self, seqs: Collection[int]) -> list[Counted]:
+        """The messages with these numbers, oldest first."""
+        return [self._read(seq) for seq in sorted(seqs)]
+
+    def anchors(self) -> Anchors:
+        """Where system messages, goal, last user message and marked messages lie."""
+        return self._anchors
+
+    def sizes(self, first: int, last: int) -> Sequence[int]:
+        """The own size in tokens of each message first … last."""
+        return [row.tokens for row in self._rows[first - 1 : last]]
+
+    def span_tokens(self, first: int, last: int) -> int:
+        """The own size of the messages first … last together."""
+        return self._cum[last] - self._cum[first - 1]
+
+    def _read(self, seq: int) -> Counted:
+        row = self._rows[seq - 1]
+        limit = self._oversize_tokens
+        if limit is not None and row.short is None and is_oversize(row, limit):
+            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter)
+        return row
+
+    def _bound(self, row: Counted) -> int:
+        limit = self._oversize_tokens
+        return (
+            min(row.tokens, limit) if limit is not None and is_oversize(row, limit) else row.tokens
+        )
+
+
+def _count_all(messages: Iterable[Message], counter: TokenCounter) -> Iterable[Counted]:
+    tracker = BlockTracker()
+    for seq, message in enumerate(messages, start=1):
+        tracker = tracker.next(message, seq)
+        yield count_row(message, seq, tracker, counter)
+
+
+def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenCounter) -> Counted:
+    """`message` with its place and size; `tracker` is the one after it."""
+    name = tracker.function_name(message) if message.is_tool_result else ""
+    return Counted(
+        seq=seq,
+        message=message,
+        tokens=count_message(message, counter, function_name=name),
+        block=tracker.head_seq,
+        function_name=name,
+    )
+
+
+def is_oversize(row: Counted, limit_tokens: int) -> bool:
+    """Whether `row` is a tool output so large that it stands for itself shortened."""
+    return row.message.is_tool_result and row.tokens > limit_tokens
+
+
+def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter) -> Counted:
+    """`row` with a text of its output that keeps the whole message within `limit_tokens`."""
+    frame = count_message(replace_text(row.message, ""), counter, function_name=row.function_name)
+    output = compress_with(row.message.text, max_tokens=limit_tokens - frame, counter=counter)
+    return with_short(row, output.text, counter)
+
+
+def with_short(row: Counted, text: str, counter: TokenCounter) -> Counted:
+    """`row` with `text` standing for its tool output."""
+    short = replace_text(row.message, text)
+    tokens = count_message(short, counter, function_name=row.function_name)
+    return replace(row, short=text, short_tokens=tokens)
+
+
+def replace_text(message: Message, text: str) -> Message:
+    """`message` saying `text` instead; calls, ids and names stay."""
+    return replace(message, content=(Text(text=text),) if text else ())
+
+
+def _find_anchors(
+    rows: Sequence[Counted], pinned: Collection[int], excluded: Collection[int]
+) -> Anchors:
+    users = [row for row in rows if row.message.role == "user"]
+    goal = next((row for row in users if has_substance(row.message)), None)
+    return Anchors(
+        system=tuple(row.seq for row in rows if row.message.is_system),
+        goal=goal.seq if goal else None,
+        last_user=users[-1].seq if users else None,
+        pinned=_whole_blocks(rows, pinned),
+        excluded=_whole_blocks(rows, excluded),
+    )
+
+
+def _whole_blocks(rows: Sequence[Counted], seqs: Collection[int]) -> tuple[int, ...]:
+    """The messages of every block that one of `seqs` belongs to: a call never loses its result."""
+    if not seqs:
+        return ()
+    blocks = {rows[seq - 1].block for seq in seqs if 0 < seq <= len(rows)}
+    return tuple(row.seq for row in rows if row.block in blocks)

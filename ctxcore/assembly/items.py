@@ -1,0 +1,77 @@
+"""Owns items: what a context is built from, one for each message or text of our own in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ctxcore.assembly.breakdown import Segment
+from ctxcore.assembly.elide import elide
+from ctxcore.assembly.history import Counted, replace_text, shorten_row
+from ctxcore.assembly.verdicts import VerdictKind
+from ctxcore.messages.values import Message
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One message of a context; `row` is its place in the history, None for a text of our own."""
+
+    segment: Segment
+    message: Message
+    tokens: int
+    row: Counted | None = None
+    verdict: VerdictKind = "kept"
+    reason: str = ""
+    is_laid_out: bool = True
+    """False for what a repair put in."""
+
+    @property
+    def seq(self) -> int:
+        """The place in the history; 0 for a text of our own."""
+        return self.row.seq if self.row else 0
+
+
+def from_row(row: Counted, segment: Segment, reason: str) -> Item:
+    """The item of a message, with the short text that stands for it where there is one."""
+    if row.short is None:
+        return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
+    return Item(
+        segment=segment,
+        message=replace_text(row.message, row.short),
+        tokens=row.sent_tokens,
+        row=row,
+        verdict="compressed",
+        reason="tool output shortened",
+    )
+
+
+def own_item(segment: Segment, message: Message, counter: TokenCounter) -> Item:
+    """The item of a text that this library puts in."""
+    return Item(segment=segment, message=message, tokens=count_message(message, counter))
+
+
+def total(items: Iterable[Item]) -> int:
+    """The tokens of `items` together."""
+    return sum(item.tokens for item in items)
+
+
+def shorten_output(item: Item, limit_tokens: int, counter: TokenCounter) -> Item:
+    """`item` with its tool output within `limit_tokens`, if that makes it smaller."""
+    if item.row is None or not item.message.is_tool_result or item.tokens <= limit_tokens:
+        return item
+    row = shorten_row(item.row, limit_tokens, counter)
+    return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
+
+
+def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: str) -> Item:
+    """`item` with its words cut in the middle to fit `limit_tokens`, calls untouched."""
+    if item.tokens <= limit_tokens:
+        return item
+    name = item.row.function_name if item.row else ""
+    bare = count_message(replace_text(item.message, ""), counter, function_name=name)
+    text = elide(item.message.text, max(0, limit_tokens - bare), counter)
+    message = replace_text(item.message, text)
+    tokens = count_message(message, counter, function_name=name)
+    return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)

@@ -1,0 +1,161 @@
+"""Owns the order of a context and what of a reading goes into it.
+
+`[system][goal, moved pins][facts][summary][kept][recent][recalled][knowledge][last user message
+and its calls]`; everything before `recalled` is the prefix that a prompt cache can reuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ctxcore.assembly.breakdown import Segment
+from ctxcore.assembly.history import Counted
+from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
+from ctxcore.assembly.reading import Reading
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.texts import acknowledgement, gap_message, summary_message
+from ctxcore.policy import SummaryPlace
+from ctxcore.summarizers.protocol import Language
+from ctxcore.tokens.counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The items of a context by their place; `gap` stands for what was left out unsummarized."""
+
+    system: tuple[Item, ...] = ()
+    goal: tuple[Item, ...] = ()
+    pins: tuple[Item, ...] = ()
+    summary: tuple[Item, ...] = ()
+    kept: tuple[Item, ...] = ()
+    gap: tuple[Item, ...] = ()
+    request: tuple[Item, ...] = ()
+    """The last user message where it lies before the recent part."""
+    recent: tuple[Item, ...] = ()
+    late_pins: tuple[Item, ...] = ()
+    knowledge: tuple[Item, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """All items together."""
+        return sum(total(getattr(self, name)) for name in self.__slots__)
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Everything but what gives way first: knowledge and the recent part with its gap."""
+        return self.tokens - total(self.knowledge) - total(self.recent) - total(self.gap)
+
+    def ordered(self, last_user: int | None) -> tuple[list[Item], int]:
+        """All items as they are sent, and how many of them are the prefix."""
+        head = [*self.system, *self.goal, *self.pins, *self.summary, *self.kept, *self.gap]
+        if self.request:
+            return [*head, *self.late_pins, *self.knowledge, *self.request, *self.recent], len(head)
+        recent = list(self.recent)
+        at = next((n for n, item in enumerate(recent) if item.seq == last_user), len(recent))
+        before = [*head, *recent[:at]]
+        return [*before, *self.late_pins, *self.knowledge, *recent[at:]], len(before)
+
+
+class LayoutMaker:
+    """Makes layouts of one reading that differ in where the recent part starts."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        active: Compaction,
+        *,
+        place: SummaryPlace,
+        goal_max_tokens: int,
+        truncated: int,
+        language: Language,
+        counter: TokenCounter,
+    ) -> None:
+        self._reading = reading
+        self._place = place
+        self._covered = active.covered_until
+        self._language = language
+        self._counter = counter
+        self._truncated = truncated
+        self._goal_max_tokens = goal_max_tokens
+        self._system = tuple(from_row(row, "system", "system prompt") for row in reading.system)
+        self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
+        self._late_pins = _items(reading.late_pins, "pinned", "pinned")
+        self._kept = _items(reading.kept, "kept", "kept by the compaction")
+        self._summary = self._summary_items(active, place)
+        self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
+        self._verbatim |= {row.seq for row in reading.late_pins}
+
+    def make(self, first_block: int, dropped: int) -> Layout:
+        """The layout whose recent part starts at `first_block`, `dropped` uncovered messages out.
+
+        Messages that a compaction truncated count as left out too.
+        """
+        rows = [row for block in self._reading.blocks[first_block:] for row in block]
+        seqs = self._verbatim | {row.seq for row in rows}
+        pins = set(self._reading.anchors.pinned)
+        unseen = [
+            row for block in self._reading.blocks[:first_block] for row in block if row.seq in pins
+        ]
+        seqs |= {row.seq for row in unseen}
+        request = self._request(seqs)
+        goal = self._goal(seqs | {item.seq for item in request})
+        shown = [*unseen, *(item for item in (*request, *goal) if item.seq > self._covered)]
+        gap = self._gap(self._truncated + dropped - len(shown))
+        recent = _items(rows, "recent", "recent")
+        return Layout(
+            system=self._system,
+            goal=goal,
+            pins=self._pins,
+            summary=self._summary_before((*self._kept, *gap, *request, *recent)),
+            kept=self._kept,
+            gap=gap,
+            request=request,
+            recent=recent,
+            late_pins=(*self._late_pins, *_items(unseen, "pinned", "pinned")),
+        )
+
+    def _summary_before(self, following: Sequence[Item]) -> tuple[Item, ...]:
+        """The summary; its acknowledgement is left out where the assistant speaks next anyway."""
+        speaks_next = bool(following) and following[0].message.role == "assistant"
+        return self._summary[:1] if speaks_next and self._place == "tagged" else self._summary
+
+    def _goal(self, present: set[int]) -> tuple[Item, ...]:
+        row = self._reading.goal
+        if row is None or row.seq in present or not self._goal_max_tokens:
+            return ()
+        item = from_row(row, "pinned", "the original request")
+        return (
+            elide_item(item, self._goal_max_tokens, self._counter, reason="the original request"),
+        )
+
+    def _request(self, present: set[int]) -> tuple[Item, ...]:
+        row = self._reading.last_user
+        if row is None or row.seq in present:
+            return ()
+        return (from_row(row, "recent", "last user message"),)
+
+    def _gap(self, messages: int) -> tuple[Item, ...]:
+        if messages <= 0:
+            return ()
+        message = gap_message(messages, self._language)
+        return (own_item("summary", message, self._counter),)
+
+    def _summary_items(self, active: Compaction, place: SummaryPlace) -> tuple[Item, ...]:
+        if not active.summary:
+            return ()
+        summary = own_item("summary", summary_message(active, place), self._counter)
+        answer = own_item("summary", acknowledgement(active.language), self._counter)
+        return (summary, answer)
+
+
+def _items(rows: Iterable[Counted], segment: Segment, reason: str) -> tuple[Item, ...]:
+    return tuple(from_row(row, segment, reason) for row in rows)
+
+
+def without_kept(layout: Layout) -> Layout:
+    """`layout` with its oldest kept block gone."""
+    assert layout.kept[0].row is not None
+    block = layout.kept[0].row.block
+    left = tuple(item for item in layout.kept if item.row and item.row.block != block)
+    return replace(layout, kept=left)

@@ -1,0 +1,139 @@
+"""Owns what is read of a history for one context: anchors, covered survivors and the newest part.
+
+Reading is bounded by the window: a tail is asked for by size, and only asked again for more where
+shortened texts left room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ctxcore.assembly.elide import elide_chars
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, with_short
+from ctxcore.assembly.records import Compaction
+from ctxcore.policy import Policy
+from ctxcore.tokens.counter import TokenCounter
+
+WHOLE = 1 << 60  # more tokens than any history has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The rows that one context is made from."""
+
+    anchors: Anchors
+    system: tuple[Counted, ...] = ()
+    goal: Counted | None = None
+    last_user: Counted | None = None
+    moved_pins: tuple[Counted, ...] = ()
+    late_pins: tuple[Counted, ...] = ()
+    kept: tuple[Counted, ...] = ()
+    blocks: tuple[tuple[Counted, ...], ...] = ()
+    """The newest uncovered blocks, oldest first; excluded messages left out."""
+    is_complete: bool = True
+    """Whether `blocks` holds everything that is uncovered."""
+    excluded: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def open_block(self) -> tuple[Counted, ...]:
+        """The last block if the model has yet to see its calls answered; else nothing."""
+        if not self.blocks:
+            return ()
+        last = self.blocks[-1]
+        return last if last[0].message.calls or last[-1].message.is_tool_result else ()
+
+
+class Reader:
+    """Reads rows of a view as a policy and the active compaction want them."""
+
+    def __init__(
+        self, view: HistoryView, active: Compaction, policy: Policy, counter: TokenCounter
+    ) -> None:
+        self._view = view
+        self._active = active
+        self._counter = counter
+        self._policy = policy
+        self._shortened = dict(active.shortened)
+
+    def read(self, limit_tokens: int | None) -> Reading:
+        """Everything a context within `limit_tokens` may need; None: the whole history."""
+        anchors = self._view.anchors()
+        excluded = frozenset(anchors.excluded) - set(anchors.system)
+        rows, is_complete = self._tail(WHOLE if limit_tokens is None else limit_tokens)
+        blocks = _blocks([row for row in rows if row.seq not in excluded])
+        in_tail = {row.seq for row in rows}
+        pinned = [seq for seq in anchors.pinned if seq not in excluded]
+        moved = [seq for seq in self._active.pins if seq not in excluded]
+        kept = [seq for seq in self._active.kept if seq not in excluded]
+        late = set(pinned) - in_tail - {*moved, *kept} - set(anchors.system)
+        return Reading(
+            anchors=anchors,
+            system=tuple(self._view.get(anchors.system)),
+            goal=self._one(anchors.goal, excluded),
+            last_user=self._one(anchors.last_user, excluded),
+            moved_pins=self._get(moved),
+            late_pins=self._get(late),
+            kept=self._get(set(kept) - set(moved)),
+            blocks=blocks,
+            is_complete=is_complete,
+            excluded=excluded,
+        )
+
+    def _one(self, seq: int | None, excluded: frozenset[int]) -> Counted | None:
+        if seq is None or seq in excluded:
+            return None
+        return self._prepare(self._view.get([seq])[0])
+
+    def _get(self, seqs: Sequence[int] | set[int]) -> tuple[Counted, ...]:
+        return tuple(self._prepare(row) for row in self._view.get(seqs)) if seqs else ()
+
+    def _tail(self, limit_tokens: int) -> tuple[list[Counted], bool]:
+        """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
+        after, lookback = self._active.covered_until, self._policy.lookback_messages
+        total = self._view.totals(after=after).messages
+        asked = max(1, limit_tokens)
+        while True:
+            rows = [self._prepare(row) for row in self._view.tail(asked, after=after)]
+            sent = sum(row.sent_tokens for row in rows)
+            if len(rows) >= total:
+                return rows, True
+            if sent > limit_tokens or (lookback is not None and len(rows) > lookback):
+                return rows, False
+            asked *= 2
+
+    def _prepare(self, row: Counted) -> Counted:
+        """`row` with the text that stands for it under the active compaction and the policy."""
+        short = self._shortened.get(row.seq)
+        if short is not None:
+            shorter = with_short(row, short, self._counter)
+            return shorter if shorter.sent_tokens < row.sent_tokens else row
+        limit = self._policy.max_message_chars
+        if limit is not None and len(row.message.text) > limit and not row.message.calls:
+            return with_short(row, elide_chars(row.message.text, limit), self._counter)
+        return row
+
+
+def _blocks(rows: Sequence[Counted]) -> tuple[tuple[Counted, ...], ...]:
+    blocks: list[list[Counted]] = []
+    for row in rows:
+        if blocks and blocks[-1][0].block == row.block:
+            blocks[-1].append(row)
+        else:
+            blocks.append([row])
+    return tuple(tuple(block) for block in blocks)
+
+
+def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
+    """`reading` without the blocks that lie beyond the messages a policy looks at."""
+    if lookback_messages is None:
+        return reading
+    count, first = 0, len(reading.blocks)
+    for at in range(len(reading.blocks) - 1, -1, -1):
+        count += len(reading.blocks[at])
+        if count > lookback_messages + 1:  # the current message comes on top
+            break
+        first = at
+    if first == 0:
+        return reading
+    return replace(reading, blocks=reading.blocks[first:], is_complete=False)

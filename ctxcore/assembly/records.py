@@ -1,0 +1,64 @@
+"""Owns what a compaction leaves behind: a record, never an edit of the history.
+
+A record covers messages 1 … `covered_until`, a legal cut that never decreases along a chain; the
+numbers are places in the history, starting at 1. Truncation is a record with an empty summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ctxcore.summarizers.protocol import Language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """What stands for the messages it covers, and why it was made."""
+
+    covered_until: int
+    summary: str = ""
+    summarized_until: int = 0
+    """What lies behind it and is covered was truncated: the summary does not stand for it."""
+    kept: tuple[int, ...] = ()
+    """Covered messages that stay verbatim, whole blocks."""
+    pins: tuple[int, ...] = ()
+    """Pinned messages that moved to the front with this compaction."""
+    shortened: tuple[tuple[int, str], ...] = ()
+    """Tool outputs behind the cut with the text that stands for them."""
+    covered_messages: int = 0
+    """How many messages a reader would count as summarized, system messages left out."""
+    generation: int = 0
+    """How often this summary was made from a summary; 0 where it quotes the originals."""
+    language: Language = "en"
+    trigger: str = ""
+    reason: str = ""
+    strategies: tuple[str, ...] = ()
+    before_tokens: int = 0
+    after_tokens: int = 0
+
+    @property
+    def is_truncation(self) -> bool:
+        """Whether it covers messages without standing for them."""
+        return self.covered_until > self.summarized_until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionState:
+    """What pure functions cannot know of a conversation: pass `result.state` the next time.
+
+    `pinned` and `excluded` are places in the list that is passed, starting at 0.
+    """
+
+    active: Compaction | None = None
+    summaries: int = 0
+    truncations: int = 0
+    failures: int = 0
+    pinned: frozenset[int] = field(default_factory=frozenset)
+    excluded: frozenset[int] = field(default_factory=frozenset)
+
+
+def to_state(state: CompactionState | str | None) -> CompactionState:
+    """`state` in its full form; a plain summary stands before the first message."""
+    if isinstance(state, str):
+        return CompactionState(active=Compaction(covered_until=0, summary=state), summaries=1)
+    return state or CompactionState()

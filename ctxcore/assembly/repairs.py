@@ -1,0 +1,260 @@
+"""Owns making a context legal for every provider; the history itself is never touched.
+
+A call without a result gets one that says so, a result without a call becomes a user text, ids are
+made unique, neighbours of one role merge, and an assistant never speaks first. Each is listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ctxcore.assembly.items import Item
+from ctxcore.assembly.texts import EMPTY, NO_RESULT, START, orphan_text
+from ctxcore.messages.blocks import pair_results
+from ctxcore.messages.values import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    text_message,
+    tool_result,
+)
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One thing made legal: what, and at which place of the history (from 0; None: our own)."""
+
+    kind: str
+    at: int | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The items that became one message of the request."""
+
+    message: Message
+    items: tuple[Item, ...]
+    has_reasoning: bool = False
+
+    def with_reasoning(self, tokens: int) -> Merged:
+        """This message with its thinking sent along, which takes `tokens` more."""
+        first = replace(self.items[0], tokens=self.items[0].tokens + tokens)
+        return Merged(self.message, (first, *self.items[1:]), has_reasoning=True)
+
+
+class Repairer:
+    """Makes items legal; collects what it had to do."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._used_ids: set[str] = set()
+        self.repairs: list[Repair] = []
+
+    def repair(self, items: Sequence[Item]) -> list[Merged]:
+        """`items` as legal messages, in order; sizes of changed items are counted anew."""
+        return self._recount(self._merge(self._start(self.repair_block(items))))
+
+    def repair_block(self, block: Sequence[Item]) -> list[Item]:
+        """The items of one block, legal by themselves."""
+        return [self._fill(item) for group in _groups(block) for item in self._pair(group)]
+
+    def _note(self, kind: str, item: Item, detail: str) -> None:
+        at = item.seq - 1 if item.row else None
+        self.repairs.append(Repair(kind=kind, at=at, detail=detail))
+
+    def _pair(self, group: Sequence[Item]) -> Iterator[Item]:
+        head = None if group[0].message.is_tool_result else group[0]
+        results = group[1:] if head else group
+        calls = head.message.calls if head else ()
+        answered_by, orphans = pair_results(calls, [item.message for item in results])
+        if head is not None:
+            yield from self._with_calls(head, results, answered_by)
+        for at in orphans:
+            yield self._orphan(results[at])
+
+    def _with_calls(
+        self, head: Item, results: Sequence[Item], answered_by: Sequence[int | None]
+    ) -> Iterator[Item]:
+        sound = tuple(self._sound(call, head) for call in head.message.calls)
+        if sound != head.message.calls:
+            message = replace(head.message, calls=sound)
+            head = replace(head, message=message, tokens=count_message(message, self._counter))
+        calls = tuple(self._unique(call, head) for call in sound)
+        yield replace(head, message=replace(head.message, calls=calls)) if calls != sound else head
+        pairs = list(zip(calls, answered_by, strict=True))
+        ids = {at: call.id for call, at in pairs if at is not None}
+        for answer in sorted(ids):
+            yield _answering(results[answer], ids[answer])
+        for call, at in pairs:
+            if at is None:
+                yield self._missing(call, head)
+
+    def _sound(self, call: ToolCall, head: Item) -> ToolCall:
+        """`call` with arguments that are a JSON object, as all providers but OpenAI need them."""
+        if is_json_object(call.arguments):
+            return call
+        self._note("broken_arguments", head, f"arguments of call {call.id!r} are no JSON object")
+        raw = {"arguments": call.arguments} if call.arguments.strip() else {}
+        return replace(call, arguments=json.dumps(raw, ensure_ascii=False))
+
+    def _unique(self, call: ToolCall, head: Item) -> ToolCall:
+        """`call` under an id that no other call of this context has."""
+        call_id, again = call.id, 0
+        while not call_id or call_id in self._used_ids:
+            again += 1
+            call_id = f"{call.id[:24] or 'call'}_{head.seq}_{again}"
+        self._used_ids.add(call_id)
+        if call_id == call.id:
+            return call
+        why = "was used before" if call.id else "was missing"
+        self._note("renamed_call", head, f"id {call.id!r} {why}; now {call_id!r}")
+        return replace(call, id=call_id)
+
+    def _missing(self, call: ToolCall, head: Item) -> Item:
+        self._note("missing_result", head, f"call {call.id!r} of {call.name} has no result")
+        message = tool_result(call.id, NO_RESULT)
+        tokens = count_message(message, self._counter, function_name=call.name)
+        return Item(segment=head.segment, message=message, tokens=tokens, is_laid_out=False)
+
+    def _orphan(self, item: Item) -> Item:
+        self._note("orphan_result", item, f"no call {item.message.answers!r} before it")
+        name = item.message.name or ""
+        message = text_message("user", orphan_text(name, item.message.text))
+        return replace(item, message=message, tokens=count_message(message, self._counter))
+
+    def _fill(self, item: Item) -> Item:
+        message = item.message
+        if message.calls or message.is_tool_result or message.is_system or _says_something(message):
+            return item
+        self._note("empty_message", item, f"an empty {message.role} message")
+        filled = replace(message, content=(*message.content, Text(text=EMPTY)))
+        return replace(item, message=filled, tokens=count_message(filled, self._counter))
+
+    def _start(self, items: list[Item]) -> list[Item]:
+        at = next((at for at, item in enumerate(items) if not item.message.is_system), None)
+        if at is None or items[at].message.role == "user":
+            return items
+        self._note("leading_assistant", items[at], "an assistant message came first")
+        message = text_message("user", START)
+        start = Item(
+            segment=items[at].segment,
+            message=message,
+            tokens=count_message(message, self._counter),
+            is_laid_out=False,
+        )
+        return [*items[:at], start, *items[at:]]
+
+    def _merge(self, items: Sequence[Item]) -> list[Merged]:
+        merged: list[Merged] = []
+        for item in items:
+            last = merged[-1] if merged else None
+            if last is not None and _mergeable(last.message, item.message):
+                merged[-1] = Merged(_join(last.message, item.message), (*last.items, item))
+                if item.row is not None and last.items[-1].row is not None:
+                    self._note("merged", item, f"two {item.message.role} messages in a row")
+            else:
+                merged.append(Merged(item.message, (item,)))
+        return merged
+
+    def _recount(self, merged: list[Merged]) -> list[Merged]:
+        """Sizes of merged messages, exact: the difference goes to the first item of each."""
+        return [self._exact(group) if len(group.items) > 1 else group for group in merged]
+
+    def _exact(self, group: Merged) -> Merged:
+        difference = count_message(group.message, self._counter) - sum(
+            item.tokens for item in group.items
+        )
+        items = list(group.items)
+        for at, item in enumerate(items):
+            change = max(difference, -item.tokens)
+            items[at] = replace(item, tokens=item.tokens + change)
+            difference -= change
+            if not difference:
+                break
+        return Merged(group.message, tuple(items))
+
+
+def is_json_object(text: str) -> bool:
+    """Whether `text` is the JSON text of an object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Each message with the tool messages that directly follow it."""
+    group: list[Item] = []
+    for item in items:
+        if group and not item.message.is_tool_result:
+            yield group
+            group = []
+        group.append(item)
+    if group:
+        yield group
+
+
+def _answering(item: Item, call_id: str) -> Item:
+    if item.message.answers == call_id:
+        return item
+    return replace(item, message=replace(item.message, answers=call_id))
+
+
+def _says_something(message: Message) -> bool:
+    return any(_is_visible(part) for part in message.content)
+
+
+def _is_visible(part: Part) -> bool:
+    if isinstance(part, (Media, Opaque)):
+        return True
+    return not isinstance(part, Reasoning) and bool(part.text.strip())
+
+
+def _mergeable(one: Message, other: Message) -> bool:
+    if one.role != other.role:
+        return False
+    return one.role == "user" or (one.role == "assistant" and not one.calls)
+
+
+def _join(one: Message, other: Message) -> Message:
+    """Two neighbours as one message: words joined by an empty line, other parts in order."""
+    if one.name != other.name:
+        one, other = _name_in_words(one), _name_in_words(other)
+    parts = [*one.content]
+    for at, part in enumerate(other.content):
+        last = parts[-1] if parts else None
+        if at == 0 and _is_plain(last) and _is_plain(part):
+            parts[-1] = Text(text=f"{_words(last)}\n\n{_words(part)}")
+        else:
+            parts.append(part)
+    return replace(one, content=tuple(parts), calls=(*one.calls, *other.calls))
+
+
+def _name_in_words(message: Message) -> Message:
+    """`message` with its speaker's name before the words, where a field can hold only one."""
+    if not message.name:
+        return message
+    label = Text(text=f"{message.name}: ")
+    first = message.content[0] if message.content else None
+    if _is_plain(first):
+        content = (Text(text=label.text + _words(first)), *message.content[1:])
+    else:
+        content = (label, *message.content)
+    return replace(message, name=None, content=content)
+
+
+def _is_plain(part: Part | None) -> bool:
+    return isinstance(part, Text) and part.extra is None
+
+
+def _words(part: Part | None) -> str:
+    return part.text if isinstance(part, Text) else ""

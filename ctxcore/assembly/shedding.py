@@ -1,0 +1,100 @@
+"""Owns what gives way when even what must be kept does not fit, and in which order.
+
+Kept blocks go first, then the summary shrinks, tool outputs are shortened, pins are elided oldest
+first, then the goal, then the last user message. System, tools and open calls are never cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from ctxcore.assembly.items import Item, elide_item, shorten_output, total
+from ctxcore.assembly.layout import Layout, without_kept
+from ctxcore.errors import BudgetError
+from ctxcore.tokens.counter import TokenCounter
+
+_SHORT_STEPS = (200, 60)  # first what any compaction would do, then the least that says something
+_LEAST_TOKENS = 24  # a marker and a few words around it
+_LEAST_REQUEST_TOKENS = 48
+
+Shrink = Callable[[Item, int], Item]
+
+
+def shed(layout: Layout, available_tokens: int, *, taken: int, counter: TokenCounter) -> Layout:
+    """`layout` within `available_tokens`, of which `taken` go to framing and tools.
+
+    Raises:
+        BudgetError: it does not fit, whatever gives way.
+    """
+    for shorter in _steps(layout, available_tokens - taken, counter):
+        layout = shorter
+        if layout.tokens + taken <= available_tokens:
+            return layout
+    parts = {
+        "framing and tools": taken,
+        "system": total(layout.system),
+        "pinned and goal": total(layout.pins) + total(layout.late_pins) + total(layout.goal),
+        "last turn": total(layout.request) + total(layout.recent),
+        "markers": total(layout.gap) + total(layout.summary),
+    }
+    raise BudgetError(needed=layout.tokens + taken, available=available_tokens, parts=parts)
+
+
+def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]:
+    while layout.kept:
+        layout = without_kept(layout)
+        yield layout
+    if layout.summary:
+        layout = _cut_summary(layout, room, counter)
+        yield layout
+    for limit in _SHORT_STEPS:
+        layout = _shorten(layout, room, limit, counter)
+        yield layout
+    for part in ("pins", "late_pins", "goal"):
+        layout = _elide(layout, part, room, _LEAST_TOKENS, counter)
+        yield layout
+    for part in ("request", "recent"):
+        layout = _elide(layout, part, room, _LEAST_REQUEST_TOKENS, counter)
+        yield layout
+    yield replace(layout, gap=())
+
+
+def _cut_summary(layout: Layout, room: int, counter: TokenCounter) -> Layout:
+    summary, *answer = layout.summary
+    limit = summary.tokens - (layout.tokens - room)
+    if limit < _LEAST_TOKENS:
+        return replace(layout, summary=())
+    cut = elide_item(summary, limit, counter, reason="summary cut to the window")
+    return replace(layout, summary=(cut, *answer))
+
+
+def _shorten(layout: Layout, room: int, limit: int, counter: TokenCounter) -> Layout:
+    def shrink(item: Item, over: int) -> Item:
+        return shorten_output(item, max(limit, item.tokens - over), counter)
+
+    for part in ("pins", "late_pins", "recent"):
+        layout = _apply(layout, part, room, shrink)
+    return layout
+
+
+def _elide(layout: Layout, part: str, room: int, least: int, counter: TokenCounter) -> Layout:
+    def shrink(item: Item, over: int) -> Item:
+        if part == "recent" and item.message.role != "user":
+            return item
+        limit = max(least, item.tokens - over)
+        return elide_item(item, limit, counter, reason="elided to fit the window")
+
+    return _apply(layout, part, room, shrink)
+
+
+def _apply(layout: Layout, part: str, room: int, shrink: Shrink) -> Layout:
+    """`layout` with the items of `part` shrunk, oldest first, as far as it is over `room`."""
+    items = list(getattr(layout, part))
+    over = layout.tokens - room
+    for at, item in enumerate(items):
+        if over <= 0:
+            break
+        items[at] = shrink(item, over)
+        over -= item.tokens - items[at].tokens
+    return replace(layout, **{part: tuple(items)})

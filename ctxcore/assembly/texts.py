@@ -1,0 +1,62 @@
+"""Owns the words this library puts into a context itself, in English and Chinese.
+
+They count as tokens like any others, and say in one line what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ctxcore.assembly.records import Compaction
+from ctxcore.messages.values import Message, text_message
+from ctxcore.policy import SummaryPlace
+from ctxcore.summarizers.protocol import Language
+
+NO_RESULT = "[no result recorded]"
+EMPTY = "[empty message]"
+START = "[conversation starts here]"
+
+_ACKNOWLEDGE: Mapping[Language, str] = {
+    "en": "Understood. I have the context from our earlier conversation.",
+    "zh": "明白了，我已了解之前的对话内容。",
+}
+
+
+def acknowledgement(language: Language) -> Message:
+    """What the assistant says after a summary, so that roles alternate."""
+    return text_message("assistant", _ACKNOWLEDGE[language])
+
+
+def summary_message(record: Compaction, place: SummaryPlace) -> Message:
+    """The user message that carries a record's summary."""
+    if place == "pair":
+        return text_message("user", f"{_pair_header(record)}\n{record.summary}")
+    safe = record.summary.replace("</conversation_summary>", "‹/conversation_summary›")
+    return text_message("user", f"<conversation_summary>\n{safe}\n</conversation_summary>")
+
+
+def _pair_header(record: Compaction) -> str:
+    if record.language == "zh":
+        return f"[上下文：之前对话的总结（{record.covered_messages} 轮）]："
+    return f"[Context: Summary of earlier conversation ({record.covered_messages} turns)]:"
+
+
+def gap_message(messages: int, language: Language) -> Message:
+    """The marker that stands where messages were left out without a summary."""
+    if language == "zh":
+        return text_message("user", f"[此处省略了较早的 {messages} 条消息]")
+    noun = "message is" if messages == 1 else "messages are"
+    return text_message("user", f"[{messages} earlier {noun} not shown]")
+
+
+def orphan_text(name: str, output: str) -> str:
+    """What a tool result says where its call is not recorded."""
+    of = f" of {name}" if name else ""
+    return f"[result{of}; the call is not recorded]\n{output}"
+
+
+def knowledge_text(name: str, text: str) -> str:
+    """A piece of retrieved knowledge with its name."""
+    label = name.replace('"', "'")
+    safe = text.replace("</knowledge>", "‹/knowledge›")
+    return f'<knowledge name="{label}">\n{safe}\n</knowledge>'

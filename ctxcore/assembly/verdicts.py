@@ -1,0 +1,95 @@
+"""Owns verdicts: what became of each message in a context, why, and its size before and after.
+
+Every message has exactly one. They are stored as runs of neighbours, so that their number is
+bounded by the window and never by the length of the history.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+VerdictKind = Literal["kept", "compressed", "summarized", "recalled", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of one message."""
+
+    verdict: VerdictKind
+    reason: str
+    before_tokens: int
+    after_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Neighbouring messages `first` … `last` (places from 0) that share a verdict and a reason."""
+
+    first: int
+    last: int
+    verdict: VerdictKind
+    reason: str
+    before_tokens: int
+    after_tokens: int
+
+
+class Verdicts(Sequence[Verdict]):
+    """One verdict a message, read from runs; the size of a message in a long run is looked up."""
+
+    def __init__(self, runs: Sequence[Run], sizes: Callable[[int, int], Sequence[int]]) -> None:
+        self.runs = tuple(runs)
+        self._firsts = [run.first for run in self.runs]
+        self._sizes = sizes
+
+    def __len__(self) -> int:
+        return self.runs[-1].last + 1 if self.runs else 0
+
+    @overload
+    def __getitem__(self, at: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Verdict]: ...
+    def __getitem__(self, at: int | slice) -> Verdict | list[Verdict]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        place = at + len(self) if at < 0 else at
+        if not 0 <= place < len(self):
+            raise IndexError(f"message {at} of {len(self)}")
+        run = self.runs[bisect_right(self._firsts, place) - 1]
+        single = run.first == run.last
+        before = run.before_tokens if single else self._sizes(place + 1, place + 1)[0]
+        return Verdict(
+            verdict=run.verdict,
+            reason=run.reason,
+            before_tokens=before,
+            after_tokens=run.after_tokens if single else 0,
+        )
+
+
+def merge_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """`runs` in order with neighbours joined where nothing of them is in the context."""
+    merged: list[Run] = []
+    for run in runs:
+        last = merged[-1] if merged else None
+        if last is not None and _joins(last, run):
+            merged[-1] = Run(
+                first=last.first,
+                last=run.last,
+                verdict=last.verdict,
+                reason=last.reason,
+                before_tokens=last.before_tokens + run.before_tokens,
+                after_tokens=0,
+            )
+        else:
+            merged.append(run)
+    return tuple(merged)
+
+
+def _joins(one: Run, other: Run) -> bool:
+    return (
+        one.verdict == other.verdict
+        and one.reason == other.reason
+        and one.after_tokens == other.after_tokens == 0
+    )

@@ -1,0 +1,45 @@
+"""Owns the arithmetic of a window: what is usable, when compaction starts, where it stops.
+
+One function per number, integers only; every page, trigger and table reads the same `TokenBudget`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenBudget:
+    """Window, reserve and thresholds of one model under one policy, all in tokens."""
+
+    window_tokens: int
+    """What the model accepts, input plus reply."""
+    reserve_tokens: int
+    """Kept free for the reply."""
+    usable_tokens: int
+    """Window minus reserve: no context is ever larger."""
+    history_tokens: int
+    """What summary and messages may take together."""
+    summary_tokens: int
+    """The longest summary."""
+    recent_tokens: int
+    """The newest part that a compaction may not fold."""
+    trigger_tokens: int
+    """Where automatic compaction starts."""
+    target_tokens: int
+    """Where a compaction stops."""
+
+
+def reserve_for(
+    window_tokens: int, *, wanted_tokens: int, max_output_tokens: int | None, window_ratio: float
+) -> int:
+    """The reply's share: what is wanted, at most the model's output and a share of the window."""
+    limits = [wanted_tokens, int(window_tokens * window_ratio)]
+    if max_output_tokens is not None:
+        limits.append(max_output_tokens)
+    return min(limits)
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    """`value` moved into low … high."""
+    return max(low, min(value, high))

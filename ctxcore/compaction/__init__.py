@@ -1,0 +1,1 @@
+"""When to compact, what to fold, and what comes of it."""

@@ -1,0 +1,103 @@
+"""Owns how a JSON output is made to fit: without loss if that is enough, else by shedding.
+
+The ladder: minified; records as tables; the same with the least worth parts left out; a one-line
+marker. What comes out is JSON again, whatever the rung.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ctxcore.compression.building import TreeBuilder
+from ctxcore.compression.focus import focus
+from ctxcore.compression.json_text import render_json
+from ctxcore.compression.kinds import Source
+from ctxcore.compression.markers import ELISION, Elided, amount, total
+from ctxcore.compression.shedding import Shedding
+from ctxcore.compression.target import Target, estimate_tokens
+from ctxcore.compression.thinning import thin
+from ctxcore.compression.tree import Leaf, Node
+
+MAX_ROUNDS: Final = 20  # each sheds at least one part; two or three are usual
+REFILL_SHARES: Final = (1.0, 0.6, 0.3)  # of the room left; less each time, as estimates err
+USUAL_SCALE: Final = 0.85  # real tokens for each estimated one; corrected after the first count
+HOPELESS_RATIO: Final = 2  # an estimate this far over the budget is not counted exactly
+
+
+def compress_json(source: Source, target: Target) -> tuple[str, Elided]:
+    """JSON within the budget, or the smallest marker there is, and what is gone."""
+    if source.is_too_deep:
+        return json_marker(source, target)
+    if isinstance(source.value, str):
+        return _shortened_text(source, target)
+    minified = render_json(source.value)
+    if _may_fit(minified, target) and target.fits(minified):
+        return minified, ()
+    builder = TreeBuilder()
+    tree = builder.build(thin(source.value, minified, target, builder.unlisted))
+    tabled = tree.render()
+    if not builder.unlisted and _may_fit(tabled, target) and target.fits(tabled):
+        return tabled, ()
+    focus(tree, target.terms)
+    text = shed(tree, target)
+    return (text, total(tree.gone())) if text is not None else json_marker(source, target)
+
+
+def shed(tree: Node, target: Target) -> str | None:
+    """The tree's JSON after it lost what is worth least; None if it cannot fit."""
+    shedding, scale = Shedding(tree), USUAL_SCALE
+    for _ in range(MAX_ROUNDS):
+        can_go_on = shedding.shed_to(target.max_tokens / scale)
+        text = tree.render()
+        tokens = target.counter.count(text)
+        if tokens <= target.max_tokens:
+            return _refilled(shedding, target, text, tokens)
+        if not can_go_on:
+            return None
+        scale = max(scale * 1.01, 1.005 * tokens / max(1, tree.tokens))
+    return None
+
+
+def _refilled(shedding: Shedding, target: Target, text: str, tokens: int) -> str:
+    """`text` with the best parts put back that the counter has room for."""
+    for share in REFILL_SHARES:
+        scale = max(1, tokens) / max(1, shedding.tree.tokens)
+        undone = shedding.refill((target.max_tokens - tokens) / scale * share)
+        if not undone:
+            continue
+        fuller = shedding.tree.render()
+        count = target.counter.count(fuller)
+        if count <= target.max_tokens:
+            text, tokens = fuller, count
+        else:
+            shedding.retake(undone)
+    return text
+
+
+def json_marker(source: Source, target: Target) -> tuple[str, Elided]:
+    """The whole output as one marker: as much of the description as fits."""
+    chars = amount(len(source.text), "characters")
+    texts = [
+        render_json({ELISION: f"{chars} of JSON left out"}),
+        render_json({ELISION: chars}),
+        render_json(ELISION),
+        "0",
+    ]
+    text = target.first_fitting(texts) or texts[-1]
+    return text, (("characters", len(source.text)),)
+
+
+def _shortened_text(source: Source, target: Target) -> tuple[str, Elided]:
+    leaf = Leaf(str(source.value), 1.0)
+    while leaf.can_shorten:
+        leaf.shorten()
+        text = leaf.render()
+        if _may_fit(text, target) and target.fits(text):
+            return text, total(leaf.gone())
+    return json_marker(source, target)
+
+
+def _may_fit(text: str, target: Target) -> bool:
+    """Whether it is worth counting `text` exactly."""
+    head = text[: target.max_tokens * 40]
+    return estimate_tokens(head) <= target.max_tokens * HOPELESS_RATIO

@@ -1,0 +1,77 @@
+"""Owns JSON text: parsing what a tool returned and writing it back without a wasted token.
+
+What is written is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
+and other parsers refuse, come back as strings; a lone surrogate comes back as an escape.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Final, cast
+
+from ctxcore.messages.values import JsonValue
+
+MAX_NESTING: Final = 100
+"""Deeper JSON is not taken apart: Python's parser gives up at a depth that depends on how deep its
+caller is, and the same input must give the same bytes everywhere."""
+
+LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
+
+_STARTS: Final = frozenset('{["-0123456789tfnNI')
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class TooDeepError(ValueError):
+    """JSON nested beyond `MAX_NESTING` levels."""
+
+
+def parse_json(text: str) -> JsonValue:
+    """The value that `text` is JSON for; ValueError if it is none, TooDeepError if too deep."""
+    if text.lstrip()[:1] not in _STARTS:
+        raise ValueError("no JSON text starts like this")
+    if _is_too_deep(text):
+        raise TooDeepError(f"nested deeper than {MAX_NESTING} levels")
+    try:
+        value = json.loads(text, parse_constant=str, parse_float=_parse_float)
+    except RecursionError as error:
+        raise TooDeepError("nested deeper than the caller's stack allows") from error
+    return cast("JsonValue", value)
+
+
+def render_json(value: JsonValue) -> str:
+    """`value` as the shortest strict JSON text."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def parse_inner(text: str) -> JsonValue:
+    """The list or object that a text inside the output is JSON for; None if it is none."""
+    stripped = text.strip()
+    if len(stripped) < LEAST_INNER_CHARS or stripped[0] not in "[{" or stripped[-1] not in "]}":
+        return None
+    try:
+        return parse_json(stripped)
+    except ValueError:
+        return None
+
+
+def _parse_float(literal: str) -> float | str:
+    number = float(literal)
+    return number if math.isfinite(number) else literal
+
+
+def _is_too_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return False
+    depth = 0
+    for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > MAX_NESTING:
+            return True
+    return False

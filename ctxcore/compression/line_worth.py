@@ -1,0 +1,136 @@
+"""Owns how much each line of a text output is worth: what it says, and where it stands.
+
+Head and tail of an output always have a share; between them errors, summaries, definitions, changed
+lines of a diff and lines that the query names stand out. The third line of the same form says less.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+from ctxcore.compression.kinds import Kind
+from ctxcore.compression.target import Target, terms_of
+from ctxcore.compression.worth import has_error
+
+HEAD_WORTH: Final = 2.0
+TAIL_WORTH: Final = 1.0
+ERROR_WORTH: Final = 6.0
+SUMMARY_WORTH: Final = 3.0
+DEFINITION_WORTH: Final = 2.5
+CHANGE_WORTH: Final = 2.0
+NAMED_WORTH: Final = 5.0
+NEW_TERM_WORTH: Final = 0.25
+REPEATED_FACTOR: Final = 0.4
+MOST_LINES: Final = 4_000
+LINE_CHARS: Final = 400  # of a longer line only its head is judged
+BESIDE_FACTOR: Final = 0.5
+
+_SUMMARY: Final = re.compile(
+    r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
+    r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b",
+    re.IGNORECASE,
+)
+_DEFINITION: Final = re.compile(
+    r"^\W*(?:\d+\W+)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
+    r"(?:def|class|function|fn|func|struct|interface|enum|impl|trait|type|module|defmodule|defp?)\s+\w"
+)
+_CHANGE: Final = re.compile(r"^(?:[+-](?![+-]{2})|@@|diff --git|\+\+\+)")
+_NUMBER: Final = re.compile(r"^ *\d+→")
+_SAYS: Final = re.compile(r"\w")
+_DIGITS: Final = re.compile(r"\d+")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
+
+
+def line_worths(lines: Sequence[str], kind: Kind, target: Target) -> dict[int, float]:
+    """The worth of each line that is looked at, by its place; 0 for one that says nothing."""
+    places = looked_at(lines, target.terms)
+    said = _said_worths([lines[at][:LINE_CHARS] for at in places], kind, target)
+    return {
+        at: 0.0 if own is None else _place_worth(at, len(lines)) + own + _beside(said, nth)
+        for nth, (at, own) in enumerate(zip(places, said, strict=True))
+    }
+
+
+def looked_at(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
+    """The places of the lines that can matter: all, or of very many the ends and what stands out.
+
+    A budget holds a few hundred lines; to judge a million would take seconds.
+    """
+    if len(lines) <= MOST_LINES:
+        return list(range(len(lines)))
+    ends = MOST_LINES // 4
+    inner = range(ends, len(lines) - ends)
+    outstanding = (at for at in inner if lines[at] and _stands_out(lines[at][:LINE_CHARS], terms))
+    return [*range(ends), *islice(outstanding, ends), *range(len(lines) - ends, len(lines))]
+
+
+def _stands_out(line: str, terms: frozenset[str]) -> bool:
+    return has_error(line) or (bool(terms) and not terms.isdisjoint(terms_of(line)))
+
+
+def _said_worths(lines: Sequence[str], kind: Kind, target: Target) -> list[float | None]:
+    """What each line says is worth, wherever it stands; None if it says nothing."""
+    rarity = _rarity(lines, target.terms)
+    forms: Counter[str] = Counter()
+    known: set[str] = set()
+    said: list[float | None] = []
+    for line in lines:
+        if not _SAYS.search(_NUMBER.sub("", line, count=1)):
+            said.append(None)
+            continue
+        worth = _own_worth(line, kind) + NAMED_WORTH * _named(line, rarity)
+        worth += NEW_TERM_WORTH * _new_terms(line, known)
+        form = _DIGITS.sub("0", line[:60])
+        forms[form] += 1
+        said.append(worth * (REPEATED_FACTOR if forms[form] > 2 else 1.0))
+    return said
+
+
+def _beside(said: Sequence[float | None], at: int) -> float:
+    """A share of what the lines around it say: they explain each other."""
+    around = (said[near] or 0.0 for near in (at - 1, at + 1) if 0 <= near < len(said))
+    return BESIDE_FACTOR * max(around, default=0.0)
+
+
+def _place_worth(at: int, count: int) -> float:
+    from_end = count - 1 - at
+    return 1.0 + HEAD_WORTH / (1 + at / 4) + TAIL_WORTH / (1 + from_end / 2)
+
+
+def _own_worth(line: str, kind: Kind) -> float:
+    worth = ERROR_WORTH if kind != "code" and has_error(line) else 0.0
+    if _SUMMARY.search(line):
+        worth += SUMMARY_WORTH
+    if kind in ("code", "diff") and _DEFINITION.match(line):
+        worth += DEFINITION_WORTH
+    if kind == "diff" and _CHANGE.match(line):
+        worth += CHANGE_WORTH
+    return worth
+
+
+def _new_terms(line: str, known: set[str]) -> int:
+    """How many identifiers the line is the first to name."""
+    found = set(_IDENTIFIER.findall(line)) - known
+    known |= found
+    return min(len(found), 8)
+
+
+def _rarity(lines: Sequence[str], terms: frozenset[str]) -> dict[str, float]:
+    if not terms:
+        return {}
+    seen_in = Counter(term for line in lines for term in terms & terms_of(line))
+    return {
+        term: math.log(1 + len(lines) / count) / math.log(1 + len(lines))
+        for term, count in seen_in.items()
+    }
+
+
+def _named(line: str, rarity: dict[str, float]) -> float:
+    if not rarity:
+        return 0.0
+    return min(2.0, math.fsum(rarity[term] for term in rarity.keys() & terms_of(line)))

@@ -1,0 +1,85 @@
+"""Owns `compress`: a tool output made to fit a token budget, with its structure kept.
+
+An output that fits comes back byte for byte. JSON stays JSON; other kinds keep whole lines. What is
+gone is counted in place, in the unit of the source. The same input gives the same bytes in every
+process, and no input raises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ctxcore.compression.json_outputs import compress_json
+from ctxcore.compression.kinds import Kind, Source, read_source
+from ctxcore.compression.markers import Elided
+from ctxcore.compression.target import Target, terms_of
+from ctxcore.compression.text_outputs import compress_binary, compress_text
+from ctxcore.tokens.counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """A tool output within its budget."""
+
+    text: str
+    tokens: int
+    original_tokens: int
+    kind: Kind
+    elided: Elided = ()
+    """What is gone, as (unit, count), e.g. (("columns", 2), ("rows", 37)); empty if nothing is."""
+
+
+def compress(
+    output: str, *, max_tokens: int = 200, query: str | None = None, model: str | None = None
+) -> Compressed:
+    """`output` in at most `max_tokens` tokens of `model`, keeping what matters most.
+
+    Errors, identifiers, numbers and what `query` names are kept before long texts. From 40 tokens
+    on the result always fits; below, it is the smallest marker there is. It never takes more
+    tokens than `output`.
+
+    Args:
+        output: What a tool returned; any text.
+        max_tokens: The budget, as the model's counter counts.
+        query: What the output is needed for, e.g. the last user message and the call's arguments.
+        model: Whose tokens to count; the default counter if None.
+    """
+    from ctxcore.tokens.count import counter_for  # its vocabulary is loaded on the first count
+
+    return compress_with(output, max_tokens=max_tokens, counter=counter_for(model), query=query)
+
+
+def compress_with(
+    output: str, *, max_tokens: int, counter: TokenCounter, query: str | None = None
+) -> Compressed:
+    """`compress` with the counter passed in."""
+    tokens = counter.count(output)
+    source = read_source(output)
+    if tokens <= max_tokens:
+        return _unchanged(source, tokens)
+    target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
+    text, elided = _reduce(source, target)
+    short_tokens = counter.count(text)
+    if short_tokens >= tokens:
+        return _unchanged(source, tokens)
+    return Compressed(
+        text=text,
+        tokens=short_tokens,
+        original_tokens=tokens,
+        kind=source.kind,
+        elided=elided,
+    )
+
+
+def _reduce(source: Source, target: Target) -> tuple[str, Elided]:
+    match source.kind:
+        case "json":
+            return compress_json(source, target)
+        case "binary":
+            return compress_binary(source, target)
+        case _:
+            return compress_text(source, target)
+
+
+def _unchanged(source: Source, tokens: int) -> Compressed:
+    return Compressed(text=source.text, tokens=tokens, original_tokens=tokens, kind=source.kind)

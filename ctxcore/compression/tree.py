@@ -1,0 +1,209 @@
+"""Owns the parts of a JSON output that can be left out one by one, with worth and tokens each.
+
+A node knows the worth and the estimated tokens of what is still in it; a part that is taken out
+or put back changes the sums of all nodes around it. Rendering writes what is left as JSON, with a
+count of what is gone in each container.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Final
+
+from ctxcore.compression.json_text import render_json
+from ctxcore.compression.markers import ELISION, amount, cut_middle
+from ctxcore.compression.target import estimate_tokens
+
+MARKER_TOKENS: Final = 6
+SHORTEST_CHARS: Final = 60  # a text cut below this says nothing; it is dropped instead
+CUT_RATIO: Final = 0.7  # small enough to need few steps, large enough to leave little unused
+
+
+class Node(ABC):
+    """A part of an output. `worth` and `tokens` are of what is still in it."""
+
+    __slots__ = ("parent", "place", "tokens", "worth")
+
+    def __init__(self, tokens: int, worth: float) -> None:
+        self.parent: Container | None = None
+        self.place: tuple[int, int] = (0, 0)  # row and column; the row alone in a branch
+        self.tokens = tokens
+        self.worth = worth
+
+    @abstractmethod
+    def render(self) -> str:
+        """What is still in it, as JSON text."""
+
+    @abstractmethod
+    def gone(self) -> Iterator[tuple[str, int]]:
+        """What was taken out of it, as (unit, count)."""
+
+    @abstractmethod
+    def leaves(self) -> Iterator[Leaf]:
+        """Every leaf in it, in order, those taken out too."""
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has no parts."""
+        return isinstance(self, Leaf)
+
+    @property
+    def is_present(self) -> bool:
+        """Whether neither it nor anything around it was taken out."""
+        node: Node = self
+        while node.parent is not None:
+            if node.parent.is_out(node):
+                return False
+            node = node.parent
+        return True
+
+    def _grow(self, tokens: int, worth: float) -> None:
+        self.tokens += tokens
+        self.worth += worth
+        if self.parent is not None:
+            self.parent.child_grew(self, tokens, worth)
+
+
+class Container(Node):
+    """A node with parts that can be taken out; its sums leave those out."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def is_out(self, child: Node) -> bool:
+        """Whether the child was taken out of it."""
+
+    @abstractmethod
+    def child_grew(self, child: Node, tokens: int, worth: float) -> None:
+        """Add what changed in the child to its own sums."""
+
+
+class Leaf(Node):
+    """A scalar. A long text is shortened in steps before it is taken out."""
+
+    __slots__ = ("_full", "_keep_chars", "value")
+
+    def __init__(self, value: str | float | bool | None, worth: float) -> None:
+        self.value = value
+        self._keep_chars: list[int] = []
+        super().__init__(estimate_tokens(render_json(value)), worth)
+        self._full = (self.tokens, worth)
+
+    def render(self) -> str:
+        return render_json(self._text() if self._keep_chars else self.value)
+
+    def gone(self) -> Iterator[tuple[str, int]]:
+        if self._keep_chars and isinstance(self.value, str):
+            yield "characters", len(self.value) - self._keep_chars[-1]
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield self
+
+    @property
+    def can_shorten(self) -> bool:
+        """Whether a shorter form of it still says something."""
+        return isinstance(self.value, str) and self._chars() * CUT_RATIO >= SHORTEST_CHARS
+
+    def shorten(self) -> None:
+        """Keep a step less of the text."""
+        self._keep_chars.append(int(self._chars() * CUT_RATIO))
+        self._resize()
+
+    def lengthen(self) -> None:
+        """Undo the last `shorten`."""
+        self._keep_chars.pop()
+        self._resize()
+
+    def _chars(self) -> int:
+        if self._keep_chars:
+            return self._keep_chars[-1]
+        return len(self.value) if isinstance(self.value, str) else 0
+
+    def _text(self) -> str:
+        return cut_middle(str(self.value), self._keep_chars[-1])
+
+    def _resize(self) -> None:
+        tokens, worth = self._full
+        if self._keep_chars:
+            share = self._chars() / len(str(self.value))
+            tokens = int(tokens * share) + MARKER_TOKENS
+            worth *= share**0.5  # the head of a text says more than its length
+        self._grow(tokens - self.tokens, worth - self.worth)
+
+    def scale(self, factor: float) -> None:
+        """Make it worth `factor` times as much."""
+        self._full = (self._full[0], self._full[1] * factor)
+        self._grow(0, self.worth * (factor - 1))
+
+
+class Branch(Container):
+    """An object or a list, whose members can be taken out one by one."""
+
+    __slots__ = ("children", "keys", "out", "unlisted")
+
+    def __init__(
+        self, children: list[Node], keys: list[str] | None = None, *, unlisted: int = 0
+    ) -> None:
+        self.children = children
+        self.keys = keys
+        self.out: set[int] = set()
+        self.unlisted = unlisted
+        super().__init__(2 + (MARKER_TOKENS if unlisted else 0), 0.0)
+        for at, child in enumerate(children):
+            child.parent, child.place = self, (at, 0)
+            self.tokens += self._member_tokens(at)
+            self.worth += child.worth
+
+    def is_out(self, child: Node) -> bool:
+        return child.place[0] in self.out
+
+    def child_grew(self, child: Node, tokens: int, worth: float) -> None:
+        if not self.is_out(child):
+            self._grow(tokens, worth)
+
+    def freed_by(self, at: int) -> int:
+        """Tokens that taking out the member frees; the first one pays for the marker."""
+        return self._member_tokens(at) - (0 if self.out or self.unlisted else MARKER_TOKENS)
+
+    def take_out(self, at: int) -> None:
+        freed = self.freed_by(at)
+        self.out.add(at)
+        self._grow(-freed, -self.children[at].worth)
+
+    def put_back(self, at: int) -> None:
+        self.out.discard(at)
+        self._grow(self.freed_by(at), self.children[at].worth)
+
+    @property
+    def unit(self) -> str:
+        return "items" if self.keys is None else "keys"
+
+    def render(self) -> str:
+        parts = [self._render_member(at) for at in range(len(self.children)) if at not in self.out]
+        count = len(self.out) + self.unlisted
+        if self.keys is None:
+            if count:
+                parts.append(f'"{ELISION} {amount(count, "more items" if parts else "items")}"')
+            return f"[{','.join(parts)}]"
+        if count:
+            parts.append(f'"{ELISION}":"{amount(count, "more keys" if parts else "keys")}"')
+        return f"{{{','.join(parts)}}}"
+
+    def gone(self) -> Iterator[tuple[str, int]]:
+        yield self.unit, len(self.out) + self.unlisted
+        for at, child in enumerate(self.children):
+            if at not in self.out:
+                yield from child.gone()
+
+    def leaves(self) -> Iterator[Leaf]:
+        for child in self.children:
+            yield from child.leaves()
+
+    def _render_member(self, at: int) -> str:
+        text = self.children[at].render()
+        return text if self.keys is None else f"{render_json(self.keys[at])}:{text}"
+
+    def _member_tokens(self, at: int) -> int:
+        key_tokens = 0 if self.keys is None else estimate_tokens(self.keys[at]) + 1
+        return self.children[at].tokens + key_tokens + 1

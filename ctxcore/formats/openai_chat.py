@@ -1,0 +1,169 @@
+"""Owns reading OpenAI chat files: message lists, request bodies, and lines of either.
+
+A message that is none is a problem with its place; the rest of its conversation is still read.
+Content blocks, system prompt and tools of a request to Claude are taken over into OpenAI's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from ctxcore.errors import MessageError
+from ctxcore.formats.claude_blocks import has_own_blocks, to_messages, to_openai_tool
+from ctxcore.formats.fields import id_at, text_at, time_at
+from ctxcore.formats.naming import file_stem, prompt_texts, title_of
+from ctxcore.formats.records import Records
+from ctxcore.formats.values import Problem, Transcript
+from ctxcore.messages.canonical import to_canonical
+from ctxcore.messages.openai import parse_message
+from ctxcore.messages.values import JsonObject, JsonValue, Message
+
+_LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
+_SAYS_SOMETHING = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """What should be a message, and how to name it in a problem."""
+
+    value: JsonValue
+    line: int | None
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A conversation before its messages are read; `about` are the keys beside them."""
+
+    entries: tuple[_Entry, ...]
+    about: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """The messages of a conversation with their times, and what was no message."""
+
+    messages: tuple[Message, ...]
+    times: tuple[datetime | None, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_openai_chat(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+    """The conversations in `records`, and the problems that belong to none of them."""
+    found, problems = _find_conversations(records)
+    transcripts = []
+    for at, conversation in enumerate(found, 1):
+        read = _read_entries(conversation.entries)
+        if read.messages:
+            fallback = file_stem(name) if len(found) == 1 else f"{file_stem(name)}#{at}"
+            transcripts.append(_transcript(conversation.about, read, name, fallback))
+        else:
+            problems += read.problems
+    return transcripts, problems
+
+
+def _find_conversations(records: Records) -> tuple[list[_Found], list[Problem]]:
+    """Conversations in file order; messages that stand alone on their lines are one of them."""
+    found, loose, problems = [], [], list(records.problems)
+    for record in records.records:
+        if _is_message(record.value):
+            loose.append(_Entry(value=record.value, line=record.line, place="the message"))
+        elif inside := _conversations_in(record.value, record.line):
+            found += inside
+        else:
+            reason = "is neither a chat message nor a conversation"
+            problems.append(Problem(line=record.line, reason=reason))
+    if loose:
+        found.insert(0, _Found(entries=tuple(loose)))
+    return found, problems
+
+
+def _conversations_in(value: JsonValue, line: int | None) -> list[_Found]:
+    """A list of messages, an object that holds one, or a list of either."""
+    if isinstance(value, dict):
+        lists = (inner for key in _LISTS if isinstance(inner := value.get(key), list))
+        messages = next((inner for inner in lists if any(map(_is_message, inner))), None)
+        entries = _system_prompt(value, line) + _entries(messages or [], line)
+        return [_Found(entries=entries, about=value)] if messages else []
+    if not isinstance(value, list):
+        return []
+    if any(map(_is_message, value)):
+        return [_Found(entries=_entries(value, line))]
+    return [found for inner in value for found in _conversations_in(inner, line)]
+
+
+def _entries(values: list[JsonValue], line: int | None) -> tuple[_Entry, ...]:
+    return tuple(
+        _Entry(value=value, line=line, place=f"message {at}") for at, value in enumerate(values)
+    )
+
+
+def _system_prompt(about: JsonObject, line: int | None) -> tuple[_Entry, ...]:
+    """The system prompt where it stands beside the messages, as in bodies for Claude."""
+    prompt = about.get("system")
+    if not prompt or not isinstance(prompt, (str, list)):
+        return ()
+    message: JsonObject = {"role": "system", "content": prompt}
+    return (_Entry(value=message, line=line, place="the system prompt"),)
+
+
+def _is_message(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("role"), str)
+        and any(key in value for key in _SAYS_SOMETHING)
+    )
+
+
+def _read_entries(entries: tuple[_Entry, ...]) -> _Read:
+    messages: list[Message] = []
+    times: list[datetime | None] = []
+    problems = []
+    for entry in entries:
+        try:
+            found = _messages(entry)
+        except MessageError as error:
+            problems.append(Problem(line=entry.line, reason=str(error)))
+            continue
+        about = entry.value if isinstance(entry.value, dict) else {}
+        messages += found
+        times += [time_at(about, "timestamp", "created_at")] * len(found)
+    return _Read(messages=tuple(messages), times=tuple(times), problems=tuple(problems))
+
+
+def _messages(entry: _Entry) -> list[Message]:
+    """The message an entry is; several if it answers calls in Claude's form."""
+    if isinstance(entry.value, dict) and has_own_blocks(entry.value):
+        return to_messages(entry.value)
+    value = cast("Mapping[str, object]", entry.value)  # parse_message refuses anything else
+    return [parse_message(value, place=entry.place)]
+
+
+def _transcript(
+    about: Mapping[str, JsonValue], read: _Read, name: str, fallback: str
+) -> Transcript:
+    own_id = id_at(about, "id", "session_id", "conversation_id") or fallback
+    titles = [text_at(about, "title"), *prompt_texts(read.messages)]
+    return Transcript(
+        id=own_id,
+        title=title_of(titles, otherwise=own_id),
+        format="openai",
+        path=name,
+        messages=read.messages,
+        times=read.times,
+        model=text_at(about, "model"),
+        raw_tools=_raw_tools(about),
+        problems=read.problems,
+    )
+
+
+def _raw_tools(about: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Tool definitions; the older `functions` in the form of `tools`."""
+    tools, functions = about.get("tools"), about.get("functions")
+    definitions: list[JsonValue] = list(tools) if isinstance(tools, list) else []
+    if isinstance(functions, list):
+        definitions += [{"type": "function", "function": function} for function in functions]
+    return tuple(to_canonical(to_openai_tool(o)) for o in definitions if isinstance(o, dict))

@@ -1,0 +1,76 @@
+"""Owns the way in: which files hold conversations, and what is in one of them.
+
+The format is told from a file's content, never from its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ctxcore.errors import FormatError, MessageError
+from ctxcore.formats.claude_code import is_claude_code, read_claude_code
+from ctxcore.formats.naming import with_unique_ids
+from ctxcore.formats.openai_chat import read_openai_chat
+from ctxcore.formats.records import EXPECTED, decode_text, parse_records
+from ctxcore.formats.values import Problem, Transcript
+
+_SUFFIXES = (".json", ".jsonl")
+
+
+def find_transcripts(path: Path) -> list[Path]:
+    """The files to read at `path`: itself, or all JSON and JSONL files below a folder, sorted.
+
+    Raises:
+        FormatError: there is nothing at `path`.
+    """
+    if path.is_dir():
+        below = (found for found in path.rglob("*") if found.suffix.lower() in _SUFFIXES)
+        return sorted(found for found in below if found.is_file())
+    if path.is_file():
+        return [path]
+    raise FormatError(path=str(path), problem="there is no such file or folder")
+
+
+def read_transcripts(path: Path) -> list[Transcript]:
+    """Every conversation in the file at `path`.
+
+    Raises:
+        FormatError: the file cannot be read or holds no conversation.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FormatError(
+            path=str(path), problem=f"cannot be read: {error.strerror or error}"
+        ) from error
+    return parse_transcripts(decode_text(data), name=str(path))
+
+
+def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
+    """Every conversation in `text`; `name` stands for its path.
+
+    Problems that belong to no conversation are listed with the first.
+
+    Raises:
+        FormatError: it holds no conversation.
+    """
+    records = parse_records(text, name=name)
+    read = read_claude_code if is_claude_code(records) else read_openai_chat
+    try:
+        found, problems = read(records, name)
+    except (MessageError, RecursionError) as error:  # JSON just shallow enough to be read
+        raise FormatError(path=name, problem=f"cannot be read: {error}") from error
+    if not found:
+        raise _nothing_found(name, problems)
+    listed = sorted((*found[0].problems, *problems), key=lambda problem: problem.line or 0)
+    return with_unique_ids([replace(found[0], problems=tuple(listed)), *found[1:]])
+
+
+def _nothing_found(name: str, problems: list[Problem]) -> FormatError:
+    if not problems:
+        return FormatError(path=name, problem=f"holds no conversation; {EXPECTED}")
+    first = problems[0]
+    return FormatError(
+        path=name, line=first.line, problem=f"holds no conversation: {first.reason}; {EXPECTED}"
+    )

@@ -1,0 +1,85 @@
+"""Owns what reading a file gives: one `Transcript` for each conversation found in it.
+
+Places are indexes into `messages`; times are aware and in UTC, None where the file has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias, cast
+
+from ctxcore.messages.canonical import parse_canonical
+from ctxcore.messages.values import JsonObject, Message
+
+TranscriptFormat: TypeAlias = Literal["openai", "claude-code"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A line or message that could not be read; everything around it was."""
+
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCompaction:
+    """A compaction the recording program did itself, just before the message at `at`."""
+
+    at: int
+    summary: str
+    before_tokens: int | None = None
+    trigger: str | None = None
+    recorded_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedUsage:
+    """What a provider reported for one call; the message at `after` is the call's answer.
+
+    The three input counts exclude each other: `input_tokens` came neither from nor into a cache.
+    """
+
+    call_id: str
+    after: int
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    model: str | None = None
+    recorded_at: datetime | None = None
+
+    @property
+    def total_input_tokens(self) -> int:
+        """The whole context of the call, however it was billed."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """One conversation of a file, in an order providers accept wherever the file allows it."""
+
+    id: str
+    """The file's own id of the conversation, else its name; unique within one file."""
+    title: str
+    format: TranscriptFormat
+    path: str
+    messages: tuple[Message, ...]
+    times: tuple[datetime | None, ...]
+    """When each message was recorded, one for each message."""
+    parent_id: str | None = None
+    """The session that started this conversation of a sub-agent."""
+    model: str | None = None
+    raw_tools: tuple[str, ...] = ()
+    """Tool definitions in OpenAI's form, each as canonical JSON."""
+    compactions: tuple[RecordedCompaction, ...] = ()
+    usage: tuple[RecordedUsage, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    ignored: tuple[tuple[str, int], ...] = ()
+    """Kinds of records that are no messages, with how many there were."""
+
+    @property
+    def tools(self) -> list[JsonObject]:
+        """Tool definitions in OpenAI's form."""
+        return [cast("JsonObject", parse_canonical(raw)) for raw in self.raw_tools]

@@ -1,0 +1,29 @@
+"""Owns which language a conversation is in, by its share of Chinese characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ctxcore.messages.values import Message
+from ctxcore.summarizers.protocol import Language
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # the unified ideographs of the basic plane
+HAN_RUN = re.compile(f"[{HAN}]+")
+LATIN_WORD = re.compile(r"[A-Za-z]+")
+CHARS_READ = 4_000  # of one message, so that one long tool output does not decide
+
+
+def detect_language(messages: Iterable[Message]) -> Language:
+    """`zh` where Chinese characters outnumber Latin words, `en` otherwise.
+
+    A Chinese word is about two characters, so a Chinese conversation full of English identifiers
+    is still Chinese. Tool outputs do not count: they are seldom in the language people speak.
+    """
+    han = latin = 0
+    for message in messages:
+        if not message.is_tool_result:
+            text = message.text[:CHARS_READ]
+            han += sum(map(len, HAN_RUN.findall(text)))
+            latin += len(LATIN_WORD.findall(text))
+    return "zh" if han > latin else "en"

@@ -1,0 +1,104 @@
+"""Owns estimating tokens from the bytes of a text: no vocabulary, no dependency, about 7 % off.
+
+Each byte falls into one of fourteen classes; a family gives each class its tokens a byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Family = Literal["o200k", "cl100k", "qwen3", "deepseek", "gemma3", "llama3", "claude4.8"]
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
+
+_ASCII_CLASSES = b"ludsnp"  # lower, upper, digit, space, line or tab, other
+_CLASSES = _ASCII_CLASSES + b"LRIKHGFX"  # by lead byte: see _byte_class
+
+# Tokens per byte of a class, in the order of _CLASSES. Least squares over chats, documents, code,
+# JSON and logs in ten languages against each vocabulary (claude4.8: a public reconstruction of it),
+# fitted on one half, scored on the other: 6.8 to 7.7 % mean error, summed over 60 messages 1.5 %.
+_WEIGHTS: dict[Family, tuple[float, ...]] = {
+    "o200k": (
+        *(0.215, 0.265, 0.863, 0.063, 0.726, 0.497),
+        *(0.425, 0.338, 0.548, 0.802, 0.816, 0.856, 0.515, 1.867),
+    ),
+    "cl100k": (
+        *(0.232, 0.243, 0.876, 0.062, 0.656, 0.447),
+        *(1.134, 0.626, 1.006, 1.171, 1.223, 1.447, 0.694, 1.686),
+    ),
+    "qwen3": (
+        *(0.227, 0.283, 1.418, 0.063, 0.637, 0.439),
+        *(0.967, 0.438, 0.596, 0.789, 0.646, 0.969, 0.565, 2.174),
+    ),
+    "deepseek": (
+        *(0.230, 0.320, 0.865, 0.052, 0.682, 0.539),
+        *(0.603, 0.405, 0.537, 0.849, 0.588, 0.983, 0.656, 2.479),
+    ),
+    "gemma3": (
+        *(0.209, 0.267, 1.377, 0.076, 1.212, 0.627),
+        *(0.440, 0.335, 0.481, 0.541, 0.687, 0.776, 0.686, 1.508),
+    ),
+    "llama3": (
+        *(0.233, 0.265, 0.880, 0.064, 0.657, 0.440),
+        *(0.460, 0.400, 0.559, 0.765, 0.862, 0.859, 0.463, 2.157),
+    ),
+    "claude4.8": (
+        *(0.350, 0.759, 0.749, 0.072, 1.003, 0.775),
+        *(0.834, 0.532, 1.027, 1.000, 1.150, 1.338, 0.808, 2.185),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedCounter:
+    """Counts as a vocabulary of `family` would, about; at least 1 for a text that has any."""
+
+    family: Family
+
+    @property
+    def id(self) -> str:
+        """`estimate:` and the family."""
+        return f"estimate:{self.family}"
+
+    @property
+    def is_exact(self) -> bool:
+        """Never."""
+        return False
+
+    def count(self, text: str) -> int:
+        """The estimated tokens of `text`; a longer text never takes fewer than its beginning."""
+        if not text:
+            return 0
+        classes = text.encode("utf-8", "replace").translate(_TABLE)
+        seen = _ASCII_CLASSES if text.isascii() else _CLASSES
+        weights = _WEIGHTS[self.family]
+        tokens = sum(
+            weight * classes.count(kind) for kind, weight in zip(seen, weights, strict=False)
+        )
+        return max(1, round(tokens))
+
+
+def _byte_class(byte: int) -> int:
+    """The class of an ASCII byte or of a character's lead byte; 0 for the bytes that follow it."""
+    character = chr(byte)
+    if byte < 0x80:
+        return _ascii_class(character)
+    if byte < 0xC0:
+        return 0
+    lead_classes = ((0xCF, "L"), (0xDF, "R"), (0xE2, "I"), (0xE3, "K"), (0xE9, "H"), (0xED, "G"))
+    found = (kind for last, kind in (*lead_classes, (0xEF, "F")) if byte <= last)
+    return ord(next(found, "X"))
+
+
+def _ascii_class(character: str) -> int:
+    if character.islower():
+        return ord("l")
+    if character.isupper():
+        return ord("u")
+    if character.isdigit():
+        return ord("d")
+    return ord({" ": "s", "\t": "n", "\n": "n", "\r": "n"}.get(character, "p"))
+
+
+_TABLE = bytes(map(_byte_class, range(256)))

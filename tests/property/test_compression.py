@@ -1,0 +1,110 @@
+"""What holds for every tool output and every budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxcore.messages.values import JsonValue
+from tests.unit.compression.counters import FourBytes, shrink
+
+KEYS = st.sampled_from(["id", "name", "error", "…", "a.b", "+", "(key)", ""]) | st.text(max_size=8)
+TEXTS = st.text(max_size=30) | st.text("ab \n", min_size=60, max_size=300)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(KEYS, inner, max_size=12),
+    max_leaves=60,
+)
+RECORDS = st.lists(
+    st.fixed_dictionaries({"id": st.integers(), "note": TEXTS, "at": VALUES}), max_size=30
+)
+OUTPUTS = (VALUES | RECORDS).map(json.dumps)
+ANY_TEXT = st.text(st.characters(), max_size=800) | st.lists(
+    st.sampled_from(["ERROR disk full", "+added", "x = 1", "", "a,b,c", "     7→y", "<p>hi</p>"]),
+    max_size=200,
+).map("\n".join)
+BUDGETS = st.integers(40, 300)
+
+unhurried = settings(deadline=None)  # a busy machine is no failure
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, BUDGETS)
+def test_the_result_fits_and_says_its_tokens(output: str, max_tokens: int) -> None:
+    compressed = shrink(output, max_tokens)
+
+    assert compressed.tokens <= max_tokens
+    assert compressed.tokens == FourBytes().count(compressed.text)
+    assert compressed.original_tokens == FourBytes().count(output)
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, st.integers(-5, 60))
+def test_the_result_never_grows_whatever_the_budget(output: str, max_tokens: int) -> None:
+    compressed = shrink(output, max_tokens)
+
+    assert compressed.tokens <= compressed.original_tokens
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, st.integers(0, 300))
+def test_an_output_that_fits_is_unchanged(output: str, spare: int) -> None:
+    compressed = shrink(output, FourBytes().count(output) + spare)
+
+    assert compressed.text == output
+    assert compressed.elided == ()
+
+
+@unhurried
+@given(OUTPUTS, st.integers(-5, 300), TEXTS)
+def test_json_in_is_json_out(output: str, max_tokens: int, query: str) -> None:
+    compressed = shrink(output, max_tokens, query)
+
+    assert compressed.kind == "json"
+    json.loads(compressed.text)
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, BUDGETS, TEXTS)
+def test_the_same_input_gives_the_same_result(output: str, max_tokens: int, query: str) -> None:
+    assert shrink(output, max_tokens, query) == shrink(output, max_tokens, query)
+
+
+@unhurried
+@given(OUTPUTS, BUDGETS)
+def test_what_other_text_is_around_json_never_raises(output: str, max_tokens: int) -> None:
+    assert shrink(output[:-1], max_tokens).tokens <= max_tokens
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.text(st.characters(categories=["Cs", "Lo", "So", "Cc"]), min_size=200), BUDGETS)
+def test_any_characters_are_taken(output: str, max_tokens: int) -> None:
+    assert shrink(output, max_tokens).tokens <= max_tokens
+
+
+def test_the_hash_seed_changes_nothing() -> None:
+    script = (
+        "import json\n"
+        "from tests.unit.compression.counters import shrink\n"
+        "rows = [{'id': f'u{n}', 'team': f't{n % 5}', 'state': 'ok'} for n in range(80)]\n"
+        "lines = [f'line {n} of team t{n % 5}' for n in range(300)]\n"
+        "for output in (json.dumps(rows), '\\n'.join(lines)):\n"
+        "    print(ascii(shrink(output, 90, 'the t3 team, u17 and line 40').text))\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert len(outputs) == 1

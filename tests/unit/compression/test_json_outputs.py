@@ -1,0 +1,252 @@
+"""JSON outputs: what is folded without loss, what goes first, and how it is counted."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from ctxcore.messages.values import JsonValue
+from tests.unit.compression.counters import shrink
+
+BOOKS: list[JsonValue] = [
+    {"isbn": f"978-{n:04d}", "title": f"Book number {n}", "price": 10 + n} for n in range(40)
+]
+
+
+def test_an_output_that_fits_comes_back_byte_for_byte() -> None:
+    output = '{ "b": 1,\n  "a": [1, 2] }\n'
+
+    compressed = shrink(output)
+
+    assert compressed.text == output
+    assert (compressed.kind, compressed.elided) == ("json", ())
+    assert compressed.tokens == compressed.original_tokens == 7
+
+
+def test_spaces_go_first_and_nothing_else_if_that_is_enough() -> None:
+    value = {"items": [n * 1000 for n in range(8)], "name": "café"}
+
+    compressed = shrink(json.dumps(value, indent=8), max_tokens=20)
+
+    assert compressed.text == ('{"items":[0,1000,2000,3000,4000,5000,6000,7000],"name":"café"}')
+    assert compressed.elided == ()
+
+
+def test_records_with_the_same_keys_become_a_table_without_loss() -> None:
+    rooms = [{"room": "A1", "floor_number": 1}, {"room": "B2", "floor_number": 2}]
+    rooms += [{"room": "C3", "floor_number": 3}]
+
+    compressed = shrink(json.dumps(rooms), max_tokens=17)
+
+    assert json.loads(compressed.text) == {
+        "cols": ["room", "floor_number"],
+        "rows": [["A1", 1], ["B2", 2], ["C3", 3]],
+    }
+    assert compressed.elided == ()
+
+
+def test_an_object_keyed_by_id_becomes_a_table_that_does_not_repeat_the_id() -> None:
+    stock = {f"item-{n}": {"item": f"item-{n}", "remaining_count": n} for n in range(3)}
+
+    compressed = shrink(json.dumps(stock), max_tokens=25)
+
+    assert json.loads(compressed.text) == {
+        "by": "item",
+        "cols": ["item", "remaining_count"],
+        "rows": [["item-0", 0], ["item-1", 1], ["item-2", 2]],
+    }
+
+
+def test_an_object_of_records_without_their_key_gets_a_key_column() -> None:
+    stock = {f"k{n}": {"colour": "red" * n, "remaining_count": n} for n in range(1, 4)}
+
+    compressed = shrink(json.dumps(stock), max_tokens=31)
+
+    assert json.loads(compressed.text) == {
+        "by": "(key)",
+        "cols": ["(key)", "colour", "remaining_count"],
+        "rows": [["k1", "red", 1], ["k2", "redred", 2], ["k3", "redredred", 3]],
+    }
+
+
+def test_lists_of_records_in_a_list_become_one_table_with_their_place() -> None:
+    trips = [[{"flight_number": f"F{n}{leg}", "gate": n} for leg in "ab"] for n in range(2)]
+
+    compressed = shrink(json.dumps(trips), max_tokens=31)
+
+    assert json.loads(compressed.text) == {
+        "by": "(list)",
+        "cols": ["(list)", "flight_number", "gate"],
+        "rows": [[0, "F0a", 0], [0, "F0b", 0], [1, "F1a", 1], [1, "F1b", 1]],
+    }
+
+
+def test_members_of_inner_objects_become_columns_and_constants_are_said_once() -> None:
+    cars = [{"engine": {"power": n, "fuel_type": "gas"}, "doors": n + 2} for n in range(3)]
+
+    compressed = shrink(json.dumps(cars), max_tokens=27)
+
+    assert json.loads(compressed.text) == {
+        "all": {"engine.fuel_type": "gas"},
+        "cols": ["engine.power", "doors"],
+        "rows": [[0, 2], [1, 3], [2, 4]],
+    }
+
+
+def test_members_that_only_some_records_have_stay_together_in_a_last_column() -> None:
+    pets = [
+        {"species": "cat", "birth_year": 2019},
+        {"species": "dog", "birth_year": 2020, "tag": 7},
+        {"species": "fox", "birth_year": 2021},
+    ]
+
+    compressed = shrink(json.dumps(pets), max_tokens=28)
+
+    assert json.loads(compressed.text) == {
+        "cols": ["species", "birth_year", "+"],
+        "rows": [["cat", 2019, {}], ["dog", 2020, {"tag": 7}], ["fox", 2021, {}]],
+    }
+
+
+def test_what_is_gone_is_counted_in_place_and_in_total() -> None:
+    compressed = shrink(json.dumps(list(range(1000, 1400))), max_tokens=60)
+
+    numbers = json.loads(compressed.text)
+    gone = 400 - (len(numbers) - 1)
+    assert numbers[-1] == f"… {gone} more items"
+    assert compressed.elided == (("items", gone),)
+
+
+def test_head_and_tail_of_a_long_list_stay() -> None:
+    kept = json.loads(shrink(json.dumps(list(range(1000, 1400))), max_tokens=60).text)
+
+    assert kept[0] == 1000
+    assert kept[-2] == 1399
+
+
+def test_a_table_says_how_many_rows_are_gone() -> None:
+    compressed = shrink(json.dumps(BOOKS), max_tokens=120)
+
+    table = json.loads(compressed.text)
+    gone = 40 - len(table["rows"])
+    assert gone > 0
+    assert f"{gone} rows" in table["…"]
+    assert ("rows", gone) in compressed.elided
+
+
+def test_the_record_the_query_names_stays_whole() -> None:
+    compressed = shrink(json.dumps(BOOKS), max_tokens=80, query="How much is 978-0023?")
+
+    assert {"isbn": "978-0023", "title": "Book number 23", "price": 33} in json.loads(
+        compressed.text
+    )["match"]
+
+
+def test_the_record_with_the_error_stays_whole_without_being_asked_for() -> None:
+    jobs = [{"job": f"job-{n}", "took_ms": n, "state": "ok"} for n in range(60)]
+    jobs[31]["state"] = "failed: disk full"
+
+    compressed = shrink(json.dumps(jobs), max_tokens=80)
+
+    assert json.loads(compressed.text)["match"] == [
+        {"job": "job-31", "took_ms": 31, "state": "failed: disk full"}
+    ]
+
+
+def test_an_error_message_outlives_everything_else() -> None:
+    value = {f"field{n}": f"some words {n}" for n in range(60)}
+    value["error"] = "connection refused by db-7"
+
+    kept = json.loads(shrink(json.dumps(value), max_tokens=40).text)
+
+    assert kept["error"] == "connection refused by db-7"
+    assert kept["…"].endswith("more keys")
+
+
+def test_a_long_text_is_cut_in_its_middle_before_short_members_go() -> None:
+    value = {"id": "doc-17", "body": "begin " + "word " * 400 + "end", "pages": 12}
+
+    compressed = shrink(json.dumps(value), max_tokens=100)
+
+    kept = json.loads(compressed.text)
+    assert (kept["id"], kept["pages"]) == ("doc-17", 12)
+    assert kept["body"].startswith("begin ")
+    assert kept["body"].endswith(" end")
+    assert dict(compressed.elided)["characters"] > 1500
+
+
+def test_json_inside_a_string_is_taken_apart() -> None:
+    inner = json.dumps([{"user_name": f"u{n}", "score": n} for n in range(6)])
+
+    compressed = shrink(json.dumps({"response": inner}), max_tokens=35)
+
+    assert json.loads(compressed.text)["response"]["cols"] == ["user_name", "score"]
+
+
+def test_a_long_string_stays_a_json_string() -> None:
+    compressed = shrink(json.dumps("abc " * 1000), max_tokens=50)
+
+    assert json.loads(compressed.text).startswith("abc abc")
+
+
+def test_what_other_parsers_refuse_comes_back_as_a_string() -> None:
+    output = '{"ratio": NaN, "limit": Infinity, "least": -Infinity, "big": 1e999}' + " " * 40
+
+    compressed = shrink(output, max_tokens=20)
+
+    assert json.loads(compressed.text) == {
+        "ratio": "NaN",
+        "limit": "Infinity",
+        "least": "-Infinity",
+        "big": "1e999",
+    }
+
+
+def test_a_lone_surrogate_is_written_as_an_escape() -> None:
+    compressed = shrink('{"half": "\\ud83d",     "whole": "\\ud83d\\ude00"}', max_tokens=10)
+
+    assert compressed.text == '{"half":"\\ud83d","whole":"😀"}'
+
+
+@pytest.mark.parametrize("nested", ["[" * 100_000 + "]" * 100_000, '{"a":' * 100_000])
+def test_nesting_beyond_any_stack_gives_a_marker(nested: str) -> None:
+    compressed = shrink(nested)
+
+    assert json.loads(compressed.text) == {"…": f"{len(nested):,} characters of JSON left out"}
+    assert compressed.elided == (("characters", len(nested)),)
+
+
+@pytest.mark.parametrize("levels", [50, 99, 150, 900])
+def test_deep_nesting_stays_json(levels: int) -> None:
+    compressed = shrink('{"a":[1,' * levels + "2" * 400 + "]}" * levels)
+
+    json.loads(compressed.text)
+    assert compressed.tokens <= 200
+
+
+@pytest.mark.parametrize("max_tokens", range(-1, 12))
+def test_below_the_least_budget_the_smallest_marker_is_given(max_tokens: int) -> None:
+    compressed = shrink(json.dumps(BOOKS), max_tokens=max_tokens)
+
+    json.loads(compressed.text)
+    assert compressed.tokens <= max(1, max_tokens)
+
+
+def test_five_megabytes_of_records_take_seconds_not_minutes() -> None:
+    records: list[JsonValue] = [
+        {"id": n, "email": f"user{n}@example.org", "state": "ok", "score": n / 7}
+        for n in range(70_000)
+    ]
+    records[51_234] = {"id": 51_234, "email": "x@example.org", "state": "failed", "score": 0}
+    output = json.dumps(records)
+    assert len(output) > 5_000_000
+
+    started = time.perf_counter()
+    compressed = shrink(output, query="user60000@example.org")
+
+    assert time.perf_counter() - started < 8
+    assert compressed.tokens <= 200
+    matches = {record["id"] for record in json.loads(compressed.text)["match"]}
+    assert matches == {51_234, 60_000}

@@ -1,0 +1,136 @@
+"""Outputs that are not JSON: the lines that stay, the gaps, and the kinds."""
+
+from __future__ import annotations
+
+import base64
+import random
+
+import pytest
+
+from ctxcore.compression.kinds import Kind
+from tests.unit.compression.counters import shrink
+
+LOG = [f"2024-05-01 10:{n // 60:02d}:{n % 60:02d} INFO served request {n}" for n in range(300)]
+
+SAMPLES: list[tuple[Kind, str]] = [
+    ("json", '{"a": 1}'),
+    ("json", "17"),
+    ("table", "id,name,price\n1,chair,20\n2,table,80\n3,lamp,15\n"),
+    ("table", "| id | name |\n|----|------|\n| 1  | lamp |\n| 2  | sofa |\n"),
+    ("table", "NAME      READY   STATUS\nweb-1     1/1     Running\nweb-2     0/1     Waiting\n"),
+    ("log", "\n".join(LOG[:5])),
+    ("diff", "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old\n+new\n"),
+    ("code", "import os\n\ndef main():\n    return os.getcwd()\n"),
+    ("code", "     1→# Title\n     2→\n     3→Some words.\n"),
+    ("html", "<!DOCTYPE html><html><body><p>Hi</p></body></html>"),
+    ("text", "Dear reader,\n\nthis is a letter about nothing.\n"),
+    ("text", ""),
+    ("text", '{"a": 1'),
+    ("binary", "\x00\x01\x02PNG"),
+    ("binary", base64.b64encode(random.Random(7).randbytes(300)).decode()),
+]
+
+
+@pytest.mark.parametrize(("kind", "output"), SAMPLES)
+def test_an_output_that_fits_is_unchanged_and_its_kind_is_told(kind: Kind, output: str) -> None:
+    compressed = shrink(output)
+
+    assert compressed.text == output
+    assert compressed.kind == kind
+
+
+def test_a_log_keeps_its_head_and_the_error_and_counts_the_rest() -> None:
+    lines = [*LOG]
+    lines[150] = "2024-05-01 10:02:30 ERROR request 150 failed: disk full"
+
+    compressed = shrink("\n".join(lines), max_tokens=100)
+
+    kept = compressed.text.split("\n")
+    assert kept[0] == lines[0]
+    assert lines[150] in kept
+    assert compressed.elided == (("lines", 300 - sum(line in lines for line in kept)),)
+
+
+def test_every_line_is_kept_or_counted_in_the_gap_it_left() -> None:
+    compressed = shrink("\n".join(LOG), max_tokens=120, query="request 222")
+
+    place = 0
+    for line in compressed.text.split("\n"):
+        if line.startswith("[…"):
+            place += int(line.split()[1].rstrip("]"))
+        else:
+            assert line == LOG[place]
+            place += 1
+    assert place == len(LOG)
+
+
+def test_the_line_the_query_names_is_kept() -> None:
+    assert LOG[222] in shrink("\n".join(LOG), max_tokens=100, query="request 222").text
+
+
+def test_line_numbers_are_written_once_for_a_run_of_lines() -> None:
+    lines = [f"{n:6d}→value_{n} = compute({n})" for n in range(1, 120)]
+
+    kept = shrink("\n".join(lines), max_tokens=80).text.split("\n")
+
+    assert kept[:2] == ["     1→value_1 = compute(1)", "value_2 = compute(2)"]
+
+
+def test_colours_and_overwritten_progress_go_before_any_line() -> None:
+    progress = "".join(f"\r{n} %" for n in range(100))
+    output = f"\x1b[31mstart\x1b[0m\n{progress}\r\ndone"
+
+    compressed = shrink(output, max_tokens=10)
+
+    assert compressed.text == "start\n99 %\ndone"
+
+
+def test_html_keeps_its_words() -> None:
+    output = "<html><style>p {color: red}</style><body>" + "<p>Hello <b>you</b></p>" * 3
+    compressed = shrink(output + "</body></html>", max_tokens=12)
+
+    assert compressed.text == "Hello\nyou\nHello\nyou\nHello\nyou"
+    assert compressed.elided == (("tags", 17),)
+
+
+def test_a_diff_keeps_what_changed() -> None:
+    context = [f" unchanged line number {n}" for n in range(200)]
+    lines = ["--- a/x", "+++ b/x", "@@ -1,200 +1,200 @@", *context]
+    lines[100] = "-    return old_total"
+    lines[101] = "+    return new_total"
+
+    compressed = shrink("\n".join(lines), max_tokens=60)
+
+    assert "-    return old_total\n+    return new_total" in compressed.text
+
+
+def test_binary_becomes_one_line_that_says_its_size() -> None:
+    output = base64.b64encode(random.Random(7).randbytes(3000)).decode()
+
+    compressed = shrink(output, max_tokens=40)
+
+    assert compressed.text == "[… binary or base64 data, 4,000 characters left out …]"
+    assert compressed.elided == (("characters", 4000),)
+
+
+def test_a_single_long_line_is_cut_in_its_middle() -> None:
+    compressed = shrink("begin " + "and on " * 1000 + "end", max_tokens=60)
+
+    assert compressed.text.startswith("begin and on")
+    assert compressed.text.endswith("end")
+    ((unit, count),) = compressed.elided
+    assert unit == "characters"
+    assert count > 6000
+
+
+def test_no_surrogate_pair_is_cut() -> None:
+    pair = "\ud83d\ude00"
+    for shift in range(4):
+        text = shrink("x" * shift + pair * 2000, max_tokens=60).text
+
+        text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+@pytest.mark.parametrize("max_tokens", range(-1, 12))
+def test_below_the_least_budget_a_marker_is_all_there_is(max_tokens: int) -> None:
+    assert shrink("\n".join(LOG), max_tokens=max_tokens).tokens <= max(1, max_tokens)

@@ -1,0 +1,174 @@
+"""What becomes of OpenAI chat files, whatever their layout."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ctxcore.errors import FormatError
+from ctxcore.formats.reading import parse_transcripts
+from ctxcore.messages.values import JsonObject, JsonValue
+
+HELLO: list[JsonValue] = [
+    {"role": "user", "content": "hello"},
+    {"role": "assistant", "content": "hi"},
+]
+TOOL: JsonObject = {"type": "function", "function": {"name": "look", "parameters": {}}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(HELLO),
+        json.dumps(HELLO, indent=1),
+        json.dumps({"messages": HELLO}),
+        json.dumps([{"task": 1, "traj": HELLO}], indent=2),
+        json.dumps({"history": HELLO}),
+        "\n".join(json.dumps(message) for message in HELLO),
+        "\r\n\r\n".join(json.dumps(message) for message in HELLO) + "\r\n",
+        json.dumps({"messages": HELLO}) + "\n",
+        "\ufeff" + json.dumps(HELLO),
+    ],
+)
+def test_every_layout_gives_the_same_conversation(text: str) -> None:
+    (found,) = parse_transcripts(text, name="talk.json")
+
+    assert [message.text for message in found.messages] == ["hello", "hi"]
+    assert (found.format, found.id, found.title) == ("openai", "talk", "hello")
+    assert found.times == (None, None)
+
+
+def test_a_conversation_a_line_keeps_ids_titles_and_models() -> None:
+    lines = [
+        {"id": "first", "messages": HELLO, "model": "gpt-test"},
+        {"messages": HELLO, "title": "Two"},
+        HELLO,
+    ]
+    found = parse_transcripts("\n".join(map(json.dumps, lines)), name="folder/talks.jsonl")
+
+    assert [(one.id, one.title, one.model) for one in found] == [
+        ("first", "hello", "gpt-test"),
+        ("talks#2", "Two", None),
+        ("talks#3", "hello", None),
+    ]
+
+
+def test_ids_are_unique_within_a_file() -> None:
+    lines = [json.dumps({"id": 7, "messages": HELLO})] * 3
+
+    found = parse_transcripts("\n".join(lines), name="talks.jsonl")
+
+    assert [one.id for one in found] == ["7", "7#2", "7#3"]
+
+
+def test_tools_and_older_functions_come_in_one_form() -> None:
+    body: JsonObject = {"messages": HELLO, "tools": [TOOL], "functions": [{"name": "old"}]}
+
+    (found,) = parse_transcripts(json.dumps(body), name="request.json")
+
+    assert found.tools == [TOOL, {"type": "function", "function": {"name": "old"}}]
+    assert hash(found) == hash(found)
+
+
+def test_a_bad_message_is_a_problem_and_the_rest_goes_on() -> None:
+    messages: list[JsonValue] = [*HELLO, {"role": "narrator", "content": "meanwhile"}, "noise"]
+
+    (found,) = parse_transcripts(json.dumps(messages), name="talk.json")
+
+    assert len(found.messages) == 2
+    assert [problem.reason for problem in found.problems] == [
+        "message 2, role: 'narrator' is none of system, developer, user, assistant, tool",
+        "message 3: expected an object, got str",
+    ]
+
+
+def test_a_bad_line_is_named_with_its_number() -> None:
+    first, second = map(json.dumps, HELLO)
+    text = f'{first}\n{{"role": "user", "con\n{second}\n{{"note": 1}}\n'
+
+    (found,) = parse_transcripts(text, name="talk.jsonl")
+
+    assert [message.text for message in found.messages] == ["hello", "hi"]
+    assert [(problem.line, problem.reason) for problem in found.problems] == [
+        (2, "is not JSON: Unterminated string starting at at column 18"),
+        (4, "is neither a chat message nor a conversation"),
+    ]
+
+
+def test_a_cut_document_says_where() -> None:
+    text = '[\n {"role": "user", "content": "hello"},\n {"role": "assist'
+
+    with pytest.raises(FormatError) as caught:
+        parse_transcripts(text, name="talk.json")
+
+    assert caught.value.line == 3
+    assert "damaged or cut off" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n\n", "{}", "[]", "42", "[1, 2]", '{"messages": []}', '{"role": "user"}', '"text"'],
+)
+def test_a_file_without_a_conversation_says_what_was_expected(text: str) -> None:
+    with pytest.raises(FormatError, match="expected OpenAI chat messages"):
+        parse_transcripts(text, name="other.json")
+
+
+def test_only_bad_messages_are_no_conversation() -> None:
+    with pytest.raises(FormatError, match="message 0, role: 'narrator'"):
+        parse_transcripts('[{"role": "narrator", "content": "meanwhile"}]', name="talk.json")
+
+
+def test_deep_nesting_is_an_error_with_a_sentence() -> None:
+    with pytest.raises(FormatError, match="nested too deeply"):
+        parse_transcripts("[" * 200_000, name="deep.json")
+
+
+def test_line_separators_inside_json_text_do_not_end_a_line() -> None:
+    text = '{"role": "user", "content": "one\u2028two\x85"}\n{"role": "user", "content": "three"}'
+
+    (found,) = parse_transcripts(text, name="talk.jsonl")
+
+    assert [message.text for message in found.messages] == ["one\u2028two\x85", "three"]
+
+
+def test_times_beside_messages_are_read_in_utc() -> None:
+    messages = [
+        {"role": "user", "content": "a", "timestamp": "2026-03-01T12:00:00+02:00"},
+        {"role": "user", "content": "b", "created_at": 0},
+        {"role": "user", "content": "c", "timestamp": "yesterday"},
+    ]
+
+    (found,) = parse_transcripts(json.dumps(messages), name="talk.json")
+
+    assert [time and time.isoformat() for time in found.times] == [
+        "2026-03-01T10:00:00+00:00",
+        "1970-01-01T00:00:00+00:00",
+        None,
+    ]
+
+
+def test_a_request_to_claude_is_taken_over_into_the_same_form() -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 2}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "4"}
+    body = {
+        "system": "be exact",
+        "tools": [{"name": "add", "input_schema": {"type": "object"}}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result, {"type": "text", "text": "and?"}]},
+        ],
+    }
+
+    (found,) = parse_transcripts(json.dumps(body), name="request.json")
+
+    roles = [message.role for message in found.messages]
+    assert roles == ["system", "user", "assistant", "tool", "user"]
+    assert found.messages[2].calls[0].arguments == '{"a": 2}'
+    assert (found.messages[3].answers, found.messages[3].text) == ("c1", "4")
+    assert found.tools == [
+        {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+    ]
+    assert len(found.times) == 5

@@ -1,0 +1,86 @@
+"""Counting in a fresh interpreter: light to import, offline, and honest without its data files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+COUNT_EVERYTHING = """
+import os, sys
+network = []
+sys.addaudithook(lambda event, args: network.append(event) if event.startswith("socket.") else None)
+
+import ctxcore.tokens.catalog, ctxcore.tokens.count as count
+heavy = {"tiktoken", "litellm", "sqlmodel", "requests", "tiktoken_ext.openai_public"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(4) as pool:
+    counts = set(pool.map(count.count_tokens, ["hello world"] * 8))
+assert counts == {2}, counts
+assert count.count_tokens("hello world", "gpt-4") == 2
+assert count.count_messages([{"role": "user", "content": "hi"}], model="claude-opus-4-8") > 0
+assert ctxcore.tokens.catalog.model_info("gpt-4o").window_tokens == 128_000
+
+assert "tiktoken" in sys.modules
+assert not (heavy - {"tiktoken", "requests"}) & set(sys.modules)
+assert "TIKTOKEN_CACHE_DIR" not in os.environ
+assert not network, network
+"""
+
+COUNT_WITHOUT_DATA = """
+import logging
+logging.basicConfig(format="%(levelname)s %(message)s")
+
+from ctxcore.tokens.catalog import model_info
+from ctxcore.tokens.count import count_tokens, counter_for
+counter = counter_for("gpt-4o")
+assert (counter.id, counter.is_exact) == ("estimate:o200k", False)
+assert counter.count("hello world") == count_tokens("hello world") == 2
+assert counter_for("gpt-4").id == "estimate:cl100k"
+assert model_info("gpt-4o").window_tokens is None
+"""
+
+
+def run(script: str, *, before: Path | None = None) -> str:
+    """What `script` writes to stderr; `before` is a folder whose packages win."""
+    paths = [*([str(before)] if before else []), *filter(None, sys.path)]
+    env = {key: value for key, value in os.environ.items() if key != "TIKTOKEN_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        env={**env, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_counting_imports_little_and_opens_no_socket() -> None:
+    assert run(COUNT_EVERYTHING) == ""
+
+
+def test_without_data_files_counts_are_estimates_and_one_warning_says_so() -> None:
+    warnings = run("import sys; sys.modules['litellm'] = None\n" + COUNT_WITHOUT_DATA)
+
+    assert warnings.splitlines() == [
+        "WARNING token counts are estimates vocabulary=o200k_base ranks=missing",
+        "WARNING token counts are estimates vocabulary=cl100k_base ranks=missing",
+        "WARNING model catalogue is empty file=missing",
+    ]
+
+
+def test_changed_data_files_are_not_used(tmp_path: Path) -> None:
+    package = tmp_path / "litellm"
+    ranks = package / "litellm_core_utils" / "tokenizers"
+    ranks.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (ranks / "fb374d419588a4632f3f557e76b4b70aebbca790").write_text("aGVsbG8= 0\n")
+    (package / "model_prices_and_context_window_backup.json").write_text("{not json")
+
+    warnings = run(COUNT_WITHOUT_DATA, before=tmp_path)
+
+    assert warnings.splitlines()[-1] == "WARNING model catalogue is empty file=unreadable"

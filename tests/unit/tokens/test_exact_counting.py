@@ -1,0 +1,97 @@
+"""Exact counting: the published vocabularies' own numbers, for any text, offline."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ctxcore.tokens.exact import ExactCounter, pieces
+
+O200K = ExactCounter("o200k_base")
+CL100K = ExactCounter("cl100k_base")
+
+# Computed once with `tiktoken.get_encoding(…).encode_ordinary` of tiktoken 0.14.
+KNOWN = [
+    ("hello world", 2, 2),
+    ("The quick brown fox jumps over the lazy dog.", 10, 10),
+    ("你好,世界!今天天气怎么样?", 9, 17),
+    ("def add(a: int, b: int) -> int:\n    return a + b\n", 19, 19),
+    ('{"id": 12345, "tags": ["a", "b"], "ok": true}', 21, 21),
+    ("naïve café déjà vu", 6, 6),
+    ("👩‍👩‍👧‍👦 🎉", 13, 21),
+    ("  \n\n\t x", 3, 3),
+    ("it's I'LL we'Re", 5, 7),
+    ("<|endoftext|>", 7, 7),
+    ("\x00", 1, 1),
+    ("2026-11-21T10:00:00Z ERROR disk /dev/sda1 92%", 23, 23),
+]
+
+
+@pytest.mark.parametrize(("text", "in_o200k", "in_cl100k"), KNOWN)
+def test_a_text_counts_as_its_vocabulary_does(text: str, in_o200k: int, in_cl100k: int) -> None:
+    assert (O200K.count(text), CL100K.count(text)) == (in_o200k, in_cl100k)
+
+
+def test_the_empty_text_takes_no_tokens() -> None:
+    assert O200K.count("") == 0
+
+
+def test_an_exact_counter_says_so_and_is_named_after_its_vocabulary() -> None:
+    assert (O200K.id, O200K.is_exact) == ("o200k_base", True)
+    assert (CL100K.id, CL100K.is_exact) == ("cl100k_base", True)
+
+
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+def test_a_lone_surrogate_counts_as_the_replacement_character(counter: ExactCounter) -> None:
+    assert counter.count("a\ud800b") == counter.count("a\ufffdb")
+    assert counter.count("word \udfff " * 40) == counter.count("word \ufffd " * 40)
+
+
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+@pytest.mark.parametrize("blank", [" ", "\n", "\t", "\u3000"])
+def test_a_million_blanks_are_counted(counter: ExactCounter, blank: str) -> None:
+    assert 0 < counter.count(blank * 1_200_000) < 1_200_000
+
+
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+def test_ten_megabytes_are_counted_exactly_within_seconds(counter: ExactCounter) -> None:
+    line = "The quick brown fox, jumps over 12 dogs.\n"
+    started = time.perf_counter()
+
+    tokens = counter.count(line * 250_000)
+
+    assert tokens == 250_000 * counter.count(line)
+    assert time.perf_counter() - started < 10
+
+
+def test_a_long_run_without_a_break_is_cut_so_that_time_stays_linear() -> None:
+    run = "a" * 450_000
+
+    cut = list(pieces(run))
+
+    assert "".join(cut) == run
+    assert max(map(len, cut)) <= 108_000
+    assert 56_250 <= O200K.count(run) <= 56_254  # 8 letters a token, at most one more a cut
+
+
+def test_a_hundred_thousand_characters_without_a_break_are_one_piece() -> None:
+    blob = "x" * 100_000
+
+    assert blob in "".join(list(pieces("some words " * 2_000 + blob + " and more " * 2_000)))
+    assert any(blob in piece for piece in pieces("words " * 3_000 + blob + " more" * 3_000))
+
+
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+def test_a_line_end_joined_by_a_slash_is_not_cut(counter: ExactCounter) -> None:
+    code = "run();\n//\n// then\nstop();\n// done }\n//\n" * 3
+
+    cut = list(pieces(code, piece_chars=1))
+
+    assert len(cut) > 10
+    assert sum(map(counter.count, cut)) == counter.count(code)
+
+
+def test_a_short_text_is_one_piece() -> None:
+    assert list(pieces("one two three")) == ["one two three"]
+    assert list(pieces("")) == []

@@ -1,0 +1,134 @@
+"""Tool definitions are counted as the TypeScript a model reads; anything else as its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.tokens.count import counter_for
+from ctxcore.tokens.definitions import count_tools, render_tools
+
+COUNTER = counter_for("gpt-4o")
+
+WEATHER: JsonObject = {
+    "name": "get_weather",
+    "description": "Get the weather",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "City name"},
+            "unit": {"type": "string", "enum": ["c", "f"]},
+            "days": {"type": ["integer", "null"]},
+            "places": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"lat": {"type": "number"}}},
+            },
+        },
+        "required": ["city"],
+    },
+}
+RENDERED = """namespace functions {
+
+// Get the weather
+type get_weather = (_: {
+// City name
+city: string,
+unit?: "c" | "f",
+days?: number | null,
+places?: {
+    lat?: number,
+}[],
+}) => any;
+
+} // namespace functions"""
+
+
+def openai(function: JsonObject) -> JsonObject:
+    return {"type": "function", "function": function}
+
+
+def test_a_definition_is_rendered_as_a_typescript_declaration() -> None:
+    assert render_tools([openai(WEATHER)]) == RENDERED
+
+
+def test_every_providers_form_renders_the_same() -> None:
+    anthropic: JsonObject = {
+        "name": WEATHER["name"],
+        "description": WEATHER["description"],
+        "input_schema": WEATHER["parameters"],
+    }
+    gemini: JsonObject = {"function_declarations": [WEATHER]}
+
+    assert render_tools([WEATHER]) == RENDERED
+    assert render_tools([anthropic]) == RENDERED
+    assert render_tools([gemini]) == RENDERED
+
+
+def test_a_function_without_parameters_takes_none() -> None:
+    assert "type now = () => any;" in render_tools([openai({"name": "now"})])
+    assert "type now = () => any;" in render_tools([{"name": "now", "parameters": {}}])
+
+
+def test_definitions_take_their_text_and_nine_tokens() -> None:
+    assert count_tools([openai(WEATHER)], COUNTER) == COUNTER.count(RENDERED) + 9
+    assert count_tools([openai({"name": "now"})], COUNTER) == 23
+
+
+def test_no_definitions_take_nothing() -> None:
+    assert count_tools([], COUNTER) == 0
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {},
+        {"type": "web_search"},
+        {"name": 3},
+        {"function": "not an object"},
+        {"function": {"name": "f", "parameters": "not an object"}},
+        {"function": {"name": "f", "parameters": {"properties": ["not", "an", "object"]}}},
+        {"function": {"name": "f", "parameters": {"properties": {"x": 1}, "required": 2}}},
+        {"function": {"name": "f", "parameters": {"properties": {"x": {"type": "array"}}}}},
+        {"function": {"name": "f", "parameters": {"properties": {"x": {"anyOf": [None]}}}}},
+        {"function_declarations": [None, 3]},
+        {"name": "f", "description": {"not": "text"}},
+        {"name": object()},
+        {("odd", "key"): 1},
+    ],
+    ids=str,
+)
+def test_a_malformed_definition_still_counts(tool: dict[str, object]) -> None:
+    assert count_tools([tool], COUNTER) > count_tools([{"name": "f"}], COUNTER) - 10
+
+
+def test_a_bottomless_schema_counts() -> None:
+    schema: dict[str, object] = {"type": "object"}
+    schema["properties"] = {"again": schema}
+
+    assert count_tools([{"name": "f", "parameters": schema}], COUNTER) > 9
+
+
+@dataclass
+class Tally:
+    """Counts words and how often it was asked; hashable, so its counts are remembered."""
+
+    asked: list[str] = field(default_factory=list)
+    id: str = "tally"
+    is_exact: bool = True
+
+    __hash__ = object.__hash__
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return len(text.split())
+
+
+def test_the_same_definitions_are_counted_once() -> None:
+    counter = Tally()
+
+    first = count_tools([openai(WEATHER)], counter)
+
+    assert count_tools([openai(dict(WEATHER))], counter) == first
+    assert len(counter.asked) == 1
