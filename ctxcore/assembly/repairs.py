@@ -91,12 +91,20 @@ class Repairer:
         calls = tuple(self._unique(call, head) for call in sound)
         yield replace(head, message=replace(head.message, calls=calls)) if calls != sound else head
         pairs = list(zip(calls, answered_by, strict=True))
-        ids = {at: call.id for call, at in pairs if at is not None}
-        for answer in sorted(ids):
-            yield _answering(results[answer], ids[answer])
+        answered = {at: call for call, at in pairs if at is not None}
+        for answer in sorted(answered):
+            yield self._answering(results[answer], answered[answer])
         for call, at in pairs:
             if at is None:
                 yield self._missing(call, head)
+
+    def _answering(self, item: Item, call: ToolCall) -> Item:
+        """The result `item` under the id of its call; counted anew where that names its function."""
+        if item.message.answers == call.id:
+            return item
+        message = replace(item.message, answers=call.id)
+        tokens = count_message(message, self._counter, function_name=call.name)
+        return replace(item, message=message, tokens=tokens)
 
     def _sound(self, call: ToolCall, head: Item) -> ToolCall:
         """`call` with arguments that are a JSON object, as all providers but OpenAI need them."""
@@ -201,12 +209,6 @@ def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
         group.append(item)
     if group:
         yield group
-
-
-def _answering(item: Item, call_id: str) -> Item:
-    if item.message.answers == call_id:
-        return item
-    return replace(item, message=replace(item.message, answers=call_id))
 
 
 def _says_something(message: Message) -> bool:

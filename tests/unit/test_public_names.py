@@ -90,4 +90,4 @@ def test_fitting_loads_neither_litellm_nor_a_database() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        ctxcore.nothing  # type: ignore[attr-defined]  # noqa: B018
+        ctxcore.nothing  # noqa: B018
