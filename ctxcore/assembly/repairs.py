@@ -99,7 +99,7 @@ class Repairer:
                 yield self._missing(call, head)
 
     def _answering(self, item: Item, call: ToolCall) -> Item:
-        """The result `item` under the id of its call; counted anew where that names its function."""
+        """The result `item` under its call's id; counted anew, as that names its function."""
         if item.message.answers == call.id:
             return item
         message = replace(item.message, answers=call.id)

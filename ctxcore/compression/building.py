@@ -21,6 +21,7 @@ REST_COLUMN: Final = "+"
 KEY_COLUMN: Final = "(key)"
 GROUP_COLUMN: Final = "(list)"
 DEPTH_FACTOR: Final = 0.94
+DEEPEST_INNER: Final = 32  # JSON inside JSON adds levels; a tree is walked by recursion
 LEAST_CONSTANT_ROWS: Final = 3
 TABLE_FRAME_TOKENS: Final = 10
 
@@ -73,8 +74,10 @@ class TreeBuilder:
         return Branch(children, list(value), unlisted=unlisted)
 
     def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Node:
-        if isinstance(value, str) and (inner := parse_inner(value)) is not None and depth < 50:
-            return self.build(inner, key, depth + 1)
+        if isinstance(value, str) and depth < DEEPEST_INNER:
+            inner = parse_inner(value)
+            if inner is not None:
+                return self.build(inner, key, depth + 1)
         worth = scalar_worth(key, value) * DEPTH_FACTOR**depth
         if isinstance(value, str) and len(value) > 3:
             if value in self.seen:

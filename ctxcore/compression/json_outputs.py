@@ -28,8 +28,13 @@ def compress_json(source: Source, target: Target) -> tuple[str, Elided]:
     """JSON within the budget, or the smallest marker there is, and what is gone."""
     if source.is_too_deep:
         return json_marker(source, target)
-    if isinstance(source.value, str):
-        return _shortened_text(source, target)
+    try:
+        return _shortened_text(source, target) or _climb_down(source, target)
+    except RecursionError:  # the caller's own stack is nearly used up
+        return json_marker(source, target)
+
+
+def _climb_down(source: Source, target: Target) -> tuple[str, Elided]:
     minified = render_json(source.value)
     if _may_fit(minified, target) and target.fits(minified):
         return minified, ()
@@ -87,8 +92,11 @@ def json_marker(source: Source, target: Target) -> tuple[str, Elided]:
     return text, (("characters", len(source.text)),)
 
 
-def _shortened_text(source: Source, target: Target) -> tuple[str, Elided]:
-    leaf = Leaf(str(source.value), 1.0)
+def _shortened_text(source: Source, target: Target) -> tuple[str, Elided] | None:
+    """An output that is one JSON string, shortened; None if it is something else."""
+    if not isinstance(source.value, str):
+        return None
+    leaf = Leaf(source.value, 1.0)
     while leaf.can_shorten:
         leaf.shorten()
         text = leaf.render()

@@ -13,7 +13,7 @@ from typing import Final, cast
 
 from ctxcore.messages.values import JsonValue
 
-MAX_NESTING: Final = 100
+MAX_NESTING: Final = 64
 """Deeper JSON is not taken apart: Python's parser gives up at a depth that depends on how deep its
 caller is, and the same input must give the same bytes everywhere."""
 
