@@ -157,7 +157,7 @@ class Policy:
         taken = (system or self._scaled(self.system_estimate_tokens, window)) + tools
         history = max(0, int((usable - taken) * self.history_ratio))
         base = usable if self.trigger_on == "input" else history
-        target = int(base * self.target_ratio)
+        target = int(base * self._target_share())
         return TokenBudget(
             window_tokens=window,
             reserve_tokens=reserve,
@@ -169,6 +169,12 @@ class Policy:
             target_tokens=target,
         )
 
+    def _target_share(self) -> float:
+        """Where a compaction stops; half of the trigger where the two contradict each other."""
+        if self.target_ratio < self.trigger_ratio:
+            return self.target_ratio
+        return self.trigger_ratio / 2
+
     def recent_limit(self, usable_tokens: int, target_tokens: int) -> int:
         """How much of the newest part a compaction down to `target_tokens` may not fold."""
         if self.trigger_on == "history":
@@ -176,10 +182,20 @@ class Policy:
         share = int(usable_tokens * self.recent_ratio)
         return min(clamp(share, self.recent_min_tokens, self.recent_max_tokens), target_tokens // 2)
 
+    def retarget(self, budget: TokenBudget, target_tokens: int) -> TokenBudget:
+        """`budget` with a compaction's stop at `target_tokens`, tail and summary in proportion."""
+        target = min(target_tokens, budget.usable_tokens)
+        return replace(
+            budget,
+            target_tokens=target,
+            recent_tokens=self.recent_limit(budget.usable_tokens, target),
+            summary_tokens=self._summary_limit(budget.usable_tokens, target),
+        )
+
     def _summary_limit(self, usable: int, target: int) -> int:
         if self.summary_usable_ratio is None:
             return min(self.summary_max_tokens, target // 2)
-        return int(usable * self.summary_usable_ratio)
+        return min(int(usable * self.summary_usable_ratio), max(target // 4, 1))
 
     def _scaled(self, tokens: int, window: int) -> int:
         """An absolute number of the preset, smaller where the window is smaller than its own."""

@@ -16,6 +16,7 @@ from ctxcore.compression.markers import ELISION, Elided, amount, cut_middle, tot
 from ctxcore.compression.target import Target, estimate_tokens
 
 MAX_ROUNDS: Final = 12
+WELL_USED: Final = 0.93  # of the budget; below it another round looks for more lines
 LONGEST_SHARE: Final = 3  # of many lines, one takes at most a third of the budget
 MARKER_TOKENS: Final = 20  # of a cut line, for what says how much is gone
 CHARS_PER_TOKEN: Final = 16  # a text above this ratio is taken not to fit without being counted
@@ -35,18 +36,32 @@ def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
     if may_fit and len(cleaned) < len(source.text) and target.fits(cleaned):
         return cleaned, total([("tags", tags)])
     worths = line_worths(lines, source.kind, target)
+    best: tuple[str, Elided] | None = None
     room = float(target.max_tokens)
     for _ in range(MAX_ROUNDS):
-        shown = {at: shorten_line(lines[at], room, len(lines)) for at in worths}
-        kept = choose_lines(shown, worths, room, count=len(lines))
-        text = render_lines([(at, shown[at]) for at in kept], count=len(lines))
+        text, gone = _select(lines, worths, room)
         tokens = target.counter.count(text)
-        if kept and tokens <= target.max_tokens:
-            cut = sum(len(lines[at]) - len(shown[at]) for at in kept)
-            gone = [("tags", tags), ("lines", len(lines) - len(kept)), ("characters", cut)]
-            return text, total(gone)
-        room *= min(0.95, target.max_tokens / max(1, tokens))
-    return text_marker(source, target)
+        fits = bool(gone) and tokens <= target.max_tokens
+        if fits:
+            best = text, total([("tags", tags), *gone])
+        if best and (not fits or tokens >= target.max_tokens * WELL_USED):
+            break
+        ratio = target.max_tokens / max(1, tokens)
+        room *= max(1.02, ratio * 0.98) if fits else min(0.95, ratio)
+    return best or text_marker(source, target)
+
+
+def _select(
+    lines: list[str], worths: dict[int, float], room: float
+) -> tuple[str, list[tuple[str, int]]]:
+    """The lines worth most in about `room` tokens, and what is gone; nothing if none has room."""
+    shown = {at: shorten_line(lines[at], room, len(lines)) for at in worths}
+    kept = choose_lines(shown, worths, room, count=len(lines))
+    if not kept:
+        return "", []
+    text = render_lines([(at, shown[at]) for at in kept], count=len(lines))
+    cut = sum(len(lines[at]) - len(shown[at]) for at in kept)
+    return text, [("lines", len(lines) - len(kept)), ("characters", cut)]
 
 
 def clean_lines(source: Source) -> tuple[list[str], int]:

@@ -1,0 +1,50 @@
+"""Owns the command line: one module a command, what they share beside them.
+
+A command reads files, asks the library and prints; it decides nothing itself. The library's heavier
+parts are imported when a command runs, so that help appears at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ctxcore import __version__
+from ctxcore.cli.compacting import run_compact
+from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.inspecting import run_inspect
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="ctxcore",
+    help="See what fills the context window of recorded conversations, and what would fit in it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # its tracebacks print locals: people's words
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"ctxcore {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """See what fills the context window of recorded conversations, and what would fit in it."""
+
+
+app.command("inspect")(run_inspect)
+app.command("fit")(run_fit)
+app.command("compact")(run_compact)

@@ -1,0 +1,5 @@
+"""Owns `python -m ctxcore.cli`."""
+
+from ctxcore.cli import app
+
+app(prog_name="ctxcore")

@@ -1,0 +1,226 @@
+"""Owns how the account of one conversation is printed in detail."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ctxcore.cli.accounts import Account, Legality
+from ctxcore.cli.tables import (
+    TailText,
+    add_row,
+    bullets,
+    facts,
+    gauge,
+    make_table,
+    section,
+    share_bar,
+)
+from ctxcore.cli.texts import amount, how_counted, one_line, percent, plural
+from ctxcore.formats.report import ProviderTotals
+from ctxcore.formats.values import RecordedCompaction
+
+_MOST_FILES = 12
+_MOST_PROBLEMS = 10
+_IN_JSON = "(--json lists all)"
+
+
+def account_details(account: Account) -> Iterator[RenderableType]:
+    """Everything about one conversation."""
+    yield account.about.heading()
+    yield facts(_facts(account))
+    report = account.report
+    how = how_counted(report.counter_id, is_exact=report.is_exact)
+    yield section("Where the tokens go", how)
+    yield _parts_table(account)
+    if report.tools:
+        yield section("Tools")
+        yield _tools_table(account)
+    if report.files:
+        yield section("Files", "the same tokens, by the file a call names")
+        yield _files_table(account)
+    if report.provider:
+        yield section("What the provider reported", "each call once")
+        yield facts(_provider_facts(report.provider, account))
+    if account.compactions:
+        yield section("Compactions the file records")
+        yield _compactions_table(account.compactions)
+    yield section("Would a provider take all messages as they are?", "`ctxcore fit` repairs")
+    yield from legality_view(account.legality)
+    if account.problems:
+        yield section("Problems in the file", plural(len(account.problems), "problem"))
+        said = [_problem(problem.line, problem.reason) for problem in account.problems]
+        yield from bullets(said, most=_MOST_PROBLEMS, more=_IN_JSON)
+    yield Text()
+
+
+def _facts(account: Account) -> Iterator[tuple[str, str | Text]]:
+    is_exact = account.report.is_exact
+    window = account.window_tokens
+    roles = ", ".join(f"{role} {count:,}" for role, count in account.roles.items())
+    turns, calls = plural(account.turns, "turn"), plural(account.calls, "tool call")
+    yield "messages", f"{account.messages:,}: {roles} · {turns} · {calls}"
+    yield "model", one_line(account.about.model or "not named")
+    yield "window", f"{window:,} tokens" if window else "unknown; name one with --window or --model"
+    yield "all sent", _fullness(account.input_tokens, window, is_exact=is_exact)
+    if account.compactions:
+        live = _fullness(account.live_tokens, window, is_exact=is_exact)
+        yield "since compaction", live
+    ignored = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in account.ignored.items())
+    yield "not messages", ignored
+
+
+def _fullness(tokens: int, window: int | None, *, is_exact: bool) -> Text:
+    said = Text(f"{amount(tokens, is_exact=is_exact)} tokens  ")
+    return said.append(gauge(tokens / window)) if window else said
+
+
+def _parts_table(account: Account) -> Table:
+    report = account.report
+    calls = sum(tool.calls for tool in report.tools)
+    parts = (
+        ("system", report.system_tokens),
+        ("user", report.user_tokens),
+        ("assistant", report.assistant_tokens),
+        ("thinking", report.thinking_tokens),
+        (f"tool calls ({calls:,})", report.call_tokens),
+        ("tool results", report.result_tokens),
+        ("results without a call", report.orphan_tokens),
+        ("recorded summaries", report.summary_tokens),
+        ("tool definitions", account.tools_tokens),
+    )
+    total = sum(tokens for _, tokens in parts)
+    table = make_table("part", ">tokens", ">share", "")
+    for name, tokens in parts:
+        if tokens:
+            ratio = tokens / total
+            size = amount(tokens, is_exact=report.is_exact)
+            add_row(table, name, size, percent(ratio), share_bar(ratio))
+    table.add_section()
+    add_row(table, "total", amount(total, is_exact=report.is_exact), "", "", style="bold")
+    return table
+
+
+def _tools_table(account: Account) -> Table:
+    report = account.report
+    total = account.total_tokens
+    table = make_table("tool", ">calls", ">call tokens", ">result tokens", ">share")
+    for tool in report.tools:
+        add_row(
+            table,
+            one_line(tool.name),
+            f"{tool.calls:,}",
+            amount(tool.call_tokens, is_exact=report.is_exact),
+            amount(tool.result_tokens, is_exact=report.is_exact),
+            percent(tool.total_tokens / total) if total else "",
+        )
+    return table
+
+
+def _files_table(account: Account) -> Table:
+    is_exact = account.report.is_exact
+    files = account.report.files
+    names = _below_common([file.path for file in files])
+    table = make_table("file", ">reads", ">tokens", ">re-reads", ">tokens", ">others", ">tokens")
+    for name, file in zip(names[:_MOST_FILES], files, strict=False):
+        add_row(
+            table,
+            TailText(one_line(name)),
+            f"{file.reads:,}",
+            amount(file.read_tokens, is_exact=is_exact),
+            f"{file.rereads:,}" if file.rereads else "",
+            amount(file.reread_tokens, is_exact=is_exact) if file.rereads else "",
+            f"{file.other_calls:,}" if file.other_calls else "",
+            amount(file.other_tokens, is_exact=is_exact) if file.other_calls else "",
+        )
+    left = len(files) - _MOST_FILES
+    if left > 0:
+        add_row(table, f"… and {plural(left, 'more file')} {_IN_JSON}", style="dim")
+    return table
+
+
+def _below_common(paths: Sequence[str]) -> list[str]:
+    """Paths without the folders that all absolute ones share."""
+    absolute = [PurePosixPath(path).parent for path in paths if path.startswith("/")]
+    base = os.path.commonpath(absolute) if len(absolute) > 1 else "/"
+    if base == "/":
+        return list(paths)
+    return [path.removeprefix(f"{base}/") for path in paths]
+
+
+def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tuple[str, str | Text]]:
+    unattributed = account.report.unattributed_tokens
+    read, written = provider.cache_read_tokens, provider.cache_write_tokens
+    yield "calls", f"{provider.calls:,}"
+    yield "input", f"{provider.input_tokens:,} · from cache {read:,} · into cache {written:,}"
+    yield "output", f"{provider.output_tokens:,}"
+    yield (
+        "largest context",
+        _fullness(provider.largest_context_tokens, account.window_tokens, is_exact=True),
+    )
+    if unattributed is not None:
+        yield (
+            "unattributed",
+            f"{unattributed:,} of the first call: a system prompt and tools the file does not show",
+        )
+
+
+def _compactions_table(compactions: Sequence[RecordedCompaction]) -> Table:
+    table = make_table(">before message", ">tokens before", "trigger", "recorded at", "*summary")
+    for one in compactions:
+        add_row(
+            table,
+            f"{one.at:,}",
+            "" if one.before_tokens is None else f"{one.before_tokens:,}",
+            one_line(one.trigger or ""),
+            f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
+            _first_words(one.summary),
+        )
+    return table
+
+
+def _first_words(text: str, most: int = 120) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def legality_view(legality: Legality) -> Iterator[RenderableType]:
+    """One line of providers, and below it what they would refuse, by rule."""
+    verdicts = Text("  ")
+    for provider, violations in legality.items():
+        verdicts.append(f"{provider} ", style="dim")
+        if violations:
+            verdicts.append(f"no ({len(violations):,})", style="red")
+        else:
+            verdicts.append("yes", style="green")
+        verdicts.append("   ")
+    yield verdicts
+    if any(legality.values()):
+        yield Text()
+        yield _violations_table(legality)
+
+
+def _violations_table(legality: Legality) -> Table:
+    found: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    providers: dict[str, list[str]] = defaultdict(list)
+    for provider, violations in legality.items():
+        for violation in violations:
+            found[violation.rule].add((violation.at, violation.detail))
+            if provider not in providers[violation.rule]:
+                providers[violation.rule].append(provider)
+    table = make_table("rule", ">times", ">first at", "refused by", "*for example")
+    for rule, places in found.items():
+        at, detail = min(places)
+        who = ", ".join(providers[rule]) if len(providers[rule]) < len(legality) else "all"
+        add_row(table, rule, f"{len(places):,}", f"{at:,}", who, one_line(detail))
+    return table
+
+
+def _problem(line: int | None, reason: str) -> str:
+    return reason if line is None else f"line {line:,}: {reason}"

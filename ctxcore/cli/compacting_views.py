@@ -1,0 +1,133 @@
+"""Owns how compactions are printed: in detail, as one line each, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import cast
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ctxcore.cli.about import short_names
+from ctxcore.cli.compacting import Compacted
+from ctxcore.cli.context_documents import context_document
+from ctxcore.cli.context_views import budget_line, context_details, counts_line, size_line
+from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
+from ctxcore.cli.texts import ESTIMATED, amount, block, one_line, percent, plural
+from ctxcore.compaction.compacting import CompactionResult
+from ctxcore.messages.values import JsonObject, JsonValue
+
+
+def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
+    """One compaction as `--json` prints it."""
+    result = compacted.result
+    numbers: JsonObject = dict(result.trigger.numbers) if result.trigger else {}
+    trigger: JsonObject = (
+        {"rule": result.trigger.rule, "numbers": numbers} if result.trigger else {}
+    )
+    return {
+        **compacted.about.to_dict(),
+        "preset": preset,
+        "applied": result.applied,
+        "reason": result.reason,
+        "strategy": result.strategy,
+        "trigger": trigger or None,
+        "steps": [cast("JsonValue", asdict(step)) for step in result.steps],
+        "before_tokens": result.before_tokens,
+        "after_tokens": result.after_tokens,
+        "tokens_saved": result.tokens_saved,
+        "folded": list(result.folded),
+        "summary": result.summary,
+        "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "context": context_document(result.context, with_messages=with_messages),
+    }
+
+
+def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
+    """Everything about one compaction."""
+    result = compacted.result
+    yield compacted.about.heading()
+    yield facts(
+        (
+            ("model", one_line(compacted.about.model or "not named")),
+            ("policy", preset),
+            ("budget", budget_line(result.context.budget)),
+            ("outcome", _outcome(result)),
+            ("trigger", str(result.trigger or "")),
+            ("gain", _gain(result)),
+            ("facts lost", ", ".join(map(one_line, result.facts_lost or ()))),
+            ("messages", counts_line(result.context)),
+            ("sent", size_line(result.context)),
+        )
+    )
+    if result.steps:
+        yield section("Steps")
+        yield _steps_table(result)
+    if result.summary:
+        yield section("Summary", _summary_size(result))
+        yield quoted(block(result.summary))
+    yield from context_details(result.context, show=show)
+    yield Text()
+
+
+def _outcome(result: CompactionResult) -> Text:
+    if result.applied:
+        return Text(f"compacted ({result.strategy})", style="green")
+    return Text(f"nothing done: {result.reason}", style="yellow")
+
+
+def _gain(result: CompactionResult) -> str:
+    if not result.applied:
+        return ""
+    is_exact = result.context.is_exact
+    before = amount(result.before_tokens, is_exact=is_exact)
+    after = amount(result.after_tokens, is_exact=is_exact)
+    folded = plural(result.messages_removed, "message")
+    share = percent(result.tokens_saved / result.before_tokens)
+    return f"{before} → {after} tokens, {share} less; {folded} folded"
+
+
+def _steps_table(result: CompactionResult) -> Table:
+    is_exact = result.context.is_exact
+    table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
+    for step in result.steps:
+        gain = step.before_tokens - step.after_tokens
+        add_row(
+            table,
+            step.strategy,
+            amount(step.before_tokens, is_exact=is_exact),
+            amount(step.after_tokens, is_exact=is_exact),
+            amount(gain, is_exact=is_exact),
+            one_line(step.outcome if result.applied else f"{step.outcome}, but not taken"),
+        )
+    return table
+
+
+def _summary_size(result: CompactionResult) -> str:
+    context = result.context
+    return f"{amount(context.breakdown.summary, is_exact=context.is_exact)} tokens with its frame"
+
+
+def compacted_table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation: what was folded and gained, or why nothing was."""
+    names = short_names([one.about for one in compacted])
+    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
+    for name, one in zip(names, compacted, strict=True):
+        result = one.result
+        is_exact = result.context.is_exact
+        less = percent(result.tokens_saved / result.before_tokens) if result.applied else ""
+        add_row(
+            table,
+            TailText(name),
+            f"{result.messages_removed:,}" if result.applied else "",
+            amount(result.before_tokens, is_exact=is_exact),
+            amount(result.after_tokens, is_exact=is_exact) if result.applied else "",
+            less,
+            amount(result.context.tokens, is_exact=is_exact),
+            result.strategy if result.applied else f"nothing done: {result.reason}",
+        )
+    yield table
+    all_exact = all(one.result.context.is_exact for one in compacted)
+    yield from closing([] if all_exact else [ESTIMATED], failures)

@@ -1,0 +1,71 @@
+"""Owns the options that commands share, so that one word means one thing everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="PATH",
+        help="OpenAI chat JSON or JSONL, Claude Code JSONL, folders of them, or - for stdin.",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")
+]
+ConversationId = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="ID", help="Only conversations whose id starts so.", show_default=False
+    ),
+]
+ShowAll = Annotated[
+    bool, typer.Option("--all", help="Details of every conversation instead of a table.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Whose tokens count and whose window it is; else the model the file names.",
+        show_default=False,
+    ),
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        metavar="TOKENS",
+        min=1,
+        help="The context window, input plus reply; a smaller one of the model counts.",
+        show_default=False,
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        metavar="TOKENS",
+        min=1,
+        help="The input budget; nothing is reserved for the reply.",
+        show_default=False,
+    ),
+]
+Preset = Annotated[
+    str, typer.Option("--preset", metavar="NAME", help="The policy: default or sliding-summary.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the messages to send as JSON; of several conversations, one a line.",
+        show_default=False,
+    ),
+]
+Show = Annotated[bool, typer.Option("--show", help="Print the messages to send.")]

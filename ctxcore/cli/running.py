@@ -1,0 +1,203 @@
+"""Owns running one command over many files: what is read, what fails, and the exit code.
+
+A file or conversation that fails is reported with its reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ctxcore.cli.output import print_error, stderr
+from ctxcore.errors import BudgetError, ContextError, FormatError
+from ctxcore.messages.values import JsonObject
+
+if TYPE_CHECKING:
+    from ctxcore.formats.values import Problem, Transcript
+
+T = TypeVar("T")
+
+STDIN = Path("-")
+_MANY_FILES = 4  # fewer are read before a bar could be seen
+_MOST_DETAILS = 10  # of one file; a session with its sub-agents rarely has more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One file or conversation that could not be handled."""
+
+    path: str
+    kind: str
+    reason: str
+    """A whole sentence; it names the path."""
+    line: int | None = None
+    id: str | None = None
+
+    @classmethod
+    def of(cls, error: ContextError, path: str, own_id: str | None = None) -> Failure:
+        """What `error` says about the file at `path`, or one conversation of it."""
+        kind, reason = type(error).__name__, str(error)
+        if isinstance(error, FormatError):
+            return cls(path=path, kind=kind, reason=reason, line=error.line)
+        return cls(path=path, kind=kind, reason=f"{path}, {own_id}: {reason}", id=own_id)
+
+    def to_dict(self) -> JsonObject:
+        """The failure as JSON."""
+        return {
+            "path": self.path,
+            "id": self.id,
+            "line": self.line,
+            "kind": self.kind,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[T]):
+    """What a command made of all it was given."""
+
+    done: tuple[T, ...]
+    failures: tuple[Failure, ...]
+    files: int
+    """How many files were looked at."""
+
+    @property
+    def exit_code(self) -> int:
+        """1 if nothing was read or a budget cannot work, else 0."""
+        is_over = any(failure.kind == BudgetError.__name__ for failure in self.failures)
+        return 1 if is_over or not self.done else 0
+
+    def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
+        """The document that `--json` prints."""
+        return {
+            "command": command,
+            "results": list(results),
+            "errors": [failure.to_dict() for failure in self.failures],
+        }
+
+
+def run_over(
+    paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
+) -> Outcome[T]:
+    """`work` done on every conversation at `paths`; failures are told on stderr at the end."""
+    files, failures = _find(paths)
+    done: list[T] = []
+    is_known = only_id is None
+    for path in _with_progress(files):
+        try:
+            transcripts = _read(path)
+        except FormatError as error:
+            failures.append(Failure.of(error, _name(path)))
+            continue
+        for transcript in transcripts:
+            if not transcript.id.startswith(only_id or ""):
+                continue
+            is_known = True
+            try:
+                done.append(work(transcript))
+            except ContextError as error:
+                failures.append(Failure.of(error, _name(path), transcript.id))
+    if not is_known:
+        reason = f"no conversation has an id that starts with {only_id!r}"
+        failures.append(Failure(path=str(paths[0]), kind="NotFound", reason=reason))
+    _tell(failures)
+    return Outcome(done=tuple(done), failures=tuple(failures), files=len(files))
+
+
+def _tell(failures: Iterable[Failure]) -> None:
+    """Each failure on stderr; which formats are read is said once."""
+    from ctxcore.formats.records import EXPECTED
+
+    hint, is_said = f"; {EXPECTED}", False
+    for failure in failures:
+        print_error(failure.reason.replace(hint, "") if is_said else failure.reason)
+        is_said = is_said or hint in failure.reason
+
+
+def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
+    """The files at `paths`, each once, and what cannot be found."""
+    from ctxcore.formats.reading import find_transcripts
+
+    files: list[Path] = []
+    failures = []
+    for path in paths:
+        try:
+            found = [path] if path == STDIN else find_transcripts(path)
+        except FormatError as error:
+            failures.append(Failure.of(error, str(path)))
+            continue
+        if not found:
+            reason = f"{path}: holds no .json or .jsonl files"
+            failures.append(Failure(path=str(path), kind="NotFound", reason=reason))
+        files += found
+    return list(dict.fromkeys(files)), failures
+
+
+def _read(path: Path) -> list[Transcript]:
+    """The conversations of a file; bytes that are not text are a problem of the first one.
+
+    Raises:
+        FormatError: the file cannot be read or holds no conversation.
+    """
+    from ctxcore.formats.reading import parse_transcripts
+    from ctxcore.formats.records import decode_text
+
+    name, data = _name(path), _bytes(path)
+    try:
+        first, *others = parse_transcripts(decode_text(data), name=name)
+    except FormatError as error:
+        if b"\0" not in data:
+            raise
+        raise FormatError(
+            path=name,
+            line=error.line,
+            problem=f"{error.problem}; it holds NUL bytes: save it as UTF-8 if it is text",
+        ) from error
+    return [replace(first, problems=(*_not_utf8(data), *first.problems)), *others]
+
+
+def _name(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+        raise FormatError(path=str(path), problem=problem) from error
+
+
+def _not_utf8(data: bytes) -> Iterator[Problem]:
+    from ctxcore.formats.values import Problem
+
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        yield Problem(line=line, reason="is not UTF-8; broken characters are shown as U+FFFD")
+
+
+def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
+    """`files`, with a bar on stderr while there are many of them and somebody looks on."""
+    console = stderr()
+    if len(files) < _MANY_FILES or not console.is_terminal:
+        yield from files
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(files)
+
+
+def shows_details(paths: Sequence[Path], outcome: Outcome[T], *, show_all: bool) -> bool:
+    """Whether each conversation is shown in detail, rather than one a line in a table."""
+    is_one_file = len(paths) == 1 and not paths[0].is_dir()
+    few = len(outcome.done) <= (_MOST_DETAILS if is_one_file else 1)
+    return show_all or few

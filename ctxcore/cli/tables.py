@@ -1,0 +1,185 @@
+"""Owns how tables, lines of facts and bars look; every cell is text, never markup."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ctxcore.cli.texts import one_line, percent, plural
+
+BAR_CELLS = 20
+WINDOW_CELLS = 72
+_LEAST_TAIL_CELLS = 12
+
+_ADDED = ("█", "▓", "▒", "░")
+_ADDED_ASCII = ("#", "=", "+", "o")
+_STYLES = {
+    "system": "blue",
+    "tools": "cyan",
+    "pinned": "magenta",
+    "facts": "magenta",
+    "summary": "yellow",
+    "kept": "green",
+    "recent": "green",
+    "recalled": "yellow",
+    "knowledge": "cyan",
+    "unattributed": "red",
+    "reserve": "dim",
+    "free": "dim",
+}
+
+
+def make_table(*columns: str) -> Table:
+    """An empty table; a column whose name starts with `>` holds numbers, with `*` it folds.
+
+    Where the terminal is narrow, words give way and numbers never do.
+    """
+    table = Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
+    for column in columns:
+        is_number = column.startswith(">")
+        table.add_column(
+            Text(column.lstrip(">*")),
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold" if column.startswith("*") else "ellipsis",
+        )
+    return table
+
+
+def add_row(table: Table, *cells: str | RenderableType, style: str = "") -> None:
+    """A row of plain texts; one that does not fit is folded or cut, as its column says."""
+    texts = [
+        Text(cell, no_wrap=column.overflow == "ellipsis") if isinstance(cell, str) else cell
+        for column, cell in zip(table.columns, cells, strict=False)
+    ]
+    table.add_row(*texts, style=style)
+
+
+class TailText:
+    """A path or a name on one line that loses its beginning where there is no room."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = self._text
+        if cell_len(text) > options.max_width:
+            room = max(options.max_width - 1, 0)
+            while cell_len(text) > room:
+                text = text[1:]
+            text = f"…{text}"
+        yield Text(text, no_wrap=True, overflow="crop")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        width = cell_len(self._text)
+        return Measurement(min(width, _LEAST_TAIL_CELLS), width)
+
+
+def section(title: str, note: str = "") -> Text:
+    """A heading inside the details of a conversation."""
+    heading = Text(f"\n{title}", style="bold")
+    heading.append(f"  {note}" if note else "", style="not bold dim")
+    return heading
+
+
+def facts(pairs: Iterable[tuple[str, str | Text]]) -> Table:
+    """Names with what is said of them; pairs without words are left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, said in pairs:
+        if said:
+            table.add_row(Text(name), said if isinstance(said, Text) else Text(said))
+    return table
+
+
+def bullets(lines: Sequence[str], *, most: int, more: str) -> list[Text]:
+    """The first lines, each in its own row; `more` says where the others are."""
+    shown = [Text(f"  {one_line(line)}") for line in lines[:most]]
+    left = len(lines) - most
+    return [*shown, Text(f"  … and {left:,} more {more}", style="dim")] if left > 0 else shown
+
+
+def closing(said: Iterable[str], failures: int) -> list[Text]:
+    """The lines below a table: what its signs mean, and that something is missing."""
+    words = " · ".join(said)
+    lines = [Text(words, style="dim")] if words else []
+    if failures:
+        why = "the reason is" if failures == 1 else "the reasons are"
+        lines.append(Text(f"{plural(failures, 'failure')}; {why} on stderr", style="red"))
+    return lines
+
+
+def quoted(text: str) -> Padding:
+    """Words of a conversation, set off from ours; `text` is fit to be shown."""
+    return Padding(Text(text), (0, 0, 0, 2))
+
+
+def share_bar(ratio: float, cells: int = BAR_CELLS) -> str:
+    """A bar for a share; the smallest share shows."""
+    filled = min(cells, max(round(ratio * cells), 1 if ratio > 0 else 0))
+    return _glyphs()[0] * filled
+
+
+def gauge(ratio: float) -> Text:
+    """A share as a bar with its rest."""
+    style = "red" if ratio > 1 else "yellow" if ratio > 0.8 else "green"
+    filled = share_bar(ratio)
+    bar = Text(filled, style=style)
+    bar.append(_free() * (BAR_CELLS - len(filled)), style="dim")
+    return bar.append(f" {percent(ratio)}", style="default")
+
+
+def segment_bar(segments: Sequence[tuple[str, int]]) -> tuple[Text, dict[str, Text]]:
+    """One bar of all segments, and for each the glyph that stands for it."""
+    glyphs = cycle(_glyphs())
+    drawn: dict[str, Text] = {}
+    for name, tokens in segments:
+        fixed = {"reserve": _reserve(), "free": _free()}.get(name)
+        drawn[name] = Text(fixed or (next(glyphs) if tokens else " "), style=_STYLES.get(name, ""))
+    bar = Text()
+    cells = _cells([tokens for _, tokens in segments], WINDOW_CELLS)
+    for (name, _), count in zip(segments, cells, strict=True):
+        bar.append(str(drawn[name]) * count, style=drawn[name].style)
+    return bar, drawn
+
+
+def _cells(sizes: Sequence[int], cells: int) -> list[int]:
+    """`cells` shared out by size: one at least for all that is there, the largest gives way."""
+    total = sum(sizes)
+    shares = [max(1, round(size * cells / total)) if size else 0 for size in sizes]
+    if shares:
+        largest = shares.index(max(shares))
+        shares[largest] = max(0, shares[largest] + (cells - sum(shares) if total else 0))
+    return shares
+
+
+def _is_plain() -> bool:
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def _glyphs() -> tuple[str, ...]:
+    return _ADDED_ASCII if _is_plain() else _ADDED
+
+
+def _free() -> str:
+    return "." if _is_plain() else "·"
+
+
+def _reserve() -> str:
+    return "/" if _is_plain() else "╱"
