@@ -236,6 +236,7 @@ def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
 _STRATEGIES = ("shorten_tool_outputs", "fold_oldest", "fold_to_tail")
 
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": (lambda value: isinstance(value, str) and bool(value), "a text that is not empty"),
     "window_tokens": _optional(_whole(1)),
     "reserve_tokens": _whole(0),
     "reserve_window_ratio": _share(0, 1),

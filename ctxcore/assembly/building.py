@@ -24,7 +24,8 @@ from ctxcore.assembly.shedding import shed
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
-from ctxcore.messages.openai import to_openai, to_reasoning_keys
+from ctxcore.messages.canonical import printable_json
+from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, text_message
 from ctxcore.policy import Policy
 from ctxcore.summarizers.language import detect_language
@@ -88,7 +89,7 @@ class Builder:
     def _try(self, reading: Reading, limit: int | None) -> Context:
         taken = self.framing(reading)
         layout = self._choose(reading, taken, WHOLE if limit is None else limit)
-        items, prefix = layout.ordered(reading.anchors.last_user)
+        items, prefix = layout.ordered(reading.anchors)
         repairer = Repairer(self._counter)
         merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
         return self._context(reading, merged, repairer, taken, prefix)
@@ -102,12 +103,12 @@ class Builder:
     def _choose(self, reading: Reading, taken: int, limit: int) -> Layout:
         uncovered = self._uncovered(reading)
         maker = self.maker(reading)
-        limit = min(limit, self._history_limit(reading, maker, taken, uncovered))
+        share = min(limit, self._history_limit(reading, maker, taken, uncovered))
         choice = choose_recent(
             reading,
             maker,
             uncovered=uncovered,
-            available_tokens=limit - taken,
+            available_tokens=share - taken,
             oversize_tokens=self._oversize(),
             shortened=frozenset(seq for seq, _ in self._active.shortened),
             counter=self._counter,
@@ -115,8 +116,17 @@ class Builder:
         shown = sum(len(block) for block in reading.blocks[choice.first_block :])
         layout = maker.make(choice.first_block, uncovered - shown)
         if not choice.fits:
+            return self._shed(layout, share, limit, taken)
+        return self._with_knowledge(layout, share - taken - layout.tokens)
+
+    def _shed(self, layout: Layout, share: int, limit: int, taken: int) -> Layout:
+        """`layout` within the share of summary and messages, or at least within the window."""
+        try:
+            return shed(layout, share, taken=taken, counter=self._counter)
+        except BudgetError:
+            if share >= limit:
+                raise
             return shed(layout, limit, taken=taken, counter=self._counter)
-        return self._with_knowledge(layout, limit - taken - layout.tokens)
 
     def maker(self, reading: Reading) -> LayoutMaker:
         """What makes layouts of `reading` under this call's policy."""
@@ -188,13 +198,13 @@ class Builder:
         room = WHOLE if limit is None else limit - used
         last_user = reading.anchors.last_user or 0
         for at in range(len(merged) - 1, -1, -1):
-            item = merged[at].items[0]
-            if item.row is None or item.seq < last_user or not item.message.calls:
+            message, seq = merged[at].message, merged[at].items[-1].seq
+            if seq < max(last_user, 1) or not message.calls:
                 continue
-            tokens = count_reasoning(item.message, self._counter)
+            tokens = count_reasoning(message, self._counter)
             if tokens > room:
                 break
-            if tokens:
+            if tokens or any(call.extra for call in message.calls):
                 room -= tokens
                 merged[at] = merged[at].with_reasoning(tokens)
         return merged
@@ -241,8 +251,8 @@ class Builder:
 
 
 def _to_dictionary(group: Merged) -> JsonObject:
-    message = to_openai(group.message)
-    return {**message, **to_reasoning_keys(group.message)} if group.has_reasoning else message
+    message = to_openai(group.message, with_reasoning=group.has_reasoning)
+    return {key: printable_json(value) for key, value in message.items()}
 
 
 def _prefix(merged: Sequence[Merged], prefix_items: int) -> int:

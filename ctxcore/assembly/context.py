@@ -9,6 +9,7 @@ from ctxcore.assembly.breakdown import Breakdown
 from ctxcore.assembly.repairs import Repair
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
+from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import JsonObject
 
 
@@ -69,7 +70,7 @@ class Context:
             said.insert(
                 0, f"{_text_header(self.language, self.summarized_messages)}\n{self.summary}"
             )
-        return "\n".join(said)
+        return printable("\n".join(said))
 
 
 def _rendered(lines: Sequence[RouterLine]) -> Iterable[str]:

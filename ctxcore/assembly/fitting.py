@@ -9,6 +9,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.records import CompactionState, to_state
 from ctxcore.budget import TokenBudget
+from ctxcore.errors import MessageError
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy import Policy
@@ -45,7 +46,7 @@ def fit(
 
     Raises:
         BudgetError: what must be kept does not fit.
-        MessageError: one of `messages` is not a chat message.
+        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
     """
     prepared = prepare(
         messages,
@@ -81,6 +82,7 @@ def prepare(
     """What `fit` and the compaction verbs share: counted messages, budget and state."""
     policy, full_state = policy or Policy(), to_state(state)
     counter, parsed = counter_for(model), parse_messages(messages)
+    _check_whole(full_state, len(parsed))
     tools_tokens = count_tools(tools, counter) if tools else 0
     budget = budget_of(
         policy,
@@ -105,6 +107,16 @@ def prepare(
         oversize_tokens=oversize_tokens(policy, budget),
     )
     return Prepared(view, call, full_state)
+
+
+def _check_whole(state: CompactionState, count: int) -> None:
+    """Refuses a state that stands for more messages than there are."""
+    if state.active is not None and state.active.last_seq > count:
+        raise MessageError(
+            place="state",
+            problem=f"it knows {state.active.last_seq:,} messages but {count:,} were passed; "
+            "pass the whole conversation, including what is covered",
+        )
 
 
 def budget_of(

@@ -43,7 +43,7 @@ def from_row(row: Counted, segment: Segment, reason: str) -> Item:
         tokens=row.sent_tokens,
         row=row,
         verdict="compressed",
-        reason="tool output shortened",
+        reason="tool output shortened" if row.message.is_tool_result else "over-long text elided",
     )
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
-from ctxcore.assembly.history import Counted
+from ctxcore.assembly.history import Anchors, Counted
 from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.texts import acknowledgement, gap_message, summary_message
+from ctxcore.assembly.texts import PINNED, acknowledgement, gap_message, summary_message
+from ctxcore.messages.values import text_message
 from ctxcore.policy import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.counter import TokenCounter
@@ -46,15 +47,16 @@ class Layout:
         """Everything but what gives way first: knowledge and the recent part with its gap."""
         return self.tokens - total(self.knowledge) - total(self.recent) - total(self.gap)
 
-    def ordered(self, last_user: int | None) -> tuple[list[Item], int]:
+    def ordered(self, anchors: Anchors) -> tuple[list[Item], int]:
         """All items as they are sent, and how many of them are the prefix."""
         head = [*self.system, *self.goal, *self.pins, *self.summary, *self.kept, *self.gap]
-        if self.request:
-            return [*head, *self.late_pins, *self.knowledge, *self.request, *self.recent], len(head)
-        recent = list(self.recent)
-        at = next((n for n, item in enumerate(recent) if item.seq == last_user), len(recent))
+        beside = [*self.late_pins, *self.knowledge, *self.request]
+        last, recent = anchors.last_user or 0, list(self.recent)
+        at = next((n for n, item in enumerate(recent) if item.seq >= last), len(recent))
         before = [*head, *recent[:at]]
-        return [*before, *self.late_pins, *self.knowledge, *recent[at:]], len(before)
+        # A long request that is the goal leaves an excerpt in the head once it is answered.
+        moves = bool(self.request) and anchors.last_user == anchors.goal
+        return [*before, *beside, *recent[at:]], len(self.system) if moves else len(before)
 
 
 class LayoutMaker:
@@ -98,22 +100,29 @@ class LayoutMaker:
             row for block in self._reading.blocks[:first_block] for row in block if row.seq in pins
         ]
         seqs |= {row.seq for row in unseen}
-        request = self._request(seqs)
-        goal = self._goal(seqs | {item.seq for item in request})
-        shown = [*unseen, *(item for item in (*request, *goal) if item.seq > self._covered)]
-        gap = self._gap(self._truncated + dropped - len(shown))
+        goal = self._goal(seqs)
+        request = self._request(seqs | {item.seq for item in goal})
+        shown = [*self._reading.late_pins, *unseen, *(item.row for item in (*request, *goal))]
+        uncovered = [row for row in shown if row is not None and row.seq > self._covered]
+        gap = self._gap(self._truncated + dropped - len(uncovered))
         recent = _items(rows, "recent", "recent")
         return Layout(
             system=self._system,
             goal=goal,
             pins=self._pins,
-            summary=self._summary_before((*self._kept, *gap, *request, *recent)),
+            summary=self._summary_before((*self._kept, *gap, *recent)),
             kept=self._kept,
             gap=gap,
             request=request,
             recent=recent,
-            late_pins=(*self._late_pins, *_items(unseen, "pinned", "pinned")),
+            late_pins=self._with_opening((*self._late_pins, *_items(unseen, "pinned", "pinned"))),
         )
+
+    def _with_opening(self, pins: tuple[Item, ...]) -> tuple[Item, ...]:
+        """`pins`, never joined to what the assistant said before: that is in the prefix."""
+        if not pins or pins[0].message.role == "user":
+            return pins
+        return (own_item("pinned", text_message("user", PINNED), self._counter), *pins)
 
     def _summary_before(self, following: Sequence[Item]) -> tuple[Item, ...]:
         """The summary; its acknowledgement is left out where the assistant speaks next anyway."""
@@ -124,6 +133,8 @@ class LayoutMaker:
         row = self._reading.goal
         if row is None or row.seq in present or not self._goal_max_tokens:
             return ()
+        if row is self._reading.last_user and row.sent_tokens > self._goal_max_tokens:
+            return ()  # whole, as the request
         item = from_row(row, "pinned", "the original request")
         return (
             elide_item(item, self._goal_max_tokens, self._counter, reason="the original request"),

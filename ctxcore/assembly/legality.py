@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, get_args
 
-from ctxcore.assembly.repairs import is_json_object
+from ctxcore.assembly.repairs import is_json_object, is_plain_name
 from ctxcore.errors import MessageError
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import Media, Message, Opaque, Text
@@ -39,9 +39,10 @@ def lint(messages: Iterable[Mapping[str, object] | Message], provider: Provider)
     parsed, violations = _parse(messages)
     violations += _unpaired(parsed)
     violations += _ids(parsed, provider)
-    if provider != "openai":
-        violations += [*_turns(parsed), *_arguments(parsed)]
-        violations += _empty(parsed)
+    if provider == "openai":
+        violations += _names(parsed)
+    else:
+        violations += [*_turns(parsed), *_arguments(parsed), *_empty(parsed)]
     return sorted(violations, key=lambda violation: violation.at)
 
 
@@ -121,12 +122,18 @@ def _arguments(placed: Sequence[Placed]) -> Iterator[Violation]:
 
 def _empty(placed: Sequence[Placed]) -> Iterator[Violation]:
     for at, message in placed:
-        if message.is_tool_result or message.is_system or message.calls:
+        if message.is_tool_result or message.is_system:
             continue
-        if not any(_says_something(part) for part in message.content):
-            detail = f"an empty {message.role} message"
+        said = [part for part in message.content if isinstance(part, (Text, Media, Opaque))]
+        if not said and not message.calls:
+            yield Violation(rule="empty", at=at, detail=f"an empty {message.role} message")
+        if any(isinstance(part, Text) and not part.text.strip() for part in said):
+            detail = f"white space alone in {message.role} message"
             yield Violation(rule="empty", at=at, detail=detail)
 
 
-def _says_something(part: object) -> bool:
-    return isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and bool(part.text.strip()))
+def _names(placed: Sequence[Placed]) -> Iterator[Violation]:
+    for at, message in placed:
+        if not message.is_tool_result and not is_plain_name(message.name):
+            detail = f"the name {message.name!r} has white space or one of <|\\/>, or is too long"
+            yield Violation(rule="name", at=at, detail=detail)

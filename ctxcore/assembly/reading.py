@@ -60,13 +60,14 @@ class Reader:
         """Everything a context within `limit_tokens` may need; None: the whole history."""
         anchors = self._view.anchors()
         excluded = frozenset(anchors.excluded) - set(anchors.system)
-        rows, is_complete = self._tail(WHOLE if limit_tokens is None else limit_tokens)
+        limit = WHOLE if limit_tokens is None else limit_tokens
+        rows, is_complete = self._tail(limit, excluded)
         blocks = _blocks([row for row in rows if row.seq not in excluded])
         in_tail = {row.seq for row in rows}
-        pinned = [seq for seq in anchors.pinned if seq not in excluded]
-        moved = [seq for seq in self._active.pins if seq not in excluded]
-        kept = [seq for seq in self._active.kept if seq not in excluded]
-        late = set(pinned) - in_tail - {*moved, *kept} - set(anchors.system)
+        placed = excluded | set(anchors.system)
+        moved = [seq for seq in self._active.pins if seq not in placed]
+        kept = [seq for seq in self._active.kept if seq not in placed]
+        late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
         return Reading(
             anchors=anchors,
             system=tuple(self._view.get(anchors.system)),
@@ -88,17 +89,17 @@ class Reader:
     def _get(self, seqs: Sequence[int] | set[int]) -> tuple[Counted, ...]:
         return tuple(self._prepare(row) for row in self._view.get(seqs)) if seqs else ()
 
-    def _tail(self, limit_tokens: int) -> tuple[list[Counted], bool]:
+    def _tail(self, limit_tokens: int, excluded: frozenset[int]) -> tuple[list[Counted], bool]:
         """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
         after, lookback = self._active.covered_until, self._policy.lookback_messages
         total = self._view.totals(after=after).messages
         asked = max(1, limit_tokens)
         while True:
             rows = [self._prepare(row) for row in self._view.tail(asked, after=after)]
-            sent = sum(row.sent_tokens for row in rows)
+            sent = [row.sent_tokens for row in rows if row.seq not in excluded]
             if len(rows) >= total:
                 return rows, True
-            if sent > limit_tokens or (lookback is not None and len(rows) > lookback):
+            if sum(sent) > limit_tokens or (lookback is not None and len(sent) > lookback):
                 return rows, False
             asked *= 2
 
@@ -136,4 +137,11 @@ def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
         first = at
     if first == 0:
         return reading
-    return replace(reading, blocks=reading.blocks[first:], is_complete=False)
+    pins = set(reading.anchors.pinned)
+    beyond = (row for block in reading.blocks[:first] for row in block if row.seq in pins)
+    return replace(
+        reading,
+        blocks=reading.blocks[first:],
+        late_pins=(*reading.late_pins, *beyond),
+        is_complete=False,
+    )

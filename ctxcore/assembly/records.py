@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ctxcore.messages.values import text_message
+from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
 
 
@@ -17,6 +19,8 @@ class Compaction:
 
     covered_until: int
     summary: str = ""
+    summary_tokens: int = 0
+    """What the words of the summary take, its frame in the context left out."""
     summarized_until: int = 0
     """What lies behind it and is covered was truncated: the summary does not stand for it."""
     kept: tuple[int, ...] = ()
@@ -41,6 +45,11 @@ class Compaction:
         """Whether it covers messages without standing for them."""
         return self.covered_until > self.summarized_until
 
+    @property
+    def last_seq(self) -> int:
+        """The newest message that it knows."""
+        return max((self.covered_until, *(seq for seq, _ in self.shortened)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionState:
@@ -60,5 +69,7 @@ class CompactionState:
 def to_state(state: CompactionState | str | None) -> CompactionState:
     """`state` in its full form; a plain summary stands before the first message."""
     if isinstance(state, str):
-        return CompactionState(active=Compaction(covered_until=0, summary=state), summaries=1)
+        language = detect_language([text_message("user", state)])
+        before = Compaction(covered_until=0, summary=state, language=language)
+        return CompactionState(active=before, summaries=1)
     return state or CompactionState()

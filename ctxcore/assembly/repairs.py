@@ -7,10 +7,12 @@ made unique, neighbours of one role merge, and an assistant never speaks first. 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
-from ctxcore.assembly.items import Item
+from ctxcore.assembly.items import Item, total
 from ctxcore.assembly.texts import EMPTY, NO_RESULT, START, orphan_text
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import (
@@ -18,7 +20,7 @@ from ctxcore.messages.values import (
     Message,
     Opaque,
     Part,
-    Reasoning,
+    Refusal,
     Text,
     ToolCall,
     text_message,
@@ -26,6 +28,8 @@ from ctxcore.messages.values import (
 )
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
+
+_PLAIN_NAME = re.compile(r"[^\s<|\\/>]{1,64}")  # the pattern in OpenAI's own refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,9 @@ class Repairer:
         self.repairs.append(Repair(kind=kind, at=at, detail=detail))
 
     def _pair(self, group: Sequence[Item]) -> Iterator[Item]:
+        if len(group) == 1 and not (group[0].message.calls or group[0].message.is_tool_result):
+            yield group[0]  # most messages: nothing to pair
+            return
         head = None if group[0].message.is_tool_result else group[0]
         results = group[1:] if head else group
         calls = head.message.calls if head else ()
@@ -140,12 +147,24 @@ class Repairer:
         return replace(item, message=message, tokens=count_message(message, self._counter))
 
     def _fill(self, item: Item) -> Item:
+        """`item` in words that every provider takes: none apart, none blank, never nothing."""
         message = item.message
-        if message.calls or message.is_tool_result or message.is_system or _says_something(message):
+        if is_sayable(message):
             return item
-        self._note("empty_message", item, f"an empty {message.role} message")
-        filled = replace(message, content=(*message.content, Text(text=EMPTY)))
-        return replace(item, message=filled, tokens=count_message(filled, self._counter))
+        if not is_plain_name(message.name):
+            self._note("name_in_words", item, f"{message.name!r} is no name a provider takes")
+            message = _name_in_words(message)
+        if any(isinstance(part, Refusal) for part in message.content):
+            self._note("refusal_in_words", item, "a refusal in a field of its own")
+            message = replace(message, content=tuple(map(_in_words, message.content)))
+        said = tuple(part for part in message.content if not _is_blank(part))
+        if not message.calls and not any(_is_visible(part) for part in said):
+            self._note("empty_message", item, f"an empty {message.role} message")
+            said = (*said, Text(text=EMPTY))
+        elif len(said) < len(message.content):
+            self._note("blank_text", item, "a part of white space alone")
+        message = replace(message, content=said)
+        return replace(item, message=message, tokens=count_message(message, self._counter))
 
     def _start(self, items: list[Item]) -> list[Item]:
         at = next((at for at, item in enumerate(items) if not item.message.is_system), None)
@@ -174,21 +193,33 @@ class Repairer:
         return merged
 
     def _recount(self, merged: list[Merged]) -> list[Merged]:
-        """Sizes of merged messages, exact: the difference goes to the first item of each."""
+        """Sizes of merged messages, exact: what merging changes is shared by their size."""
         return [self._exact(group) if len(group.items) > 1 else group for group in merged]
 
     def _exact(self, group: Merged) -> Merged:
-        difference = count_message(group.message, self._counter) - sum(
-            item.tokens for item in group.items
-        )
-        items = list(group.items)
-        for at, item in enumerate(items):
-            change = max(difference, -item.tokens)
-            items[at] = replace(item, tokens=item.tokens + change)
-            difference -= change
-            if not difference:
-                break
-        return Merged(group.message, tuple(items))
+        exact, apart = count_message(group.message, self._counter), total(group.items)
+        ends = [end * exact // apart for end in accumulate(item.tokens for item in group.items)]
+        sizes = (end - start for start, end in pairwise([0, *ends]))
+        items = zip(group.items, sizes, strict=True)
+        return Merged(group.message, tuple(replace(item, tokens=size) for item, size in items))
+
+
+def is_sayable(message: Message) -> bool:
+    """Whether every provider takes the words of `message` as they are; tool results any."""
+    if message.is_tool_result:
+        return True
+    if not is_plain_name(message.name):
+        return False
+    if message.is_system:
+        return True
+    if any(isinstance(part, Refusal) or _is_blank(part) for part in message.content):
+        return False
+    return bool(message.calls) or any(_is_visible(part) for part in message.content)
+
+
+def is_plain_name(name: str | None) -> bool:
+    """Whether OpenAI takes `name` as a speaker's: no white space, none of `<|\\/>`."""
+    return not name or bool(_PLAIN_NAME.fullmatch(name))
 
 
 def is_json_object(text: str) -> bool:
@@ -211,14 +242,16 @@ def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
         yield group
 
 
-def _says_something(message: Message) -> bool:
-    return any(_is_visible(part) for part in message.content)
-
-
 def _is_visible(part: Part) -> bool:
-    if isinstance(part, (Media, Opaque)):
-        return True
-    return not isinstance(part, Reasoning) and bool(part.text.strip())
+    return isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and not _is_blank(part))
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def _in_words(part: Part) -> Part:
+    return Text(text=part.text) if isinstance(part, Refusal) else part
 
 
 def _mergeable(one: Message, other: Message) -> bool:

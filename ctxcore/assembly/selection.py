@@ -12,7 +12,7 @@ from ctxcore.assembly.history import Counted
 from ctxcore.assembly.items import from_row
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import Reading
-from ctxcore.assembly.repairs import Repairer, is_json_object
+from ctxcore.assembly.repairs import Repairer, is_json_object, is_sayable
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import text_message
 from ctxcore.tokens.count import count_message
@@ -134,8 +134,10 @@ def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:
 
 def _is_sound(block: Sequence[Counted]) -> bool:
     head = block[0].message
+    if not is_sayable(head):
+        return False
     if not head.calls:
-        return len(block) == 1 and not head.is_tool_result and bool(head.text.strip())
+        return len(block) == 1 and not head.is_tool_result
     calls = [call.id for call in head.calls]
     is_answered = calls == [row.message.answers for row in block[1:]] and all(calls)
     return is_answered and all(is_json_object(call.arguments) for call in head.calls)

@@ -42,6 +42,7 @@ def shed(layout: Layout, available_tokens: int, *, taken: int, counter: TokenCou
 
 
 def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]:
+    yield layout  # what was chosen by upper bounds may fit as it is
     while layout.kept:
         layout = without_kept(layout)
         yield layout
@@ -51,10 +52,10 @@ def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]
     for limit in _SHORT_STEPS:
         layout = _shorten(layout, room, limit, counter)
         yield layout
-    for part in ("pins", "late_pins", "goal"):
+    for part in ("pins", "late_pins"):
         layout = _elide(layout, part, room, _LEAST_TOKENS, counter)
         yield layout
-    for part in ("request", "recent"):
+    for part in ("goal", "request", "recent"):  # the goal may be the last user message
         layout = _elide(layout, part, room, _LEAST_REQUEST_TOKENS, counter)
         yield layout
     yield replace(layout, gap=())

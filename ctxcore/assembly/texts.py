@@ -15,6 +15,7 @@ from ctxcore.summarizers.protocol import Language
 NO_RESULT = "[no result recorded]"
 EMPTY = "[empty message]"
 START = "[conversation starts here]"
+PINNED = "[pinned from earlier in this conversation]"
 
 _ACKNOWLEDGE: Mapping[Language, str] = {
     "en": "Understood. I have the context from our earlier conversation.",

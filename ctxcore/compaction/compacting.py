@@ -14,7 +14,15 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.records import Compaction, CompactionState
 from ctxcore.compaction.executing import Outcome, Step, execute
-from ctxcore.compaction.measuring import Measure, Trigger, asked, find_trigger, measure, overflow
+from ctxcore.compaction.measuring import (
+    Measure,
+    Trigger,
+    asked,
+    find_trigger,
+    for_trigger,
+    measure,
+    overflow,
+)
 from ctxcore.compaction.planning import CompactionPlan, plan
 from ctxcore.messages.values import Message
 from ctxcore.policy import Policy
@@ -78,7 +86,8 @@ def plan_compaction(
     trigger = _automatic(prepared, measured)
     if trigger is None:
         return None
-    return plan(prepared.view, prepared.call, prepared.state.active, measured, trigger)
+    call = for_trigger(prepared.call, measured, trigger)
+    return plan(prepared.view, call, prepared.state.active, measured, trigger)
 
 
 def compact(
@@ -110,7 +119,7 @@ def compact(
 
     Raises:
         BudgetError: what must be kept does not fit.
-        MessageError: one of `messages` is not a chat message.
+        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
     """
     prepared = _prepare(
         messages, policy or Policy(), max_tokens, target_tokens, model, tools, knowledge, state
@@ -119,13 +128,14 @@ def compact(
     trigger = asked(measured) if force else _automatic(prepared, measured)
     if trigger is None:
         return _unchanged(prepared, measured, None, _why_not(prepared, measured))
-    planned = plan(prepared.view, prepared.call, prepared.state.active, measured, trigger)
+    call = for_trigger(prepared.call, measured, trigger, halves=target_tokens is None)
+    planned = plan(prepared.view, call, prepared.state.active, measured, trigger)
     if planned is None:
         return _unchanged(prepared, measured, trigger, "nothing may be folded")
     outcome = execute(
         planned,
         prepared.view,
-        prepared.call,
+        call,
         prepared.state.active,
         summarizer or ExtractiveSummarizer(prepared.call.counter),
         is_needed=overflow(measured, prepared.call) is not None,
@@ -156,9 +166,7 @@ def _prepare(
     budget = prepared.call.budget
     if target_tokens is None or budget is None:
         return prepared
-    target = min(target_tokens, budget.usable_tokens)
-    recent = policy.recent_limit(budget.usable_tokens, target)
-    changed = replace(budget, target_tokens=target, recent_tokens=recent)
+    changed = policy.retarget(budget, target_tokens)
     return Prepared(prepared.view, replace(prepared.call, budget=changed), prepared.state)
 
 
@@ -237,6 +245,10 @@ def _is_new_summary(before: Compaction | None, record: Compaction) -> bool:
     return bool(record.summary) and (before is None or before.summary != record.summary)
 
 
+def _is_new_truncation(before: Compaction | None, record: Compaction) -> bool:
+    return record.is_truncation and record.covered_until > (before.covered_until if before else 0)
+
+
 def _next_state(state: CompactionState, outcome: Outcome) -> CompactionState:
     failures = state.failures + 1 if outcome.failed else 0
     record = outcome.record
@@ -248,5 +260,5 @@ def _next_state(state: CompactionState, outcome: Outcome) -> CompactionState:
         active=record,
         failures=failures,
         summaries=state.summaries + written,
-        truncations=state.truncations + record.is_truncation,
+        truncations=state.truncations + _is_new_truncation(state.active, record),
     )

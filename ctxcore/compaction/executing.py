@@ -78,14 +78,19 @@ class _Executor:
 
     def run(self, *, is_needed: bool, is_forced: bool) -> Outcome:
         shortened = self._with_shortened()
+        gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
+        outcome = self._fold(shortened, gain)
+        if outcome.record is not None or not (is_needed and self._plan.fold):
+            return outcome
+        truncated = self._judge(self._covering(shortened), shortened, outcome.reason, 0.0)
+        return outcome if truncated.record is None else truncated
+
+    def _fold(self, shortened: Compaction, gain_ratio: float) -> Outcome:
         try:
             record = self._with_summary(shortened) if self._plan.fold else shortened
         except SummarizerError as error:
-            if not is_needed:
-                return Outcome(record=None, reason=str(error), failed=True)
-            return self._judge(self._covering(shortened), shortened, str(error), 0.0)
-        gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
-        return self._judge(record, shortened, "", gain)
+            return Outcome(record=None, reason=str(error), failed=True)
+        return self._judge(record, shortened, "", gain_ratio)
 
     def _judge(
         self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
@@ -133,7 +138,8 @@ class _Executor:
     def _covering(self, shortened: Compaction) -> Compaction:
         """`shortened` moved up to the plan's cut, its summary as it was."""
         cut = self._plan.covered_until
-        pins = set(self._view.anchors().pinned)
+        anchors = self._view.anchors()
+        pins = set(anchors.pinned) - set(anchors.system)
         return replace(
             shortened,
             covered_until=cut,
@@ -155,6 +161,7 @@ class _Executor:
         return replace(
             record,
             summary=text,
+            summary_tokens=self._call.counter.count(text),
             summarized_until=record.covered_until,
             covered_messages=everything - behind,
             generation=0 if is_first else self._active.generation + 1,
@@ -162,21 +169,32 @@ class _Executor:
         )
 
     def _source(self, record: Compaction) -> list[Counted]:
-        """What the summary newly stands for: truncated messages too, but nothing shown anyway."""
+        """What the summary newly stands for: truncated messages too, nothing that stays shown.
+
+        The last user message is shown now, but no longer once it is answered.
+        """
         anchors = self._view.anchors()
-        shown = {*record.pins, *record.kept, anchors.goal, anchors.last_user}
+        shown = {*record.pins, *record.kept, *self._whole_goal()}
         out = {*anchors.excluded, *anchors.system, *shown}
-        seqs = range(self._active.summarized_until + 1, record.covered_until + 1)
-        return self._view.get([seq for seq in seqs if seq not in out])
+        released = {*self._active.pins, *self._active.kept}  # and not summarized until now
+        new = range(self._active.summarized_until + 1, record.covered_until + 1)
+        return self._view.get({*released, *new} - out)
+
+    def _whole_goal(self) -> list[int]:
+        """The goal, if all of it stays in the context for good."""
+        goal = self._view.anchors().goal
+        if goal is None or self._view.get([goal])[0].tokens > self._call.policy.goal_max_tokens:
+            return []
+        return [goal]
 
     def _summarize(
         self, messages: tuple[Message, ...], source_tokens: int, language: Language
     ) -> str:
         counter, policy = self._call.counter, self._call.policy
         source = source_tokens + counter.count(self._active.summary)
-        budget = self._call.budget or policy.input_budget(self._plan.before_tokens)
-        limit = summary_limit(policy.summary_source_ratio, budget, source)
-        text = self._summarizer.summarize(
+        assert self._call.budget is not None  # `for_trigger` gave it one
+        limit = summary_limit(policy.summary_source_ratio, self._call.budget, source)
+        text = self._ask(
             SummaryRequest(
                 messages=messages,
                 previous=self._active.summary,
@@ -185,6 +203,17 @@ class _Executor:
             )
         )
         return check_summary(text, source_tokens=source, counter=counter, max_tokens=limit)
+
+    def _ask(self, request: SummaryRequest) -> str:
+        try:
+            text: object = self._summarizer.summarize(request)
+        except SummarizerError:
+            raise
+        except Exception as error:  # a caller's summarizer may raise anything; nothing changes
+            raise SummarizerError(problem=f"{type(error).__name__}: {error}") from error
+        if not isinstance(text, str):
+            raise SummarizerError(problem=f"it is {type(text).__name__}, not text")
+        return text
 
 
 def _said(row: Counted) -> Message:

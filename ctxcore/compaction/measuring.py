@@ -6,8 +6,8 @@ more than a compaction record and the totals behind it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import NOTHING_COVERED, Builder, Call, build_context
 from ctxcore.assembly.history import Counted, HistoryView, with_short
@@ -18,6 +18,8 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.messages.values import text_message
 from ctxcore.tokens.count import count_message
+
+ASKED = "asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> 
     covered = active.covered_until
     uncovered = view.totals(after=covered)
     hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
-    saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call)
+    saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
         fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + _knowledge(call),
         summary_tokens=total(layout.summary),
@@ -105,7 +107,21 @@ def overflow(measured: Measure, call: Call) -> Trigger | None:
 
 def asked(measured: Measure) -> Trigger:
     """The rule that a person or a program asked."""
-    return Trigger(rule="asked for", numbers=(("tokens", measured.input_tokens),))
+    return Trigger(rule=ASKED, numbers=(("tokens", measured.input_tokens),))
+
+
+def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool = True) -> Call:
+    """`call` as a compaction for `trigger` plans with it.
+
+    Somebody who asks wants a smaller input even below the target: half of it is the target then,
+    unless they named one themselves (`halves=False`). An unknown window is planned for as if the
+    input filled it.
+    """
+    budget = call.budget or call.policy.input_budget(measured.input_tokens)
+    if trigger.rule == ASKED and halves:
+        target = min(budget.target_tokens, measured.input_tokens // 2)
+        budget = call.policy.retarget(budget, target)
+    return replace(call, budget=budget)
 
 
 def _fixed(layout: Layout, covered: int) -> int:
@@ -126,10 +142,9 @@ def _knowledge(call: Call) -> int:
     )
 
 
-def _saved(view: HistoryView, active: Compaction, call: Call) -> int:
+def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
     """What the tool outputs that the record shortened take less."""
-    texts = dict(active.shortened)
+    texts = {seq: text for seq, text in active.shortened if seq not in excluded}
     rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
-    return sum(
-        row.sent_tokens - with_short(row, texts[row.seq], call.counter).sent_tokens for row in rows
-    )
+    short = (with_short(row, texts[row.seq], call.counter).sent_tokens for row in rows)
+    return sum(max(0, row.sent_tokens - size) for row, size in zip(rows, short, strict=True))

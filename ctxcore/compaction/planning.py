@@ -149,23 +149,22 @@ def summary_limit(ratio: float, budget: TokenBudget, source_tokens: int) -> int:
 def plan(
     view: HistoryView, call: Call, active: Compaction | None, measured: Measure, trigger: Trigger
 ) -> CompactionPlan | None:
-    """What to do about `trigger`; None if nothing may be folded or shortened."""
-    budget = call.budget or _without_window(measured, call)
+    """What to do about `trigger`, with the call that `for_trigger` made for it.
+
+    None if nothing may be folded or shortened.
+    """
+    assert call.budget is not None  # `for_trigger` gave it one
     active = active or NOTHING_COVERED
     reading = Reader(view, active, call.policy, call.counter).read(None)
-    scope = Scope(reading, call, budget, measured)
+    scope = Scope(reading, call, call.budget, measured)
     draft, steps = _run(Draft(scope=scope, sizes=scope.sizes()), measured.input_tokens)
     fold = [row.seq for block in scope.blocks[: draft.cut] for row in block]
-    enough = len(fold) >= call.policy.min_fold_messages
+    gains = scope.survivors(draft.cut) < sum(draft.sizes[: draft.cut])
+    enough = gains and len(fold) >= call.policy.min_fold_messages
     if not (fold and enough) and not draft.shorten:
         return None
     before = input_size(view, call, active)
     return _to_plan(draft, steps, fold if enough else [], active, before, trigger)
-
-
-def _without_window(measured: Measure, call: Call) -> TokenBudget:
-    """Numbers to plan with where nobody knows the window: the input as it is, halved."""
-    return call.policy.input_budget(measured.input_tokens)
 
 
 def _run(draft: Draft, before: int) -> tuple[Draft, list[PlannedStep]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from ctxcore.errors import MessageError
@@ -40,6 +41,7 @@ _KNOWN_KEYS = frozenset(
         "action",
     }
 )
+_CALL_KEYS = frozenset({"id", "type", "function", "custom"})
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
 
@@ -77,7 +79,7 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
 
 
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
-    """The message as an OpenAI chat dictionary; thinking only `with_reasoning`."""
+    """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
     out: JsonObject = {"role": message.role}
     parts = [part for part in message.content if not isinstance(part, (Reasoning, Refusal))]
     if message.calls and not parts:
@@ -91,7 +93,9 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     if refusal := [part.text for part in message.content if isinstance(part, Refusal)]:
         out["refusal"] = "\n".join(refusal)
     if message.calls:
-        out["tool_calls"] = [to_openai_call(call) for call in message.calls]
+        out["tool_calls"] = [
+            to_openai_call(call, with_extra=with_reasoning) for call in message.calls
+        ]
     if message.answers is not None:
         out["tool_call_id"] = message.answers
     if message.name:
@@ -111,10 +115,13 @@ def to_full(message: Message) -> JsonObject:
     return out
 
 
-def to_openai_call(call: ToolCall) -> JsonObject:
-    """A tool call as OpenAI writes it."""
+def to_openai_call(call: ToolCall, *, with_extra: bool = False) -> JsonObject:
+    """A tool call as OpenAI writes it; a provider's further keys only `with_extra`."""
     function: JsonObject = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    out: JsonObject = {"id": call.id, "type": "function", "function": function}
+    if with_extra and call.extra is not None:
+        out.update(cast("JsonObject", parse_canonical(call.extra)))
+    return out
 
 
 def to_reasoning_keys(message: Message) -> JsonObject:
@@ -210,7 +217,9 @@ def _parse_call(value: object, place: str) -> ToolCall:
     if not isinstance(function, Mapping):
         raise MessageError(place=f"{place}, function", problem="is missing")
     call_id = value.get("id")
-    return _parse_function(function, call_id if isinstance(call_id, str) else "", place)
+    call = _parse_function(function, call_id if isinstance(call_id, str) else "", place)
+    extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
+    return replace(call, extra=_canonical(extra, place)) if extra else call
 
 
 def _parse_function(function: Mapping[str, object], call_id: str, place: str) -> ToolCall:

@@ -71,11 +71,16 @@ Part = Text | Media | Reasoning | Refusal | Opaque
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One request of a model to run a tool; `arguments` is JSON text as the model wrote it."""
+    """One request of a model to run a tool; `arguments` is JSON text as the model wrote it.
+
+    `extra` holds further keys (a provider's signature, say) as canonical JSON; they go back to a
+    model only inside the open tool turn, with the thinking they belong to.
+    """
 
     id: str
     name: str
     arguments: str
+    extra: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

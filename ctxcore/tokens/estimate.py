@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ctxcore.messages.canonical import printable
+
 Family = Literal["o200k", "cl100k", "qwen3", "deepseek", "gemma3", "llama3", "claude4.8"]
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -70,7 +72,7 @@ class EstimatedCounter:
         """The estimated tokens of `text`; a longer text never takes fewer than its beginning."""
         if not text:
             return 0
-        classes = text.encode("utf-8", "replace").translate(_TABLE)
+        classes = printable(text).encode("utf-8").translate(_TABLE)
         seen = _ASCII_CLASSES if text.isascii() else _CLASSES
         weights = _WEIGHTS[self.family]
         tokens = sum(

@@ -95,12 +95,12 @@ def test_text_in_an_unmarked_wide_encoding_says_what_is_wrong(tmp_path: Path) ->
     assert "save it as UTF-8" in str(error["reason"])
 
 
-def test_a_lone_surrogate_is_shown_and_written(tmp_path: Path) -> None:
+def test_a_lone_surrogate_is_replaced_where_it_would_be_sent(tmp_path: Path) -> None:
     path, out = tmp_path / "broken.json", tmp_path / "out.json"
     path.write_text('[{"role": "user", "content": "half \\ud83d"}]', encoding="utf-8")
 
-    assert "half \\ud83d" in run("fit", path, "--show", "--out", out).stdout
-    assert json.loads(out.read_text(encoding="utf-8"))[0]["content"] == "half \ud83d"
+    assert "half \ufffd" in run("fit", path, "--show", "--out", out).stdout
+    assert json.loads(out.read_text(encoding="utf-8"))[0]["content"] == "half \ufffd"
 
 
 def test_stdin_is_a_file_named_by_a_dash() -> None:

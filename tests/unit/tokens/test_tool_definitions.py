@@ -94,7 +94,7 @@ def test_no_definitions_take_nothing() -> None:
         {"function": {"name": "f", "parameters": {"properties": {"x": {"anyOf": [None]}}}}},
         {"function_declarations": [None, 3]},
         {"name": "f", "description": {"not": "text"}},
-        {"name": object()},
+        pytest.param({"name": object()}, id="a name that is no JSON"),
         {("odd", "key"): 1},
     ],
     ids=str,

@@ -1,0 +1,1 @@
+"""Figures beside peers; never run by the tests."""

@@ -1,0 +1,141 @@
+"""What every `HistoryView` promises; one suite for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import pytest
+
+from ctxcore.assembly.history import HistoryView, ListHistory, Totals
+from ctxcore.messages.values import Message, text_message, tool_result
+from tests.histories import assistant, call, user
+from tests.words import Words, words
+
+Factory = Callable[..., HistoryView]
+
+
+def list_history(
+    messages: Sequence[Message],
+    *,
+    pinned: Collection[int] = (),
+    excluded: Collection[int] = (),
+    oversize_tokens: int | None = None,
+) -> HistoryView:
+    """A history in memory."""
+    return ListHistory(
+        messages, Words(), pinned=pinned, excluded=excluded, oversize_tokens=oversize_tokens
+    )
+
+
+@pytest.fixture(params=[list_history], ids=["list"])
+def make(request: pytest.FixtureRequest) -> Factory:
+    """What makes a history of messages; a new implementation is one more parameter."""
+    factory: Factory = request.param
+    return factory
+
+
+SIZES = [6, 5, 5, 15, 13, 12, 5, 6]
+HISTORY = [
+    text_message("system", "be brief"),  # 1: 4 + 2
+    user("hello"),  # 2: 4 + 1
+    assistant("yes?"),  # 3: 4 + 1
+    assistant("", call("a", name="search")),  # 4: 13 + 1 + 1, a block with 5 and 6
+    tool_result("a", "one two"),  # 5: 10 + 2 + 1
+    tool_result("a", "three"),  # 6: 10 + 1 + 1
+    assistant("done"),  # 7: 4 + 1
+    user("refund it"),  # 8: 4 + 2
+]
+
+
+def seqs(rows: Sequence[object]) -> list[int]:
+    """The places of `rows`."""
+    return [row.seq for row in rows]  # type: ignore[attr-defined]  # rows of a view
+
+
+def test_every_message_is_counted_once_with_its_block_and_function(make: Factory) -> None:
+    rows = make(HISTORY).get(range(1, 9))
+
+    assert [row.tokens for row in rows] == SIZES
+    assert [row.block for row in rows] == [1, 2, 3, 4, 4, 4, 7, 8]
+    assert [row.function_name for row in rows[3:6]] == ["", "search", "search"]
+    assert [row.message for row in rows] == HISTORY
+
+
+def test_totals_leave_system_messages_out(make: Factory) -> None:
+    view = make(HISTORY)
+
+    assert view.count() == 8
+    assert view.totals() == Totals(messages=7, tokens=61)
+    assert view.totals(after=3) == Totals(messages=5, tokens=51)
+    assert view.totals(after=8) == Totals()
+
+
+def test_get_gives_what_was_asked_for_oldest_first(make: Factory) -> None:
+    assert seqs(make(HISTORY).get({7, 2, 5})) == [2, 5, 7]
+    assert make(HISTORY).get([]) == []
+
+
+@pytest.mark.parametrize(
+    ("tokens", "first"), [(0, 8), (5, 8), (6, 7), (11, 4), (30, 4), (50, 4), (51, 3), (999, 2)]
+)
+def test_a_tail_starts_with_the_whole_block_that_passes_the_limit(
+    make: Factory, tokens: int, first: int
+) -> None:
+    assert seqs(make(HISTORY).tail(tokens)) == list(range(first, 9))
+
+
+def test_a_tail_never_reaches_what_is_covered(make: Factory) -> None:
+    assert seqs(make(HISTORY).tail(999, after=3)) == [4, 5, 6, 7, 8]
+    assert make(HISTORY).tail(999, after=8) == []
+
+
+def test_sizes_and_their_sum_are_those_of_the_messages(make: Factory) -> None:
+    view = make(HISTORY)
+
+    assert list(view.sizes(2, 5)) == SIZES[1:5]
+    assert view.span_tokens(2, 5) == sum(SIZES[1:5])
+    assert view.span_tokens(1, 8) == sum(SIZES)
+
+
+def test_the_goal_is_the_first_user_message_with_substance(make: Factory) -> None:
+    anchors = make(HISTORY).anchors()
+
+    assert (anchors.system, anchors.goal, anchors.last_user) == ((1,), 8, 8)
+
+
+@pytest.mark.parametrize("greeting", ["Hi!", "你好。", " hello there ", "", "OK"])
+def test_a_greeting_is_no_goal(make: Factory, greeting: str) -> None:
+    assert make([user(greeting), assistant("yes?")]).anchors().goal is None
+
+
+def test_a_mark_on_a_call_or_result_marks_its_block(make: Factory) -> None:
+    anchors = make(HISTORY, pinned=[5], excluded=[2]).anchors()
+
+    assert anchors.pinned == (4, 5, 6)
+    assert anchors.excluded == (2,)
+
+
+def test_an_oversize_output_stands_for_itself_shortened(make: Factory) -> None:
+    output = "\n".join(f"line {n} of a long listing" for n in range(200))
+    history = [user("list"), assistant("", call("a", name="ls")), tool_result("a", output)]
+
+    (row,) = make(history, oversize_tokens=100).get([3])
+
+    assert row.tokens > 1_000
+    assert row.short is not None
+    assert row.sent_tokens <= 100
+    assert make(history).get([3])[0].short is None
+
+
+def test_totals_never_say_less_than_what_is_sent(make: Factory) -> None:
+    history = [user("list"), assistant("", call("a")), tool_result("a", words(500, "word\n"))]
+    view = make(history, oversize_tokens=100)
+
+    assert sum(row.sent_tokens for row in view.get([1, 2, 3])) <= view.totals().tokens <= 200
+
+
+def test_an_empty_history_has_nothing(make: Factory) -> None:
+    view = make([])
+
+    assert (view.count(), view.totals(), view.tail(10)) == (0, Totals(), [])
+    assert view.anchors().last_user is None

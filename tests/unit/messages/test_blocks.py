@@ -1,0 +1,56 @@
+"""Blocks: where history may be cut, and which result answers which call."""
+
+from __future__ import annotations
+
+from ctxcore.messages.blocks import block_starts, cut_points, pair_results
+from ctxcore.messages.values import tool_result
+from tests.histories import assistant, call, user
+
+CALLS = (call("a"), call("b"))
+
+
+def test_calls_and_their_results_are_one_block() -> None:
+    history = [user("hi"), assistant("", *CALLS), tool_result("a", "1"), tool_result("b", "2")]
+
+    assert block_starts(history) == [0, 1, 1, 1]
+    assert cut_points(history) == [0, 1, 4]
+
+
+def test_a_result_behind_anything_else_is_a_block_of_its_own() -> None:
+    history = [tool_result("a", "1"), assistant("", *CALLS), user("wait"), tool_result("a", "2")]
+
+    assert block_starts(history) == [0, 1, 2, 3]
+
+
+def test_an_empty_history_can_be_cut_at_its_end() -> None:
+    assert cut_points([]) == [0]
+
+
+def test_results_answer_by_id_in_any_order() -> None:
+    results = [tool_result("b", "2"), tool_result("a", "1")]
+
+    assert pair_results(CALLS, results) == ([1, 0], [])
+
+
+def test_calls_of_one_id_are_answered_in_order() -> None:
+    calls = (call("a"), call("a"))
+
+    assert pair_results(calls, [tool_result("a", "1"), tool_result("a", "2")]) == ([0, 1], [])
+
+
+def test_results_without_an_id_take_what_is_left_by_position() -> None:
+    results = [tool_result("", "1"), tool_result("a", "2")]
+
+    assert pair_results(CALLS, results) == ([1, 0], [])
+
+
+def test_what_answers_nothing_is_an_orphan_and_what_is_unanswered_is_none() -> None:
+    results = [tool_result("x", "1"), tool_result("b", "2"), tool_result("b", "3")]
+
+    assert pair_results(CALLS, results) == ([None, 1], [0, 2])
+
+
+def test_more_results_without_an_id_than_calls_leave_orphans() -> None:
+    results = [tool_result("", str(n)) for n in range(3)]
+
+    assert pair_results(CALLS, results) == ([0, 1], [2])

@@ -1,0 +1,96 @@
+"""The documentation's examples run, and print what stands below them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "docs/how-it-works.md")
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: language and text."""
+    return _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def examples(page: str) -> list[tuple[str, str]]:
+    """Each python block of a page with the text block that follows it."""
+    found = blocks(page)
+    following = [*found[1:], ("", "")]
+    return [
+        (code, output if kind == "text" else "")
+        for (language, code), (kind, output) in zip(found, following, strict=True)
+        if language == "python"
+    ]
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each command line of the README with its output."""
+    shown = [text for language, text in blocks("README.md") if language == "console"]
+    return [(line.removeprefix("$ "), rest) for line, _, rest in (t.partition("\n") for t in shown)]
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text without blanks at their ends or empty lines around them."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_a_page_print_what_stands_below_them(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+
+    for code, expected in examples(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, page, "exec"), names)
+
+        assert lines(printed.getvalue()) == lines(expected)
+
+
+@pytest.mark.parametrize(("command", "expected"), commands())
+def test_the_commands_of_the_readme_print_what_stands_below_them(
+    command: str, expected: str
+) -> None:
+    program, *arguments = command.split()
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+
+    done = subprocess.run(
+        [sys.executable, "-m", f"{program}.cli", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
+
+    assert lines(done.stdout) == lines(expected)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))], ids=lambda page: page.stem
+)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    targets = _LINK.findall(page.read_text(encoding="utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_readme_has_examples_and_commands() -> None:
+    assert examples("README.md")
+    assert len(commands()) > 1
