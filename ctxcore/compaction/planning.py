@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView
@@ -65,9 +66,13 @@ class Draft:
     @property
     def expected_tokens(self) -> int:
         """The input after this plan, the summary at its longest."""
+        return self.expected_at(self.cut, sum(self.sizes[self.cut :]))
+
+    def expected_at(self, cut: int, kept_tokens: int) -> int:
+        """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
         scope = self.scope
-        kept = scope.fixed_tokens + sum(self.sizes[self.cut :]) + scope.survivors(self.cut)
-        return kept + scope.expected_summary(sum(self.sizes[: self.cut]))
+        around = scope.fixed_tokens + scope.survivors[cut]
+        return around + kept_tokens + scope.expected_summary(scope.whole[cut])
 
 
 class Scope:
@@ -83,6 +88,10 @@ class Scope:
         self._summary_tokens = measured.summary_tokens
         self._reading = reading
         self._frame_tokens = _summary_frame(call)
+        self.whole = [0, *accumulate(self.sizes())]
+        """What the blocks before each cut take now: the source of a summary."""
+        self.survivors = [0, *accumulate(self._surviving(block) for block in self.blocks)]
+        """What stays of the blocks before each cut: pins, the last user message, the goal."""
         self.tail_start = self._tail_start(budget.recent_tokens)
 
     def sizes(self) -> tuple[int, ...]:
@@ -110,18 +119,16 @@ class Scope:
             return self.blocks[-1][-1].seq + 1 if self.blocks and not turns else 0
         return starts[-turns] if len(starts) >= turns else 0
 
-    def survivors(self, cut: int) -> int:
-        """What stays of the blocks before `cut`: pins, the last user message, the goal."""
-        pins = set(self._reading.anchors.pinned)
-        rows = [row for block in self.blocks[:cut] for row in block]
-        kept = {row.seq: row.sent_tokens for row in rows if row.seq in pins}
-        folded = {row.seq for row in rows}
-        goal, last = self._reading.goal, self._reading.last_user
-        if goal is not None and goal.seq in folded:
-            kept.setdefault(goal.seq, min(goal.tokens, self.policy.goal_max_tokens))
-        if last is not None and last.seq in folded:
-            kept[last.seq] = last.sent_tokens
-        return sum(kept.values())
+    def _surviving(self, block: Block) -> int:
+        anchors = self._reading.anchors
+        always = {anchors.last_user, *anchors.pinned}
+        return sum(
+            row.sent_tokens
+            if row.seq in always
+            else min(row.sent_tokens, self.policy.goal_max_tokens)
+            for row in block
+            if row.seq in always or row.seq == anchors.goal
+        )
 
     def expected_summary(self, folded_tokens: int) -> int:
         """The longest summary of `folded_tokens` more; what there is where nothing folds."""
@@ -159,7 +166,7 @@ def plan(
     scope = Scope(reading, call, call.budget, measured)
     draft, steps = _run(Draft(scope=scope, sizes=scope.sizes()), measured.input_tokens)
     fold = [row.seq for block in scope.blocks[: draft.cut] for row in block]
-    gains = scope.survivors(draft.cut) < sum(draft.sizes[: draft.cut])
+    gains = scope.survivors[draft.cut] < scope.whole[draft.cut]
     enough = gains and len(fold) >= call.policy.min_fold_messages
     if not (fold and enough) and not draft.shorten:
         return None
@@ -190,6 +197,9 @@ def _to_plan(
     trigger: Trigger,
 ) -> CompactionPlan:
     kept = [row.seq for block in draft.scope.blocks[draft.cut :] for row in block]
+    shorten = tuple(seq for seq in kept if seq in draft.shorten)
+    if not shorten:  # all that could be shortened was folded
+        steps = [step for step in steps if step.strategy != "shorten_tool_outputs"]
     return CompactionPlan(
         trigger=trigger,
         strategy=" + ".join(step.strategy for step in steps),
@@ -198,7 +208,7 @@ def _to_plan(
         before_tokens=before,
         expected_tokens=draft.expected_tokens,
         covered_until=max(fold) if fold else active.covered_until,
-        shorten=tuple(seq for seq in kept if seq in draft.shorten),
+        shorten=shorten,
         steps=tuple(steps),
     )
 
@@ -218,15 +228,12 @@ def shorten_tool_outputs(draft: Draft) -> Draft:
 
 def fold_oldest(draft: Draft) -> Draft:
     """Folds from the oldest block until the target is reached; the protected tail stays."""
-    target = draft.scope.budget.target_tokens
-    low, high = draft.cut, draft.scope.tail_start
-    while low < high:  # the expected input falls as the cut moves up
-        middle = (low + high) // 2
-        if replace(draft, cut=middle).expected_tokens <= target:
-            high = middle
-        else:
-            low = middle + 1
-    return replace(draft, cut=low)
+    target, kept = draft.scope.budget.target_tokens, sum(draft.sizes[draft.cut :])
+    for cut in range(draft.cut, draft.scope.tail_start):
+        if draft.expected_at(cut, kept) <= target:
+            return replace(draft, cut=cut)
+        kept -= draft.sizes[cut]
+    return replace(draft, cut=max(draft.cut, draft.scope.tail_start))
 
 
 def fold_to_tail(draft: Draft) -> Draft:

@@ -36,9 +36,21 @@ def result(call_id: str) -> Raw:
 
 CASES: list[tuple[str, list[Raw], str, int, tuple[Provider, ...]]] = [
     ("no call before a result", [user(), result("a")], "orphan_result", 1, PROVIDERS),
-    ("a result of another call", [user(), calls("a"), result("a"), result("b")], "orphan_result", 3, PROVIDERS),
+    (
+        "a result of another call",
+        [user(), calls("a"), result("a"), result("b")],
+        "orphan_result",
+        3,
+        PROVIDERS,
+    ),
     ("no result", [user(), calls("a")], "missing_result", 1, PROVIDERS),
-    ("a result too late", [user(), calls("a"), user(), result("a")], "missing_result", 1, PROVIDERS),
+    (
+        "a result too late",
+        [user(), calls("a"), user(), result("a")],
+        "missing_result",
+        1,
+        PROVIDERS,
+    ),
     ("one id twice in a message", [user(), calls("a", "a"), result("a")], "call_id", 1, PROVIDERS),
     ("no id", [user(), calls(""), result("")], "call_id", 1, PROVIDERS),
     (
@@ -65,7 +77,7 @@ CASES: list[tuple[str, list[Raw], str, int, tuple[Provider, ...]]] = [
     ),
     ("a name with a space", [user(name="Ada Lovelace")], "name", 0, OPENAI),
     ("no role", [{"content": "hi"}], "format", 0, PROVIDERS),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

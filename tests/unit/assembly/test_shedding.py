@@ -1,0 +1,128 @@
+"""What gives way when what must be kept does not fit, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.errors import BudgetError, MessageError
+from ctxcore.messages.values import Message, text_message, tool_result
+from ctxcore.policy import Policy
+from tests.histories import assistant, call, user
+from tests.words import context_of, sent, words
+
+SYSTEM = text_message("system", words(46))  # 50 tokens
+GOAL = user(words(96, "goal"))  # 100
+PIN = user(words(96, "pin"))  # 100
+REQUEST = user(words(196, "request"))  # 200
+HISTORY = [SYSTEM, GOAL, assistant("fine"), PIN, assistant("fine"), REQUEST]
+
+
+def after(usable: int) -> dict[str, int]:
+    """What system, goal, pin and request take within `usable`."""
+    context = context_of(HISTORY, usable, pinned=[4])
+    names = {"system": 0, "goal": 1, "pin": 3, "request": 5}
+    return {name: context.verdict(at).after_tokens for name, at in names.items()}
+
+
+def test_all_of_it_fits_exactly() -> None:
+    assert after(463) == {"system": 50, "goal": 100, "pin": 100, "request": 200}
+
+
+def test_pins_give_way_before_the_goal() -> None:
+    sizes = after(410)
+
+    assert sizes["pin"] < 100
+    assert (sizes["goal"], sizes["request"]) == (100, 200)
+
+
+def test_the_goal_gives_way_before_the_last_user_message() -> None:
+    sizes = after(320)
+
+    assert sizes["pin"] <= 24
+    assert sizes["goal"] < 100
+    assert sizes["request"] == 200
+
+
+def test_the_last_user_message_keeps_head_and_tail() -> None:
+    context = context_of([SYSTEM, user("first " + words(400) + " last")], 200)
+
+    assert sent(context)[1].startswith("user: first")
+    assert sent(context)[1].endswith("last")
+    assert context.verdict(1).reason == "elided to fit the window"
+
+
+def test_the_system_prompt_is_never_cut() -> None:
+    with pytest.raises(BudgetError) as caught:
+        after(100)
+
+    assert caught.value.available == 100
+    assert caught.value.needed > 100
+    assert caught.value.parts["system"] == 50
+    assert caught.value.parts["framing and tools"] == 3
+    assert "shorten the system prompt" in str(caught.value)
+
+
+def test_outputs_of_open_calls_are_shortened_and_their_calls_are_not() -> None:
+    output = "\n".join(f"row {n} of the long listing" for n in range(300))
+    open_turn = [user("list"), assistant("", call("a", path="/srv")), tool_result("a", output)]
+
+    context = context_of(open_turn, 150, policy=Policy(oversize_ratio=None))
+
+    assert '"/srv"' in str(context.messages[1])
+    assert context.verdict(2).reason == "tool output shortened"
+    assert context.verdict(2).before_tokens > 1_000
+
+
+def test_knowledge_is_trimmed_before_recent_messages() -> None:
+    history: list[Message] = [user(words(40)), assistant(words(40)), user("end")]
+
+    whole = context_of(history, 300, knowledge={"faq": words(60, "fact")})
+    trimmed = context_of(history, 150, knowledge={"faq": words(60, "fact")})
+    none = context_of(history, 110, knowledge={"faq": words(60, "fact")})
+
+    assert whole.breakdown.knowledge > trimmed.breakdown.knowledge > 0
+    assert "left out" in str(trimmed.messages)
+    assert none.breakdown.knowledge == 0
+    assert {context.verdict(0).verdict for context in (whole, trimmed, none)} == {"kept"}
+
+
+def test_an_open_turn_above_its_share_of_a_preset_may_fill_the_window() -> None:
+    calls = [call(f"c{n}", query=words(20)) for n in range(8)]
+    history = [user("go"), assistant("", *calls), *(tool_result(c.id, "ok") for c in calls)]
+
+    context = context_of(history, 480, policy=Policy.preset("sliding-summary"))
+
+    assert context.tokens > context.budget.history_tokens + 3  # type: ignore[union-attr]  # known
+
+
+def test_a_message_over_the_characters_of_a_preset_is_elided_and_says_so() -> None:
+    history = [user("a" * 25_000), assistant("fine"), user("end")]
+
+    context = context_of(history, 4_000, policy=Policy.preset("sliding-summary"))
+
+    assert context.verdict(0).verdict == "compressed"
+    assert context.verdict(0).reason == "over-long text elided"
+
+
+def test_an_oversize_output_is_shortened_to_its_share_of_usable() -> None:
+    output = "\n".join(f"row {n} of the long listing" for n in range(300))
+    history = [user("list"), assistant("", call("a")), tool_result("a", output), user("thanks")]
+
+    context = context_of(history, 1_000)
+
+    assert 100 < context.verdict(2).after_tokens <= 250
+
+
+def test_a_state_that_knows_more_than_was_passed_is_refused() -> None:
+    state = CompactionState(active=Compaction(covered_until=9, summary="so far"))
+
+    with pytest.raises(MessageError, match="pass the whole conversation"):
+        fit([user("hi")], max_tokens=100, state=state)
+
+
+def test_a_plain_summary_is_acknowledged_in_its_language() -> None:
+    context = fit([user("继续")], max_tokens=200, state="客户要求退款。")
+
+    assert "明白了" in str(context.messages)
