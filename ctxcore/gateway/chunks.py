@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 
+from ctxcore.gateway.runtime import load_litellm
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import ToolCall
 
@@ -17,6 +18,7 @@ MakeChunk = Callable[[Mapping[str, object] | None, str | None, ModelUsage | None
 
 def chunk_maker(model: str) -> MakeChunk:
     """A function that makes litellm's chunks for `model`."""
+    load_litellm()  # so that the import below is set up and quiet
     types = importlib.import_module("litellm.types.utils")
 
     def make(

@@ -153,9 +153,8 @@ def _spoken_kind(text: str, by_type: ErrorKind | None, status: int | None) -> Er
         return "auth"
     if by_type in ("bad_request", "unknown_model", None) and _UNKNOWN_MODEL.search(text):
         return "unknown_model"
-    if by_type == "bad_request" and _QUOTA.search(text):
-        return "quota"
-    return None
+    is_refusal = by_type == "bad_request" or status == 400
+    return "quota" if is_refusal and _QUOTA.search(text) else None
 
 
 def _unwrap(error: BaseException) -> BaseException:

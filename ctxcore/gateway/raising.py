@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from ctxcore.gateway.errors import ErrorKind
+from ctxcore.gateway.runtime import load_litellm
 
 _TYPE_OF_KIND: Mapping[ErrorKind, str] = {
     "auth": "AuthenticationError",
@@ -24,6 +25,7 @@ _TYPE_OF_KIND: Mapping[ErrorKind, str] = {
 
 def provider_exception(kind: ErrorKind, words: str, *, model: str) -> Exception:
     """litellm's exception for `kind`, saying `words`; a refused request for kinds it has not."""
+    load_litellm()  # so that the import below is set up and quiet
     exceptions = importlib.import_module("litellm.exceptions")
     cls = getattr(exceptions, _TYPE_OF_KIND.get(kind, "BadRequestError"))
     provider = model.partition("/")[0]
