@@ -7,32 +7,41 @@ chunk of its own before it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ctxcore.gateway.runtime import load_litellm
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import ToolCall
 
-MakeChunk = Callable[[Mapping[str, object] | None, str | None, ModelUsage | None], object]
 
+class ChunkMaker:
+    """Makes litellm's chunks for one model."""
 
-def chunk_maker(model: str) -> MakeChunk:
-    """A function that makes litellm's chunks for `model`."""
-    load_litellm()  # so that the import below is set up and quiet
-    types = importlib.import_module("litellm.types.utils")
+    def __init__(self, model: str) -> None:
+        load_litellm()  # so that the import below is set up and quiet
+        self._types = importlib.import_module("litellm.types.utils")
+        self._model = model
 
-    def make(
-        delta: Mapping[str, object] | None, finish_reason: str | None, usage: ModelUsage | None
-    ) -> object:
-        choice = types.StreamingChoices(
-            index=0, delta=types.Delta(**(delta or {"content": ""})), finish_reason=finish_reason
-        )
-        chunk = types.ModelResponseStream(model=model, choices=[choice])
-        if usage is not None and usage.is_known:
-            chunk.usage = types.Usage(**_usage_fields(usage))
+    def delta(self, delta: Mapping[str, object]) -> object:
+        """A piece of the answer."""
+        return self._chunk(delta, None)
+
+    def finish(self, reason: str) -> object:
+        """The end of the answer."""
+        return self._chunk({"content": ""}, reason)
+
+    def usage(self, usage: ModelUsage) -> object:
+        """What the call took; without a choice, as OpenAI sends it."""
+        chunk = self._types.ModelResponseStream(model=self._model, choices=[])
+        if usage.is_known:
+            chunk.usage = self._types.Usage(**_usage_fields(usage))
         return chunk
 
-    return make
+    def _chunk(self, delta: Mapping[str, object], finish_reason: str | None) -> object:
+        choice = self._types.StreamingChoices(
+            index=0, delta=self._types.Delta(**delta), finish_reason=finish_reason
+        )
+        return self._types.ModelResponseStream(model=self._model, choices=[choice])
 
 
 def call_delta(index: int, call: ToolCall, arguments: str, *, is_first: bool) -> dict[str, object]:

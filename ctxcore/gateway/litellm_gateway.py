@@ -19,18 +19,15 @@ from ctxcore.gateway.closing import close_stream
 from ctxcore.gateway.feed import Cancellation, Feed
 from ctxcore.gateway.keys import KeySource, find_key
 from ctxcore.gateway.local.provider import LOCAL_PREFIX, ensure_local_provider
-from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.gateway.replies import ReplyBuilder
 from ctxcore.gateway.retrying import Retries, first_success
 from ctxcore.gateway.runtime import load_litellm
 from ctxcore.gateway.scripted import SCRIPTED_PREFIX
 from ctxcore.gateway.scripted_provider import ensure_scripted_provider
-from ctxcore.gateway.usage import Price, cost_of, parse_price, read_usage
+from ctxcore.gateway.usage import Price, cost_of, list_price, read_usage
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent, Waiting
 
 logger = logging.getLogger(__name__)
-
-FREE = Price(input=0.0, output=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +113,12 @@ class LiteLLMGateway:
         """
         if (own := self._prices.get(request.model)) is not None:
             return own
-        if request.model == LOCAL_MODEL:
-            return FREE
         if request.connection is not None and request.connection.api_base is not None:
             return None
-        return _list_price(request.model, load_litellm())
+        return list_price(request.model)
 
     def _read(self, request: ModelRequest, cancellation: Cancellation) -> Iterator[object]:
-        """When it was sent, litellm's chunks, then the `ModelUsage`; every failure as a `ProviderError`."""
+        """When it was sent, litellm's chunks, then the usage; failures as `ProviderError`."""
         secrets: list[str] = []
         has_started = False
         try:
@@ -203,11 +198,3 @@ def _open(
     except BaseException:
         close_stream(stream)
         raise
-
-
-def _list_price(model: str, litellm: ModuleType) -> Price | None:
-    try:
-        entry: Mapping[str, object] = litellm.get_model_info(model)
-    except Exception:  # noqa: BLE001 - it raises plain Exception for a model it does not list
-        return None
-    return parse_price(entry)

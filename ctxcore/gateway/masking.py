@@ -41,6 +41,7 @@ def mask_secrets(text: str, known: Iterable[str] = ()) -> str:
 
 def to_detail(text: str, known: Iterable[str] = ()) -> str:
     """What a provider said, in one short line: the message of its JSON, without wrappers."""
+    text = text.partition("Traceback (most recent call last)")[0]  # litellm appends its own
     text = _LITELLM_PREFIX.sub("", text.strip())
     if found := _MESSAGE_FIELD.search(text):
         text = found[2].replace("\\n", " ").replace('\\"', '"').replace("\\'", "'")

@@ -51,6 +51,8 @@ def first_success(
         return max(asked or 0.0, retries.wait_seconds(state.attempt_number))
 
     def attempt() -> T:
+        if cancelled.is_set():  # a wait that was cut short is followed by an attempt
+            raise to_error(ConnectionAbortedError("the reader went away"))
         try:
             return send()
         except Exception as error:  # noqa: BLE001 - providers raise anything

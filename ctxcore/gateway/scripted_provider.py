@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ctxcore.gateway.chunks import call_delta, chunk_maker, pieces
+from ctxcore.gateway.chunks import ChunkMaker, call_delta, pieces
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.raising import provider_exception
 from ctxcore.gateway.runtime import register_provider
@@ -134,7 +134,7 @@ def _chunks(
     script: ScriptedModel, request: ScriptedRequest, reply: ScriptedReply, stop: threading.Event
 ) -> Iterator[object]:
     """The reply's chunks with its pauses; ends early when `stop` is set."""
-    make = chunk_maker(script.model)
+    make = ChunkMaker(script.model)
     stop.wait(reply.first_delay_seconds)
     for at, delta in enumerate(_deltas(reply)):
         if reply.error is not None and at >= (reply.error_after_chunks or 0):
@@ -143,12 +143,12 @@ def _chunks(
             stop.wait(reply.chunk_delay_seconds)
         if stop.is_set():
             return
-        yield make(delta, None, None)
+        yield make.delta(delta)
     if reply.error is not None:
         words = reply.error_text or _WORDS.get(reply.error, "The request was refused.")
         raise provider_exception(reply.error, words, model=script.model)
-    yield make(None, None, _usage(script, request, reply))
-    yield make(None, reply.finish_reason or ("tool_calls" if reply.calls else "stop"), None)
+    yield make.usage(_usage(script, request, reply))
+    yield make.finish(reply.finish_reason or ("tool_calls" if reply.calls else "stop"))
 
 
 def _deltas(reply: ScriptedReply) -> Iterator[dict[str, object]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ctxcore.gateway.values import ModelUsage
+from ctxcore.tokens.catalog import model_info
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,24 +55,21 @@ def cost_of(usage: ModelUsage, price: Price | None) -> float | None:
     return dollars / 1_000_000
 
 
-def parse_price(entry: Mapping[str, object]) -> Price | None:
-    """The price in an entry of litellm's list; None if it names none.
-
-    A list price of 0 for both directions means "not known" there as often as "free".
-    """
-    per_token = [
-        _number(entry.get(key))
-        for key in (
-            "input_cost_per_token",
-            "output_cost_per_token",
-            "cache_read_input_token_cost",
-            "cache_creation_input_token_cost",
-        )
-    ]
-    read, write, cached, cache_write = (None if n is None else n * 1_000_000 for n in per_token)
-    if read is None or write is None or (read == 0 and write == 0):
+def list_price(model: str) -> Price | None:
+    """The public price of `model` in the catalogue; None if it names none."""
+    info = model_info(model)
+    if info.input_price is None or info.output_price is None:
         return None
-    return Price(input=read, output=write, cached=cached or None, cache_write=cache_write or None)
+    return Price(
+        input=info.input_price * 1_000_000,
+        output=info.output_price * 1_000_000,
+        cached=_per_million(info.cache_read_price),
+        cache_write=_per_million(info.cache_write_price),
+    )
+
+
+def _per_million(price: float | None) -> float | None:
+    return None if price is None else price * 1_000_000
 
 
 def _largest(reports: Iterable[object], path: tuple[str, ...]) -> int | None:
@@ -83,7 +81,3 @@ def _walk(value: object, path: tuple[str, ...]) -> int | None:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None

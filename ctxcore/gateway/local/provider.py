@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ctxcore.gateway.chunks import chunk_maker
+from ctxcore.gateway.chunks import ChunkMaker
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.local.model import LocalModel, load_local_model, start_generation
 from ctxcore.gateway.local.status import LOCAL_MODEL, require_local_model
@@ -71,7 +71,7 @@ class LocalStream(Iterator[object]):
         self._queue: queue.SimpleQueue[Mapping[str, object] | BaseException | None] = (
             queue.SimpleQueue()
         )
-        self._make = chunk_maker(LOCAL_MODEL)
+        self._make = ChunkMaker(LOCAL_MODEL)
         self._pending: list[object] = []
         self._finish_reason = "stop"
         start_generation(_generation(model, body, self._queue, self._stop), self._stop)
@@ -99,14 +99,14 @@ class LocalStream(Iterator[object]):
         """litellm's chunks for one of llama.cpp; usage comes last there and ends the reply."""
         if usage := item.get("usage"):
             return [
-                self._make(None, None, _parse_usage(usage)),
-                self._make(None, self._finish_reason, None),
+                self._make.usage(_parse_usage(usage)),
+                self._make.finish(self._finish_reason),
             ]
         choices = item.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else {}
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
         text = (choice.get("delta") or {}).get("content")
-        return [self._make({"content": text}, None, None)] if text else []
+        return [self._make.delta({"content": text})] if text else []
 
 
 def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> JsonObject:

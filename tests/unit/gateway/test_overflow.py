@@ -33,22 +33,22 @@ REFUSALS: list[tuple[str, int | None, int | None]] = [
         5000,
     ),
     (
-        "You passed 5001 input tokens and requested 100 output tokens. However, the model's context "
-        "length is only 4096 tokens.",
+        "You passed 5001 input tokens and requested 100 output tokens. However, the model's "
+        "context length is only 4096 tokens.",
         4096,
         5001,
     ),
     (
-        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 280000 "
-        "tokens.",
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in "
+        "280000 tokens.",
         272000,
         280000,
     ),
     ("Your input exceeds the context window of this model.", None, None),
     ("prompt is too long: 208310 tokens > 200000 maximum", 200000, 208310),
     (
-        "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input "
-        "length or `max_tokens`",
+        "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease "
+        "input length or `max_tokens`",
         200000,
         188240,
     ),
@@ -58,8 +58,8 @@ REFUSALS: list[tuple[str, int | None, int | None]] = [
         1196265,
     ),
     (
-        "Unable to submit request because the input token count is 32825 but model only supports up "
-        "to 32768.",
+        "Unable to submit request because the input token count is 32825 but model only supports "
+        "up to 32768.",
         32768,
         32825,
     ),
@@ -117,8 +117,8 @@ REFUSALS: list[tuple[str, int | None, int | None]] = [
     ),
     ("Prompt too long: 5152 tokens exceeds max_seq_len 2048", 2048, 5152),
     (
-        "Please reduce the length of the messages or completion. Current length is 9000 while limit "
-        "is 8192",
+        "Please reduce the length of the messages or completion. Current length is 9000 while "
+        "limit is 8192",
         8192,
         9000,
     ),

@@ -21,7 +21,7 @@ from ctxcore.gateway.errors import (
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local import status
 from ctxcore.gateway.retrying import Retries
-from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply, echo
+from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
 from ctxcore.gateway.scripted_files import load_scripted_models
 from ctxcore.gateway.usage import Price
 from ctxcore.gateway.values import (
@@ -37,6 +37,11 @@ from ctxcore.gateway.values import (
 )
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Text, ToolCall
+
+# litellm looks at every attribute of a chunk with usage, also those that pydantic deprecates.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning"
+)
 
 QUICK = Retries(attempts=3, first_wait_seconds=0.001, max_wait_seconds=0.01)
 WEATHER: JsonObject = {
@@ -167,7 +172,11 @@ def test_an_unknown_price_is_no_price(gateway: LiteLLMGateway) -> None:
 
 
 def test_a_call_is_sent_again_until_it_succeeds(gateway: LiteLLMGateway) -> None:
-    replies = [ScriptedReply(error="rate_limit"), ScriptedReply(error="unavailable"), echo("Done")]
+    replies: list[Script] = [
+        ScriptedReply(error="rate_limit"),
+        ScriptedReply(error="unavailable"),
+        echo("Done"),
+    ]
 
     with ScriptedModel("again", replies) as script:
         assert gateway.complete(request(script.model)).text == "Done"
@@ -329,8 +338,8 @@ def test_a_processor_without_avx2_is_found_before_the_import(
     old = tmp_path / "cpuinfo"
     old.write_text("processor: 0\nflags\t\t: fpu sse2 avx fma f16c\n", encoding="utf-8")
     monkeypatch.setattr(status, "_CPU_INFO", old)
-    monkeypatch.setattr(status.sys, "platform", "linux")
-    monkeypatch.setattr(status.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
     monkeypatch.setattr(status, "_RUNTIME", "json")
     monkeypatch.setattr(status, "weights_path", lambda: tmp_path)
 
