@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from types import ModuleType
@@ -66,7 +66,7 @@ class LiteLLMGateway:
         self._heartbeat_seconds = heartbeat_seconds
         self._clock = clock
 
-    def stream(self, request: ModelRequest) -> Iterator[StreamEvent]:
+    def stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
         """The reply piece by piece, a `ModelReply` last. Closing it cancels the call.
 
         Raises (from the iterator):

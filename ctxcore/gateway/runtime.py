@@ -9,7 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+import warnings
 from types import ModuleType
+
+# What pydantic says about litellm's own classes, on ordinary calls; nobody here can act on it.
+NOISE: tuple[tuple[str, type[Warning]], ...] = (
+    ("Accessing the 'model_(computed_)?fields' attribute", DeprecationWarning),
+    (r"Items? .* on TypedDict class .* using the `ReadOnly` qualifier", UserWarning),
+)
 
 _lock = threading.Lock()
 _litellm: ModuleType | None = None
@@ -47,6 +54,8 @@ def register_provider(prefix: str, handler: object) -> None:
 
 
 def _import_quietly() -> ModuleType:
+    for message, category in NOISE:
+        warnings.filterwarnings("ignore", message=message, category=category)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
     litellm = importlib.import_module("litellm")
     settings = {

@@ -5,7 +5,7 @@ A number that a provider did not report is None, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -129,7 +129,7 @@ StreamEvent: TypeAlias = TextDelta | ReasoningDelta | CallDelta | Waiting | Mode
 class Gateway(Protocol):
     """Sends one request to a model; safe to share between threads."""
 
-    def stream(self, request: ModelRequest) -> Iterator[StreamEvent]:
+    def stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
         """The reply piece by piece, a `ModelReply` last. Closing it cancels the call.
 
         Raises (from the iterator):

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,18 +16,20 @@ from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.model import count_local_tokens, load_local_model
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
+from ctxcore.gateway.runtime import NOISE
 from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
 
 STATUS = local_model_status()
-pytestmark = [
-    pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}"),
-    # litellm looks at every attribute of a chunk with usage, also those that pydantic deprecates.
-    pytest.mark.filterwarnings(
-        "ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning"
-    ),
-]
+pytestmark = pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}")
 
 ENDLESS = "Count from 1 to 5000, one number a line."
+
+
+@pytest.fixture(autouse=True)
+def quiet_litellm() -> None:
+    """pytest restores the filters before each test, so the gateway's own are set again."""
+    for message, category in NOISE:
+        warnings.filterwarnings("ignore", message=message, category=category)
 
 
 @pytest.fixture(scope="module")

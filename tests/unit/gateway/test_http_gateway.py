@@ -17,14 +17,8 @@ from ctxcore.gateway.retrying import Retries
 from ctxcore.gateway.values import Connection, ModelReply, ModelRequest, ModelUsage, TextDelta
 from ctxcore.messages.values import JsonObject, ToolCall
 
-pytestmark = [
-    # litellm looks at every attribute of a chunk with usage, also those that pydantic deprecates.
-    pytest.mark.filterwarnings(
-        "ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning"
-    ),
-    # litellm keeps HTTP clients for reuse; their sockets close with the process.
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-]
+# litellm keeps HTTP clients for reuse; their sockets close with the process.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
 
 class Provider:

@@ -38,11 +38,6 @@ from ctxcore.gateway.values import (
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Text, ToolCall
 
-# litellm looks at every attribute of a chunk with usage, also those that pydantic deprecates.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Accessing the 'model_(computed_)?fields' attribute:DeprecationWarning"
-)
-
 QUICK = Retries(attempts=3, first_wait_seconds=0.001, max_wait_seconds=0.01)
 WEATHER: JsonObject = {
     "type": "function",
