@@ -1,0 +1,1 @@
+"""The built-in demo model: a small English chat model in this process, without key or network."""

@@ -1,0 +1,178 @@
+"""Owns the built-in model as a litellm provider, `local/smollm2-135m`.
+
+It has no tools: definitions are left out and results are shown to it as words.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ctxcore.gateway.chunks import ChunkMaker
+from ctxcore.gateway.errors import ErrorKind
+from ctxcore.gateway.local.model import LocalModel, load_local_model, start_generation
+from ctxcore.gateway.local.status import LOCAL_MODEL, require_local_model
+from ctxcore.gateway.overflow import parse_overflow
+from ctxcore.gateway.raising import provider_exception
+from ctxcore.gateway.runtime import register_provider
+from ctxcore.gateway.values import ModelUsage
+from ctxcore.messages.openai import parse_message
+from ctxcore.messages.values import JsonObject
+
+LOCAL_PREFIX = "local/"
+DEFAULT_OUTPUT_TOKENS = 512  # without a bound it talks until its window is full
+DEFAULT_TEMPERATURE = 0.2  # what the model's card recommends
+
+_END = None
+_registered = threading.Lock()
+_is_registered = False
+
+
+def ensure_local_provider() -> None:
+    """Make litellm answer `local/…`; does nothing the second time.
+
+    Raises:
+        LocalModelUnavailable: the built-in model cannot run here.
+    """
+    global _is_registered
+    require_local_model()
+    with _registered:
+        if not _is_registered:
+            register_provider(LOCAL_PREFIX.removesuffix("/"), LocalProvider())
+            _is_registered = True
+
+
+class LocalProvider:
+    """What litellm calls; it takes only what it needs of the many arguments."""
+
+    def streaming(
+        self,
+        *,
+        model: str,
+        messages: Sequence[JsonObject],
+        optional_params: Mapping[str, object],
+        **_: object,
+    ) -> Iterator[object]:
+        """litellm's chunks of one reply."""
+        if LOCAL_PREFIX + model.removeprefix(LOCAL_PREFIX) != LOCAL_MODEL:
+            raise provider_exception("unknown_model", "no such built-in model", model=model)
+        return LocalStream(load_local_model(), to_body(messages, optional_params))
+
+
+class LocalStream(Iterator[object]):
+    """Chunks of one generation, which runs in a thread of its own.
+
+    `close` stops it from any thread; so does dropping the stream.
+    """
+
+    def __init__(self, model: LocalModel, body: JsonObject) -> None:
+        self._stop = threading.Event()
+        self._queue: queue.SimpleQueue[Mapping[str, object] | BaseException | None] = (
+            queue.SimpleQueue()
+        )
+        self._make = ChunkMaker(LOCAL_MODEL)
+        self._pending: list[object] = []
+        self._finish_reason = "stop"
+        start_generation(_generation(model, body, self._queue, self._stop), self._stop)
+
+    def __next__(self) -> object:
+        while not self._pending:
+            item = self._queue.get()
+            if item is _END:
+                self._queue.put(_END)  # litellm asks once more after the end
+                raise StopIteration
+            if isinstance(item, BaseException):
+                raise item
+            self._pending.extend(self._read(item))
+        return self._pending.pop(0)
+
+    def close(self) -> None:
+        """Stop the generation; returns at once."""
+        self._stop.set()
+        self._queue.put(_END)
+
+    def __del__(self) -> None:
+        self._stop.set()
+
+    def _read(self, item: Mapping[str, object]) -> list[object]:
+        """litellm's chunks for one of llama.cpp; usage comes last there and ends the reply."""
+        if usage := item.get("usage"):
+            return [
+                self._make.usage(_parse_usage(usage)),
+                self._make.finish(self._finish_reason),
+            ]
+        choices = item.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else {}
+        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        text = (choice.get("delta") or {}).get("content")
+        return [self._make.delta({"content": text})] if text else []
+
+
+def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> JsonObject:
+    """The request as llama.cpp takes it; messages as role and words."""
+    output = options.get("max_tokens") or options.get("max_completion_tokens")
+    temperature = options.get("temperature")
+    return {
+        "messages": [_to_plain(message) for message in messages],
+        "max_tokens": output if isinstance(output, int) else DEFAULT_OUTPUT_TOKENS,
+        "temperature": (
+            float(temperature) if isinstance(temperature, (int, float)) else DEFAULT_TEMPERATURE
+        ),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "return_progress": True,  # a chunk per prompt batch, so that a long prompt can be stopped
+    }
+
+
+def _to_plain(raw: JsonObject) -> JsonObject:
+    message = parse_message(raw)
+    called = [f"[called {call.name} {call.arguments}]" for call in message.calls]
+    text = "\n".join([*([message.text] if message.text else []), *called])
+    role = "user" if message.is_tool_result else message.role
+    return {"role": "system" if message.is_system else role, "content": text}
+
+
+def _generation(
+    model: LocalModel,
+    body: JsonObject,
+    out: queue.SimpleQueue[Mapping[str, object] | BaseException | None],
+    stop: threading.Event,
+) -> Callable[[], None]:
+    """The work of the thread. It knows queue and event, never the stream, which may be dropped."""
+
+    def on_chunk(chunk: Mapping[str, object]) -> bool:
+        out.put(_parse_error(chunk) or chunk)
+        return stop.is_set()
+
+    def run() -> None:
+        try:
+            model.generate(body, on_chunk, stop)
+        except Exception as error:  # noqa: BLE001 - raised again in the reader's thread
+            out.put(error)
+        finally:
+            out.put(_END)
+
+    return run
+
+
+def _parse_error(chunk: Mapping[str, object]) -> Exception | None:
+    """What llama.cpp refused, as litellm's error; None if the chunk is none."""
+    error = chunk.get("error")
+    if not isinstance(error, Mapping):
+        return None
+    words = str(error.get("message"))
+    kind: ErrorKind = "overflow" if parse_overflow(words) else "bad_request"
+    return provider_exception(kind, words, model=LOCAL_MODEL)
+
+
+def _parse_usage(usage: object) -> ModelUsage:
+    if not isinstance(usage, Mapping):
+        return ModelUsage()
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    return ModelUsage(
+        input_tokens=usage.get("prompt_tokens"),
+        cached_tokens=cached,
+        output_tokens=usage.get("completion_tokens"),
+    )

