@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -295,6 +296,20 @@ class TestHistories:
         store.append("s", [user("a"), user("b")], counter=WORDS, at=LATER, times=[NOON, None])
 
         assert [info.created_at for info in store.messages("s")] == [NOON, LATER]
+
+    def test_appends_of_many_threads_all_arrive_in_one_order(self, store: SessionStore) -> None:
+        def work(worker: int) -> None:
+            for at in range(10):
+                append(store, user(f"message {worker} {at}"), tool_result("c", "message"))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+
+        infos, view = store.messages("s"), store.view("s")
+        assert [info.seq for info in infos] == list(range(1, 161))
+        assert [info.block for info in infos] == list(range(1, 161))
+        assert sum(view.sizes(1, 160)) == view.span_tokens(1, 160)
+        assert len(store.search("ada", "message", limit=1_000)) == 160
 
 
 class TestCounters:
