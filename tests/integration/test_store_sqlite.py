@@ -19,7 +19,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, make_url
 
 import ctxcore.migrations
-from ctxcore.messages.values import Message, text_message, tool_result
+from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.database import Database
