@@ -320,6 +320,15 @@ class EventRow(Row, table=True):
     created_at: datetime = Field(sa_type=UtcTime)
 
 
+class SettingRow(Row, table=True):
+    """What an installation keeps by name, e.g. its connections; never a key or a password."""
+
+    __tablename__: ClassVar[str] = "setting"
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    value: object = Field(sa_type=JsonText)
+
+
 class LeaseRow(Row, table=True):
     __tablename__: ClassVar[str] = "lease"
 
@@ -343,4 +352,5 @@ POLICY = _table(PolicyRow)
 TURN = _table(TurnRow)
 CALL = _table(CallRow)
 EVENT = _table(EventRow)
+SETTING = _table(SettingRow)
 LEASE = _table(LeaseRow)

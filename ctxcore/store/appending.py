@@ -21,11 +21,12 @@ from ctxcore.assembly.history import (
     is_oversize,
     replace_text,
     shorten_row,
+    with_short,
 )
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
 from ctxcore.store.dialects import index_sql
-from ctxcore.store.errors import SessionNotFoundError
+from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
 from ctxcore.store.search_text import message_words
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
@@ -57,6 +58,8 @@ class Batch:
     oversize_tokens: int | None = None
     turn_id: str | None = None
     indexes: bool = True
+    shorts: Sequence[str | None] | None = None
+    """Texts that stand for over-long outputs, where they are known already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,7 @@ def read_tracker(
 def prepare(session: RowMapping, tracker: BlockTracker, batch: Batch) -> Prepared:
     """`batch` numbered behind the end of `session` and counted."""
     rows = list(_number(batch, tracker, session["length"]))
-    own = _own_sizes(rows, session["counter_id"], batch.counter)
+    own = _own_sizes(rows, session, batch.counter)
     return Prepared(
         after=session["length"],
         rows=rows,
@@ -184,7 +187,13 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
     for seq, message in enumerate(batch.messages, start=after + 1):
         tracker = tracker.next(message, seq)
         row = count_row(message, seq, tracker, batch.counter)
-        yield shorten_row(row, limit, batch.counter) if limit and is_oversize(row, limit) else row
+        short = batch.shorts[seq - after - 1] if batch.shorts else None
+        if short is not None:
+            yield with_short(row, short, batch.counter)
+        elif limit and is_oversize(row, limit):
+            yield shorten_row(row, limit, batch.counter)
+        else:
+            yield row
 
 
 def _is_stale(session: RowMapping, prepared: Prepared) -> bool:
@@ -219,11 +228,15 @@ def _sizes(rows: Sequence[Counted], counter: TokenCounter) -> Sizes:
     )
 
 
-def _own_sizes(rows: Sequence[Counted], own_id: str | None, counter: TokenCounter) -> list[Sizes]:
+def _own_sizes(rows: Sequence[Counted], session: RowMapping, counter: TokenCounter) -> list[Sizes]:
     """Sizes under the session's own counter, where that is not the one that counted already."""
+    own_id = session["counter_id"]
     if own_id is None or own_id == counter.id:
         return []
-    own = counter_by_id(own_id)
+    try:
+        own = counter_by_id(own_id)
+    except ValueError as error:
+        raise UnknownCounterError(session_id=session["id"], counter_id=own_id) from error
     return [_sizes([_counted_by(own, row) for row in rows], own)]
 
 

@@ -23,8 +23,9 @@ class Database:
     """A database of the newest schema, new or brought up to date when it is opened."""
 
     def __init__(self, url: str) -> None:
-        parsed = make_url(url)
-        self._writer, self._reader = make_engines(parsed)
+        with _explained():
+            parsed = make_url(url)
+            self._writer, self._reader = make_engines(parsed)
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
         self._reading: AbstractContextManager[object] = (
@@ -74,5 +75,7 @@ def _explained() -> Iterator[None]:
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
         raise DatabaseError(problem=str(cause)) from error
+    except (OSError, ImportError) as error:  # no such folder; no driver
+        raise DatabaseError(problem=str(error)) from error
     except json.JSONDecodeError as error:
         raise DatabaseError(problem=f"a stored value is damaged: {error}") from error

@@ -105,3 +105,15 @@ class CountsMissingError(StoreError):
             f"session {session_id!r} is not counted by {counter_id!r} up to its end; "
             f"recount() it, or read it with the counter of its own"
         )
+
+
+class UnknownCounterError(StoreError):
+    """A session's own counter is not one of the library's, so that nobody can carry it on."""
+
+    def __init__(self, *, session_id: str, counter_id: str) -> None:
+        self.session_id = session_id
+        self.counter_id = counter_id
+        super().__init__(
+            f"session {session_id!r} is counted by {counter_id!r}, which this library does not "
+            f"have; append with that counter, or recount() with the new one first"
+        )

@@ -24,6 +24,7 @@ from ctxcore.store.area import Area
 from ctxcore.store.forking import block_end, copy_session
 from ctxcore.store.recounting import count_end, counted_until, read_page
 from ctxcore.store.rows import to_message_info, to_session_info
+from ctxcore.store.scaling import scale_to
 from ctxcore.store.values import MessageInfo, SessionInfo
 from ctxcore.store.view import StoredHistory
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS
@@ -44,6 +45,7 @@ class Histories(Area):
         oversize_tokens: int | None = None,
         turn_id: str | None = None,
         indexes: bool = True,
+        shorts: Sequence[str | None] | None = None,
     ) -> list[int]:
         if not messages:
             return []
@@ -55,6 +57,7 @@ class Histories(Area):
             oversize_tokens=oversize_tokens,
             turn_id=turn_id,
             indexes=indexes,
+            shorts=shorts,
         )
         with self._database.read() as connection:
             session = get_session(connection, session_id)
@@ -75,6 +78,9 @@ class Histories(Area):
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         return StoredHistory(self._database, session_id, counter_id)
+
+    def estimated_view(self, session_id: str, counter: TokenCounter) -> HistoryView:
+        return scale_to(StoredHistory(self._database, session_id, None), counter)
 
     def has_counts(self, session_id: str, counter_id: str) -> bool:
         with self._database.read() as connection:

@@ -134,8 +134,12 @@ class HistoryStore(Protocol):
         oversize_tokens: int | None = None,
         turn_id: str | None = None,
         indexes: bool = True,
+        shorts: Sequence[str | None] | None = None,
     ) -> list[int]:
-        """Adds `messages` at the end, all or none; the places they got."""
+        """Adds `messages` at the end, all or none; the places they got.
+
+        `shorts` gives the texts that stand for over-long outputs, where they are known already.
+        """
         ...
 
     def messages(
@@ -146,6 +150,10 @@ class HistoryStore(Protocol):
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         """The history as it is now, for building a context; sizes as the counter has them."""
+        ...
+
+    def estimated_view(self, session_id: str, counter: TokenCounter) -> HistoryView:
+        """The history with sizes about as `counter` would count them, for use until a recount."""
         ...
 
     def has_counts(self, session_id: str, counter_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Owns events and leases: what happened, and who is at something until when."""
+"""Owns events, leases and settings: what happened, who is at something, what is kept by name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
 
-from ctxcore.messages.values import JsonObject
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.area import Area
+from ctxcore.store.dialects import lock_name
 from ctxcore.store.rows import to_event
 from ctxcore.store.values import Event
-from ctxcore.tables import EVENT, LEASE, UtcTime
+from ctxcore.tables import EVENT, LEASE, SETTING, UtcTime
 
 # One statement, so that of two who ask at once only one gets it; both databases know this form.
 _TAKE = text(
@@ -21,7 +22,18 @@ _TAKE = text(
 
 
 class Journal(Area):
-    """Events and leases."""
+    """Events, leases and settings."""
+
+    def setting(self, name: str) -> JsonValue:
+        found = self._list(select(SETTING).where(SETTING.c.name == name), dict)
+        return found[0]["value"] if found else None
+
+    def save_setting(self, name: str, value: JsonValue) -> None:
+        with self._database.write() as connection:
+            lock_name(connection, f"setting:{name}")
+            connection.execute(delete(SETTING).where(SETTING.c.name == name))
+            if value is not None:
+                connection.execute(insert(SETTING), {"name": name, "value": value})
 
     def record_event(
         self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -179,7 +179,15 @@ class RecordStore(Protocol):
         """The version with this id, e.g. the one a call was made under."""
         ...
 
-    # events and leases
+    # settings, events and leases
+
+    def setting(self, name: str) -> JsonValue:
+        """What is kept under this name; None if nothing is."""
+        ...
+
+    def save_setting(self, name: str, value: JsonValue) -> None:
+        """Keeps `value` under this name in place of what was there; None takes it away."""
+        ...
 
     def record_event(
         self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect, text
 
@@ -10,6 +12,12 @@ import ctxcore.migrations
 from ctxcore.migrations import HEAD
 from ctxcore.store.dialects import lock_name
 from ctxcore.store.errors import SchemaError
+from ctxcore.tables import Row
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+logger = logging.getLogger(__name__)
 
 
 def upgrade(connection: Connection, *, to: str = HEAD) -> None:
@@ -18,25 +26,31 @@ def upgrade(connection: Connection, *, to: str = HEAD) -> None:
     Raises:
         SchemaError: the database is newer than this library.
     """
-    if revision_of(connection) == to:
-        return
     lock_name(connection, "ctxcore schema")
-    revision = revision_of(connection)  # another process may just have done it
-    if revision == to:
+    revision = revision_of(connection)
+    if revision == to:  # another process has just done it
         return
 
     from alembic import command  # 0.7 s
-    from alembic.config import Config
     from alembic.util import CommandError
+
+    try:
+        command.upgrade(make_config(connection), to)
+    except CommandError as error:
+        raise SchemaError(revision=revision or "none", known=to) from error
+    logger.info("upgraded database from=%s to=%s", revision, to)
+
+
+def make_config(connection: Connection) -> Config:
+    """What Alembic's commands need here, `command.revision(…, autogenerate=True)` among them."""
+    from alembic.config import Config
 
     config = Config()
     folder = Path(ctxcore.migrations.__file__).parent
     config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, to)
-    except CommandError as error:
-        raise SchemaError(revision=revision or "none", known=to) from error
+    config.attributes["metadata"] = Row.metadata
+    return config
 
 
 def revision_of(connection: Connection) -> str | None:

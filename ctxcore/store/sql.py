@@ -17,20 +17,9 @@ from ctxcore.store.turns import Turns
 class SqlStore(Sessions, Histories, Compactions, Turns, Policies, Journal, Searching):
     """A `SessionStore` on a database; safe to share between threads."""
 
-    @classmethod
-    def open(cls, url: str) -> SqlStore:
-        """The store at `url`, made or brought up to date."""
-        return cls(Database(url))
-
     def close(self) -> None:
         """Closes the database; the store is of no use afterwards."""
         self._database.close()
-
-    def __enter__(self) -> SqlStore:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 def open_store(url: str | None = None) -> SessionStore:
@@ -43,4 +32,4 @@ def open_store(url: str | None = None) -> SessionStore:
     Raises:
         StoreError: the database cannot be opened, or is newer than this library.
     """
-    return SqlStore.open(database_url(url))
+    return SqlStore(Database(database_url(url)))

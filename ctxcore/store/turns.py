@@ -1,7 +1,8 @@
 """Owns turns and the calls made in them: what ran, how it ended, what it cost.
 
 A session has one running turn, held by a lease that expires, so that a crashed process blocks
-nobody; what ran then is found as interrupted. An answer becomes a message once, at its end.
+nobody; what ran then is found as interrupted. Locks are taken in one order everywhere: session,
+lease, turn.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class Turns(Area):
         ended_at = at if state in _ENDED else None
         with self._database.write() as connection:
             turn = _find(connection, turn_id)
-            _change(connection, turn_id, state=state, ended_at=ended_at, error=error)
             release(connection, turn_lease(turn.session_id), turn_id)
+            _change(connection, turn_id, state=state, ended_at=ended_at, error=error)
             return _find(connection, turn_id)
 
     def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
@@ -140,8 +141,8 @@ def _insert_turn(connection: Connection, row: dict[str, Any]) -> None:
 
 
 def _interrupt(connection: Connection, turn_id: str, at: datetime) -> None:
-    _change(connection, turn_id, state="interrupted", ended_at=at)
     connection.execute(delete(LEASE).where(LEASE.c.owner == turn_id))
+    _change(connection, turn_id, state="interrupted", ended_at=at)
 
 
 def _change(connection: Connection, turn_id: str, **columns: Any) -> None:

@@ -28,6 +28,7 @@ from ctxcore.store.errors import (
     RecordNotFoundError,
     SessionNotFoundError,
     StaleCompactionError,
+    UnknownCounterError,
 )
 from ctxcore.store.location import database_url
 from ctxcore.store.values import CallInfo, ImportedCompaction, Scope
@@ -258,6 +259,17 @@ class TestHistories:
         assert row.tokens > 1000 > 100 >= row.sent_tokens
         assert store.messages("s")[2].short == row.short
 
+    def test_a_short_text_that_is_known_already_is_taken_as_it_is(
+        self, store: SessionStore
+    ) -> None:
+        messages = [calling("read"), tool_result("c0", "a long output " * 50)]
+
+        store.append("s", messages, counter=WORDS, at=NOON, shorts=[None, "an output"])
+
+        row = store.view("s").get([2])[0]
+        assert (row.short, row.short_tokens) == ("an output", 2 + 1 + 10)
+        assert store.view("s").totals().tokens == store.view("s").get([1])[0].tokens + 13
+
     def test_a_view_stays_as_it_was_when_it_was_made(self, store: SessionStore) -> None:
         append(store, user("one"))
         view = store.view("s")
@@ -341,6 +353,36 @@ class TestCounters:
         store.recount("s", WORDS)
         assert store.view("s").totals() == Totals(messages=2, tokens=4 + 2 + 4 + 3)
 
+    def test_a_counter_of_the_callers_own_must_go_on_or_be_replaced(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("one"))
+
+        with pytest.raises(UnknownCounterError, match="recount"):
+            store.append("s", [user("two")], counter=CHARS, at=NOON)
+        store.recount("s", CHARS)
+
+        assert store.append("s", [user("two")], counter=CHARS, at=NOON) == [2]
+
+    def test_until_then_sizes_are_estimated_from_the_own_counter(self, store: SessionStore) -> None:
+        append(
+            store, *(user("a few words of a message that is like the others") for _ in range(50))
+        )
+
+        estimated = store.estimated_view("s", CHARS)
+        store.recount("s", CHARS)
+        counted = store.view("s", CHARS.id)
+
+        assert estimated.totals() == counted.totals()
+        assert estimated.tail(100) == counted.tail(100)
+        assert estimated.anchors() == counted.anchors()
+        assert estimated.span_tokens(2, 9) == counted.span_tokens(2, 9)
+
+    def test_an_empty_history_can_be_estimated(self, store: SessionStore) -> None:
+        append(store, text_message("system", "be kind"))
+
+        assert store.estimated_view("s", CHARS).totals() == Totals()
+
     def test_shortened_outputs_stay_shortened_under_another_counter(
         self, store: SessionStore
     ) -> None:
@@ -353,6 +395,11 @@ class TestCounters:
         row = store.view("s").get([2])[0]
         assert row.short is not None
         assert row.sent_tokens < row.tokens
+
+    def test_an_empty_session_has_a_view(self, store: SessionStore) -> None:
+        view = store.view("s", WORDS.id)
+
+        assert (view.count(), view.totals(), list(view.tail(10))) == (0, Totals(), [])
 
 
 class TestForks:
@@ -623,6 +670,16 @@ class TestTurns:
 
 
 class TestEventsAndLeases:
+    def test_a_setting_is_kept_by_name_until_it_is_replaced_or_taken_away(
+        self, store: SessionStore
+    ) -> None:
+        store.save_setting("connections", [{"name": "a"}])
+        store.save_setting("connections", [{"name": "b \ud800"}])
+        assert store.setting("connections") == [{"name": "b \ud800"}]
+        store.save_setting("connections", None)
+
+        assert store.setting("connections") is None
+
     def test_events_are_kept_in_order(self, store: SessionStore) -> None:
         first = store.record_event("rejected", {"why": "\ud800"}, at=NOON, session_id="s")
         other = store.record_event("started", {}, at=NOON)

@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, make_url
 
-import ctxcore.migrations
 from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
 from ctxcore.store import SessionStore, open_store
@@ -32,7 +30,7 @@ from ctxcore.store.errors import (
     SchemaError,
 )
 from ctxcore.store.location import data_folder, database_url
-from ctxcore.store.schema import revision_of, upgrade
+from ctxcore.store.schema import make_config, revision_of, upgrade
 from ctxcore.tables import Row
 from ctxcore.tokens.count import counter_by_id
 
@@ -60,6 +58,7 @@ COLUMNS = {
     " cost latency_seconds error created_at",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",
+    "setting": "name value",
 }
 
 
@@ -269,6 +268,11 @@ class TestDamage:
         with pytest.raises(CorruptRecordError, match="compaction 'k' of session 's'"):
             store.active_compaction("s")
 
+    @pytest.mark.parametrize("url", ["nothing://", "sqlite:////dev/null/chat.db"])
+    def test_an_address_that_cannot_be_opened_is_refused(self, url: str) -> None:
+        with pytest.raises(DatabaseError):
+            open_store(url)
+
     def test_a_file_that_is_no_database_is_refused(self, path: Path) -> None:
         path.write_text("this is a letter, not a database" * 100, encoding="utf-8")
 
@@ -333,12 +337,14 @@ class TestRevisions:
 
         assert changes == []
 
-    def test_the_newest_revision_is_the_one_the_store_asks_for(self) -> None:
-        config = Config()
-        folder = Path(ctxcore.migrations.__file__).parent
-        config.set_main_option("script_location", str(folder))
+    def test_the_newest_revision_is_the_one_the_store_asks_for(
+        self, store: SessionStore, path: Path
+    ) -> None:
+        database = Database(f"sqlite:///{path}")
+        with closing(database), database.read() as connection:
+            folder = ScriptDirectory.from_config(make_config(connection))
 
-        assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
+        assert folder.get_heads() == [HEAD]
 
     @pytest.mark.parametrize("revision", ["0001"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(

@@ -32,6 +32,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name"),
     )
     op.create_table(
+        "setting",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
         "policy",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("scope", sa.Text(), nullable=False),
@@ -252,6 +258,7 @@ def downgrade() -> None:
         "session",
         "user",
         "policy",
+        "setting",
         "lease",
     ):
         op.drop_table(table)
