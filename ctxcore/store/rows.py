@@ -1,0 +1,187 @@
+"""Owns the way between rows and values; a record that cannot be read is an error that names it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from functools import lru_cache
+from typing import Any, cast
+
+from sqlalchemy import RowMapping
+
+from ctxcore.assembly.history import Counted
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.verdicts import Run
+from ctxcore.errors import MessageError
+from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.openai import parse_message, to_full
+from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
+from ctxcore.store.values import (
+    CallInfo,
+    CompactionInfo,
+    Event,
+    Mark,
+    MessageInfo,
+    PolicyVersion,
+    Scope,
+    SessionInfo,
+    TurnInfo,
+    UserInfo,
+)
+
+# The newest messages are read again at every call, and parsing takes most of a window's time (3 of
+# 4 ms for 300 messages). The same text is the same message, so that what is kept cannot go stale.
+_OFTEN_READ_CHARS = 4_000  # at most 4,096 of these: some tens of megabytes
+
+
+def dump_message(message: Message) -> str:
+    """`message` as its stored body."""
+    return to_canonical(to_full(message))
+
+
+def load_message(body: str, *, session_id: str, seq: int) -> Message:
+    """The message of a stored body.
+
+    Raises:
+        CorruptMessageError: the body is no message.
+    """
+    try:
+        return _parse_often(body) if len(body) <= _OFTEN_READ_CHARS else _parse(body)
+    except (ValueError, MessageError, RecursionError) as error:
+        raise CorruptMessageError(session_id=session_id, seq=seq, problem=str(error)) from error
+
+
+def _parse(body: str) -> Message:
+    return parse_message(json.loads(body))
+
+
+_parse_often = lru_cache(maxsize=4_096)(_parse)
+
+
+def to_counted(row: Any, session_id: str) -> Counted:
+    """A row of seq, body, tokens, block, function_name, short, short_tokens as a value."""
+    seq, body, tokens, block, function_name, short, short_tokens = row
+    return Counted(
+        seq=seq,
+        message=load_message(body, session_id=session_id, seq=seq),
+        tokens=tokens,
+        block=block,
+        function_name=function_name,
+        short=short,
+        short_tokens=short_tokens,
+    )
+
+
+def to_message_info(row: RowMapping) -> MessageInfo:
+    """A row of `message` as a value."""
+    return MessageInfo(
+        seq=row["seq"],
+        message=load_message(row["body"], session_id=row["session_id"], seq=row["seq"]),
+        block=row["block"],
+        function_name=row["function_name"],
+        short=row["short"],
+        turn_id=row["turn_id"],
+        created_at=row["created_at"],
+    )
+
+
+def dump_compaction(compaction: Compaction) -> str:
+    """`compaction` as its stored body."""
+    return to_canonical(cast("JsonObject", asdict(compaction)))
+
+
+def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compaction:
+    """The compaction of a stored body.
+
+    Raises:
+        CorruptRecordError: the body is no compaction.
+    """
+    try:
+        raw = cast("Mapping[str, JsonValue]", parse_canonical(body))
+        return Compaction(**{name: _frozen(value) for name, value in raw.items()})
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise CorruptRecordError(
+            session_id=session_id, record=f"compaction {compaction_id!r}", problem=str(error)
+        ) from error
+
+
+def to_compaction_info(row: RowMapping) -> CompactionInfo:
+    """A row of `compaction` as a value."""
+    return CompactionInfo(
+        id=row["id"],
+        session_id=row["session_id"],
+        number=row["number"],
+        parent_id=row["parent_id"],
+        compaction=load_compaction(
+            row["body"], session_id=row["session_id"], compaction_id=row["id"]
+        ),
+        policy_version_id=row["policy_version_id"],
+        details=row["details"],
+        created_at=row["created_at"],
+    )
+
+
+def to_user_info(row: RowMapping) -> UserInfo:
+    """A row of `user` as a value."""
+    return UserInfo(**row)
+
+
+def to_session_info(row: RowMapping) -> SessionInfo:
+    """A row of `session` as a value."""
+    names = (known.name for known in fields(SessionInfo) if known.name != "tools")
+    return SessionInfo(tools=tuple(row["tools"]), **{name: row[name] for name in names})
+
+
+def to_mark(row: RowMapping) -> Mark:
+    """A row of `mark` as a value."""
+    return Mark(**row)
+
+
+def to_policy_version(row: RowMapping) -> PolicyVersion:
+    """A row of `policy` as a value."""
+    return PolicyVersion(
+        id=row["id"],
+        scope=Scope(kind=row["scope"], owner=row["owner"], model=row["model"]),
+        version=row["version"],
+        overrides=row["body"],
+        created_by=row["created_by"],
+        created_at=row["created_at"],
+    )
+
+
+def to_turn_info(row: RowMapping) -> TurnInfo:
+    """A row of `turn` as a value."""
+    return TurnInfo(**row)
+
+
+def dump_call(call: CallInfo) -> dict[str, object]:
+    """`call` as a row of `call`."""
+    row = {known.name: getattr(call, known.name) for known in fields(CallInfo)}
+    row["estimate"] = dict(call.estimate)
+    row["runs"] = [_plain(run) for run in call.runs]
+    return row
+
+
+def load_call(row: RowMapping) -> CallInfo:
+    """A row of `call` as a value."""
+    runs = tuple(Run(**dict(zip(_RUN_FIELDS, run, strict=True))) for run in row["runs"])
+    return CallInfo(**{**row, "runs": runs})
+
+
+def to_event(row: RowMapping) -> Event:
+    """A row of `event` as a value."""
+    return Event(**row)
+
+
+_RUN_FIELDS = tuple(known.name for known in fields(Run))
+
+
+def _plain(run: Run) -> list[object]:
+    """A run as a list: a context has hundreds, so that names would be most of what is stored."""
+    return [getattr(run, name) for name in _RUN_FIELDS]
+
+
+def _frozen(value: JsonValue) -> Any:
+    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value

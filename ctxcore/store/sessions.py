@@ -1,0 +1,208 @@
+"""Owns users and sessions: making, listing, hiding and erasing them.
+
+Deleting hides a session and can be undone; purging erases it, its words in the index included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.appending import get_session
+from ctxcore.store.area import Area
+from ctxcore.store.dialects import after_purge, index_sql, lock_name
+from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
+from ctxcore.store.rows import to_session_info, to_user_info
+from ctxcore.store.values import Listed, SessionInfo, UserInfo
+from ctxcore.tables import LEASE, POLICY, SESSION, USER
+
+_EMPTY: dict[str, Any] = {
+    "deleted_at": None,
+    "length": 0,
+    "head_seq": 0,
+    "goal_seq": None,
+    "last_user_seq": None,
+    "system_seqs": [],
+    "counter_id": None,
+    "active_compaction_id": None,
+    "indexed_until": 0,
+}
+
+
+def turn_lease(session_id: str) -> str:
+    """The name under which a session's running turn is held."""
+    return f"turn:{session_id}"
+
+
+def insert_session(connection: Connection, row: dict[str, Any]) -> None:
+    """Adds an empty session."""
+    connection.execute(insert(SESSION), {**_EMPTY, **row})
+
+
+class Sessions(Area):
+    """Users and the sessions they own."""
+
+    def create_user(
+        self,
+        user_id: str,
+        *,
+        at: datetime,
+        name: str = "",
+        group: str = "",
+        is_operator: bool = False,
+    ) -> UserInfo:
+        row = {"id": user_id, "name": name or user_id, "group": group}
+        with self._database.write() as connection:
+            lock_name(connection, f"user:{user_id}")
+            found = select(USER.c.id).where(USER.c.id == user_id)
+            if connection.execute(found).first() is None:
+                new = {**row, "is_operator": is_operator, "created_at": at}
+                connection.execute(insert(USER), new)
+        return self.user(user_id)
+
+    def update_user(
+        self,
+        user_id: str,
+        *,
+        name: str | None = None,
+        group: str | None = None,
+        is_operator: bool | None = None,
+    ) -> UserInfo:
+        given = {"name": name, "group": group, "is_operator": is_operator}
+        changed = {key: value for key, value in given.items() if value is not None}
+        if changed:
+            with self._database.write() as connection:
+                connection.execute(update(USER).where(USER.c.id == user_id), changed)
+        return self.user(user_id)
+
+    def user(self, user_id: str) -> UserInfo:
+        found = self._first(select(USER).where(USER.c.id == user_id), to_user_info)
+        if found is None:
+            raise RecordNotFoundError(kind="user", record_id=user_id)
+        return found
+
+    def list_users(self) -> list[UserInfo]:
+        return self._list(select(USER).order_by(USER.c.name, USER.c.id), to_user_info)
+
+    def create_session(
+        self,
+        session_id: str,
+        *,
+        user_id: str,
+        at: datetime,
+        title: str = "",
+        model: str | None = None,
+        origin: str = "chat",
+        tools: Sequence[JsonObject] = (),
+        parent_id: str | None = None,
+        parent_seq: int | None = None,
+    ) -> SessionInfo:
+        with self._database.write() as connection:
+            insert_session(
+                connection,
+                {
+                    "id": session_id,
+                    "user_id": user_id,
+                    "title": title,
+                    "model": model,
+                    "origin": origin,
+                    "tools": list(tools),
+                    "parent_id": parent_id,
+                    "parent_seq": parent_seq,
+                    "created_at": at,
+                    "updated_at": at,
+                },
+            )
+        return self.session(session_id)
+
+    def session(self, session_id: str) -> SessionInfo:
+        with self._database.read() as connection:
+            return to_session_info(get_session(connection, session_id))
+
+    def list_sessions(
+        self,
+        user_id: str | None = None,
+        *,
+        listed: Listed = "present",
+        title: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[SessionInfo]:
+        found = select(SESSION).where(*_filters(user_id, listed, title))
+        page = found.order_by(SESSION.c.updated_at.desc(), SESSION.c.id)
+        return self._list(page.limit(limit).offset(offset), to_session_info)
+
+    def count_sessions(
+        self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
+    ) -> int:
+        counted = select(func.count()).select_from(SESSION)
+        with self._database.read() as connection:
+            found = connection.execute(counted.where(*_filters(user_id, listed, title)))
+            return int(found.scalar_one())
+
+    def rename(self, session_id: str, title: str, *, at: datetime) -> None:
+        self._change(session_id, title=title, updated_at=at)
+
+    def set_model(self, session_id: str, model: str | None, *, at: datetime) -> None:
+        self._change(session_id, model=model, updated_at=at)
+
+    def set_goal(self, session_id: str, seq: int | None) -> None:
+        if seq is not None and not 0 < seq <= self.session(session_id).length:
+            raise RecordNotFoundError(kind="message", record_id=seq)
+        self._change(session_id, goal_seq=seq)
+
+    def assign(self, session_id: str, user_id: str) -> None:
+        self._change(session_id, user_id=user_id)
+
+    def delete(self, session_id: str, *, at: datetime) -> None:
+        self._change(session_id, deleted_at=at)
+
+    def restore(self, session_id: str) -> None:
+        self._change(session_id, deleted_at=None)
+
+    def purge(self, session_id: str) -> None:
+        self._purge([session_id])
+
+    def purge_deleted(self, *, before: datetime) -> list[str]:
+        old = select(SESSION.c.id).where(SESSION.c.deleted_at < before)
+        with self._database.read() as connection:
+            session_ids = list(connection.execute(old.order_by(SESSION.c.id)).scalars())
+        if session_ids:
+            self._purge(session_ids)
+        return session_ids
+
+    def _purge(self, session_ids: Sequence[str]) -> None:
+        with self._database.write() as connection:
+            for session_id in session_ids:
+                get_session(connection, session_id, locks=True)
+                _erase(connection, session_id)
+            after_purge(connection)
+        self._database.empty_log()
+
+    def _change(self, session_id: str, **columns: Any) -> None:
+        with self._database.write() as connection:
+            statement = update(SESSION).where(SESSION.c.id == session_id)
+            if connection.execute(statement, columns).rowcount == 0:
+                raise SessionNotFoundError(session_id=session_id)
+
+
+def _filters(user_id: str | None, listed: Listed, title: str) -> list[Any]:
+    filters: list[Any] = [] if user_id is None else [SESSION.c.user_id == user_id]
+    if listed != "all":
+        hidden = SESSION.c.deleted_at.is_not(None)
+        filters.append(hidden if listed == "deleted" else ~hidden)
+    if title:
+        filters.append(SESSION.c.title.icontains(title, autoescape=True))
+    return filters
+
+
+def _erase(connection: Connection, session_id: str) -> None:
+    connection.execute(index_sql(connection, "erase"), {"session_id": session_id})
+    is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
+    connection.execute(delete(POLICY).where(is_its_own))
+    connection.execute(delete(LEASE).where(LEASE.c.name == turn_lease(session_id)))
+    connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

@@ -1,0 +1,156 @@
+"""Owns turns and the calls made in them: what ran, how it ended, what it cost.
+
+A session has one running turn, held by a lease that expires, so that a crashed process blocks
+nobody; what ran then is found as interrupted. Locks are taken in one order everywhere: session,
+lease, turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
+
+from ctxcore.messages.values import Message
+from ctxcore.store.appending import Batch, get_session, prepare, read_tracker, write
+from ctxcore.store.area import Area
+from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
+from ctxcore.store.journal import find_lease, release, take
+from ctxcore.store.rows import dump_call, load_call, to_turn_info
+from ctxcore.store.sessions import turn_lease
+from ctxcore.store.values import CallInfo, TurnInfo, TurnState
+from ctxcore.tables import CALL, LEASE, TURN
+from ctxcore.tokens.counter import TokenCounter
+
+_ENDED = ("done", "stopped", "failed", "interrupted")
+
+
+class Turns(Area):
+    """The turns and calls of sessions."""
+
+    def begin_turn(
+        self,
+        session_id: str,
+        turn_id: str,
+        messages: Sequence[Message],
+        *,
+        counter: TokenCounter,
+        at: datetime,
+        lease_until: datetime,
+        model: str | None = None,
+        oversize_tokens: int | None = None,
+    ) -> TurnInfo:
+        batch = Batch(
+            messages=messages,
+            counter=counter,
+            at=at,
+            oversize_tokens=oversize_tokens,
+            turn_id=turn_id,
+        )
+        with self._database.read() as connection:
+            session = get_session(connection, session_id)
+            tracker = read_tracker(connection, session, messages)
+        prepared = prepare(session, tracker, batch)
+        with self._database.write() as connection:
+            locked = get_session(connection, session_id, locks=True)
+            _hold(connection, session_id, turn_id, at=at, until=lease_until)
+            new = {"id": turn_id, "session_id": session_id, "model": model, "started_at": at}
+            _insert_turn(connection, {**new, "first_seq": locked["length"] + 1})
+            write(connection, locked, batch, prepared)
+            return _find(connection, turn_id)
+
+    def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
+        with self._database.write() as connection:
+            turn = _find(connection, turn_id)
+            get_session(connection, turn.session_id, locks=True)
+            _hold(connection, turn.session_id, turn_id, at=at, until=lease_until)
+            _change(connection, turn_id, state="running", ended_at=None, error=None)
+            return _find(connection, turn_id)
+
+    def save_partial(self, turn_id: str, text: str, *, lease_until: datetime) -> bool:
+        with self._database.write() as connection:
+            held = update(LEASE).where(LEASE.c.owner == turn_id)
+            is_held = connection.execute(held, {"expires_at": lease_until}).rowcount > 0
+            if is_held:
+                _change(connection, turn_id, partial=text)
+            return is_held
+
+    def end_turn(
+        self, turn_id: str, state: TurnState, *, at: datetime, error: str | None = None
+    ) -> TurnInfo:
+        ended_at = at if state in _ENDED else None
+        with self._database.write() as connection:
+            turn = _find(connection, turn_id)
+            release(connection, turn_lease(turn.session_id), turn_id)
+            _change(connection, turn_id, state=state, ended_at=ended_at, error=error)
+            return _find(connection, turn_id)
+
+    def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
+        with self._database.write() as connection:
+            held = select(LEASE.c.owner).where(LEASE.c.expires_at > at)
+            stale = select(TURN.c.id).where(TURN.c.state == "running", TURN.c.id.not_in(held))
+            turn_ids = connection.execute(stale.order_by(TURN.c.started_at)).scalars().all()
+            for turn_id in turn_ids:
+                _interrupt(connection, turn_id, at)
+            return [_find(connection, turn_id) for turn_id in turn_ids]
+
+    def turn(self, turn_id: str) -> TurnInfo:
+        with self._database.read() as connection:
+            return _find(connection, turn_id)
+
+    def turns(self, session_id: str) -> list[TurnInfo]:
+        found = select(TURN).where(TURN.c.session_id == session_id)
+        return self._list(found.order_by(TURN.c.number), to_turn_info)
+
+    def record_calls(self, calls: Sequence[CallInfo]) -> None:
+        if calls:
+            with self._database.write() as connection:
+                connection.execute(insert(CALL), [dump_call(call) for call in calls])
+
+    def calls(self, session_id: str, *, turn_id: str | None = None) -> list[CallInfo]:
+        found: Select[Any] = select(CALL).where(CALL.c.session_id == session_id)
+        if turn_id is not None:
+            found = found.where(CALL.c.turn_id == turn_id)
+        return self._list(found.order_by(CALL.c.created_at, CALL.c.id), load_call)
+
+
+def _hold(
+    connection: Connection, session_id: str, turn_id: str, *, at: datetime, until: datetime
+) -> None:
+    """Takes the session's place for a running turn; one whose lease expired is interrupted."""
+    name = turn_lease(session_id)
+    before = find_lease(connection, name)
+    if not take(connection, name, turn_id, expires_at=until, at=at):
+        owner, expires_at = before or ("another process", until)
+        raise LeaseTakenError(name=name, owner=owner, expires_at=expires_at)
+    stale = select(TURN.c.id).where(
+        TURN.c.session_id == session_id, TURN.c.state == "running", TURN.c.id != turn_id
+    )
+    for stale_id in connection.execute(stale).scalars().all():
+        _change(connection, stale_id, state="interrupted", ended_at=at)
+
+
+def _insert_turn(connection: Connection, row: dict[str, Any]) -> None:
+    last = select(func.max(TURN.c.number)).where(TURN.c.session_id == row["session_id"])
+    number = int(connection.execute(last).scalar() or 0) + 1
+    started = {"state": "running", "partial": "", "error": None, "ended_at": None}
+    size = {"last_seq": row["first_seq"], "history_messages": 0, "history_tokens": 0}
+    connection.execute(insert(TURN), {**row, **started, **size, "number": number})
+
+
+def _interrupt(connection: Connection, turn_id: str, at: datetime) -> None:
+    connection.execute(delete(LEASE).where(LEASE.c.owner == turn_id))
+    _change(connection, turn_id, state="interrupted", ended_at=at)
+
+
+def _change(connection: Connection, turn_id: str, **columns: Any) -> None:
+    connection.execute(update(TURN).where(TURN.c.id == turn_id), columns)
+
+
+def _find(connection: Connection, turn_id: str) -> TurnInfo:
+    row = connection.execute(select(TURN).where(TURN.c.id == turn_id)).mappings().first()
+    if row is None:
+        raise RecordNotFoundError(kind="turn", record_id=turn_id)
+    return to_turn_info(row)

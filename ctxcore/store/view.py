@@ -1,0 +1,198 @@
+"""Owns reading a stored history for a context: the same answers as a list gives, from a few rows.
+
+A view shows the history as it was when the view was made; what is appended later is not in it.
+Plain rows are read, not entities, which take ten times as long.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, select
+
+from ctxcore.assembly.history import Anchors, Counted, Totals
+from ctxcore.store.appending import get_session, sums_at
+from ctxcore.store.database import Database
+from ctxcore.store.errors import CountsMissingError
+from ctxcore.store.rows import to_counted
+from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS
+
+_AT_ONCE = 500  # numbers in one IN list, below every database's limit
+
+_counted = (
+    MESSAGE_TOKENS.c.session_id == bindparam("session_id"),
+    MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"),
+)
+_SHORT_CUM = select(MESSAGE_TOKENS.c.short_cum).where(
+    *_counted, MESSAGE_TOKENS.c.seq == bindparam("seq")
+)
+_CUM = select(MESSAGE_TOKENS.c.cum).where(*_counted, MESSAGE_TOKENS.c.seq == bindparam("seq"))
+_FIRST_FROM = (
+    select(MESSAGE_TOKENS.c.seq)
+    .where(*_counted, MESSAGE_TOKENS.c.short_cum >= bindparam("sum"))
+    .order_by(MESSAGE_TOKENS.c.short_cum, MESSAGE_TOKENS.c.seq)
+    .limit(1)
+)
+_BLOCK = select(MESSAGE.c.block).where(
+    MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq == bindparam("seq")
+)
+_ROWS: Select[Any] = (
+    select(
+        MESSAGE.c.seq,
+        MESSAGE.c.body,
+        MESSAGE_TOKENS.c.tokens,
+        MESSAGE.c.block,
+        MESSAGE.c.function_name,
+        MESSAGE.c.short,
+        MESSAGE_TOKENS.c.short_tokens,
+    )
+    .join(
+        MESSAGE_TOKENS,
+        (MESSAGE_TOKENS.c.session_id == MESSAGE.c.session_id)
+        & (MESSAGE_TOKENS.c.seq == MESSAGE.c.seq),
+    )
+    .where(
+        MESSAGE.c.session_id == bindparam("session_id"),
+        MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"),
+    )
+    .order_by(MESSAGE.c.seq)
+)
+_TAIL_ROWS = _ROWS.where(
+    MESSAGE.c.seq.between(bindparam("first"), bindparam("last")),
+    MESSAGE.c.role.not_in(("system", "developer")),
+)
+_SEQ_ROWS = _ROWS.where(MESSAGE.c.seq.in_(bindparam("seqs", expanding=True)))
+_SIZES = (
+    select(MESSAGE_TOKENS.c.tokens)
+    .where(*_counted, MESSAGE_TOKENS.c.seq.between(bindparam("first"), bindparam("last")))
+    .order_by(MESSAGE_TOKENS.c.seq)
+)
+_MARKS = select(MARK.c.kind, MARK.c.seq).where(
+    MARK.c.session_id == bindparam("session_id"), MARK.c.cleared_at.is_(None)
+)
+_BLOCKS_OF = select(MESSAGE.c.block).where(
+    MESSAGE.c.session_id == bindparam("session_id"),
+    MESSAGE.c.seq.in_(bindparam("seqs", expanding=True)),
+)
+_NEXT_BLOCK = (
+    select(MESSAGE.c.seq)
+    .where(
+        MESSAGE.c.session_id == bindparam("session_id"),
+        MESSAGE.c.seq > bindparam("seq"),
+        MESSAGE.c.block != bindparam("seq"),
+    )
+    .order_by(MESSAGE.c.seq)
+    .limit(1)
+)
+
+
+class StoredHistory:
+    """A `HistoryView` of a stored session under one counter."""
+
+    def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
+        self._database = database
+        with database.read() as connection:
+            session = get_session(connection, session_id)
+            self._length: int = session["length"]
+            self._system: list[int] = session["system_seqs"]
+            self._goal: int | None = session["goal_seq"]
+            self._last_user: int | None = session["last_user_seq"]
+            self.counter_id = counter_id or session["counter_id"] or ""
+            """Whose counts these are."""
+            sums = sums_at(connection, session_id, self._length, [self.counter_id])
+            if self.counter_id not in sums:
+                raise CountsMissingError(session_id=session_id, counter_id=self.counter_id)
+            self._sent = sums[self.counter_id][1]
+            self._session_id = session_id
+            marks = connection.execute(_MARKS, self._asked).all()
+            pins = [seq for kind, seq in marks if kind == "pin"]
+            exclusions = [seq for kind, seq in marks if kind == "exclude"]
+            self._pinned = self._whole_blocks(connection, pins)
+            self._excluded = self._whole_blocks(connection, exclusions)
+
+    def count(self) -> int:
+        """How many messages the history has."""
+        return self._length
+
+    def totals(self, *, after: int = 0) -> Totals:
+        """Messages behind `after` and what they take when sent; system messages left out."""
+        system = len(self._system) - bisect_right(self._system, after)
+        with self._database.read() as connection:
+            before = self._sum(connection, _SHORT_CUM, after)
+        return Totals(messages=self._length - after - system, tokens=self._sent - before)
+
+    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
+        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
+        with self._database.read() as connection:
+            first = self._tail_start(connection, tokens, after)
+            asked = {**self._asked, "first": first, "last": self._length}
+            rows = connection.execute(_TAIL_ROWS, asked).all()
+        return [to_counted(row, self._session_id) for row in rows]
+
+    def get(self, seqs: Collection[int]) -> list[Counted]:
+        """The messages with these numbers, oldest first."""
+        wanted = sorted(seqs)
+        if not wanted:
+            return []
+        rows: list[Any] = []
+        with self._database.read() as connection:
+            for at in range(0, len(wanted), _AT_ONCE):
+                asked = {**self._asked, "seqs": wanted[at : at + _AT_ONCE]}
+                rows += connection.execute(_SEQ_ROWS, asked)
+        return [to_counted(row, self._session_id) for row in rows]
+
+    def anchors(self) -> Anchors:
+        """Where system messages, goal, last user message and marked messages lie."""
+        return Anchors(
+            system=tuple(self._system),
+            goal=self._goal,
+            last_user=self._last_user,
+            pinned=self._pinned,
+            excluded=self._excluded,
+        )
+
+    def sizes(self, first: int, last: int) -> Sequence[int]:
+        """The own size in tokens of each message first … last."""
+        asked = {**self._asked, "first": first, "last": min(last, self._length)}
+        with self._database.read() as connection:
+            return list(connection.execute(_SIZES, asked).scalars())
+
+    def span_tokens(self, first: int, last: int) -> int:
+        """The own size of the messages first … last together."""
+        with self._database.read() as connection:
+            return self._sum(connection, _CUM, last) - self._sum(connection, _CUM, first - 1)
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {"session_id": self._session_id, "counter_id": self.counter_id}
+
+    def _sum(self, connection: Connection, statement: Select[Any], seq: int) -> int:
+        if seq <= 0:
+            return 0
+        return int(connection.execute(statement, {**self._asked, "seq": seq}).scalar_one())
+
+    def _tail_start(self, connection: Connection, tokens: int, after: int) -> int:
+        """The first message of the newest blocks that pass `tokens`."""
+        limit = self._sent - tokens
+        if limit <= self._sum(connection, _SHORT_CUM, after):
+            return after + 1
+        found = connection.execute(_FIRST_FROM, {**self._asked, "sum": limit}).scalar_one()
+        first = max(after + 1, min(found, self._length))
+        block = connection.execute(_BLOCK, {**self._asked, "seq": first}).scalar_one()
+        return max(after + 1, int(block))
+
+    def _whole_blocks(self, connection: Connection, seqs: Sequence[int]) -> tuple[int, ...]:
+        """The messages of every block that one of `seqs` lies in: a call never loses its result."""
+        heads: set[int] = set()
+        for at in range(0, len(seqs), _AT_ONCE):
+            asked = {**self._asked, "seqs": seqs[at : at + _AT_ONCE]}
+            heads |= set(connection.execute(_BLOCKS_OF, asked).scalars())
+        blocks = (self._members(connection, head) for head in sorted(heads))
+        return tuple(seq for block in blocks for seq in block if seq <= self._length)
+
+    def _members(self, connection: Connection, head: int) -> range:
+        asked = {"session_id": self._session_id, "seq": head}
+        after = connection.execute(_NEXT_BLOCK, asked).scalar()
+        return range(head, after or self._length + 1)

@@ -1,0 +1,356 @@
+"""Owns the database's tables. Rows are storage, never values: only the store and the migrations
+know them, and what the store gives out is built from values of its own.
+
+Rows of `message`, `message_tokens`, `compaction`, `policy`, `call` and `event` are only ever
+inserted; purging a session is what deletes them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy import text as sql
+from sqlalchemy.orm import registry
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+from ctxcore.messages.canonical import parse_canonical, printable, to_canonical
+from ctxcore.messages.values import JsonValue
+
+_BIG = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows in INTEGER columns only
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware UTC time; SQLite, which has no zones, holds it without one."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"a stored time needs a zone: {value!r}")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class JsonText(TypeDecorator[JsonValue]):
+    """Any JSON value, a text with lone surrogates or NUL among them, as canonical JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: JsonValue | None, dialect: Dialect) -> str | None:
+        return None if value is None else to_canonical(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
+        return None if value is None else parse_canonical(value)
+
+
+class Label(TypeDecorator[str]):
+    """A text for people to read; what no database stores becomes U+FFFD."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else printable(value).replace("\x00", "\ufffd")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        return value
+
+
+class Row(SQLModel, registry=registry(metadata=MetaData())):
+    """Base of all rows; the tables stay out of the metadata that other users of SQLModel share."""
+
+
+def _in_session() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["session_id"], ["session.id"], ondelete="CASCADE")
+
+
+class UserRow(Row, table=True):
+    __tablename__: ClassVar[str] = "user"
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    name: str = Field(sa_type=Label)
+    group: str = Field(sa_type=Label)
+    is_operator: bool
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class SessionRow(Row, table=True):
+    """The head of a conversation: what an append or a context needs without reading messages."""
+
+    __tablename__: ClassVar[str] = "session"
+    __table_args__ = (
+        ForeignKeyConstraint(["user_id"], ["user.id"]),
+        ForeignKeyConstraint(["parent_id"], ["session.id"], ondelete="SET NULL"),
+        Index("ix_session_user", "user_id", "updated_at"),
+        Index("ix_session_parent", "parent_id"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(sa_type=Text)
+    title: str = Field(sa_type=Label)
+    model: str | None = Field(sa_type=Label)
+    origin: str = Field(sa_type=Label)
+    tools: list[object] = Field(sa_type=JsonText)
+    parent_id: str | None = Field(sa_type=Text)
+    parent_seq: int | None
+    created_at: datetime = Field(sa_type=UtcTime)
+    updated_at: datetime = Field(sa_type=UtcTime)
+    deleted_at: datetime | None = Field(sa_type=UtcTime)
+    length: int
+    head_seq: int
+    """The first message of the last block."""
+    goal_seq: int | None
+    last_user_seq: int | None
+    system_seqs: list[int] = Field(sa_type=JsonText)
+    counter_id: str | None = Field(sa_type=Text)
+    """The counter whose counts every append carries on."""
+    active_compaction_id: str | None = Field(sa_type=Text)
+    indexed_until: int
+    """Messages 1 … this are found by a search."""
+
+
+class MessageRow(Row, table=True):
+    __tablename__: ClassVar[str] = "message"
+    __table_args__ = (
+        _in_session(),
+        UniqueConstraint("session_id", "seq", name="uq_message_seq"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    seq: int
+    role: str = Field(sa_type=Text)
+    body: str = Field(sa_type=Text)
+    block: int
+    function_name: str = Field(sa_type=Label)
+    short: str | None = Field(sa_type=JsonText)
+    turn_id: str | None = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class MessageTokensRow(Row, table=True):
+    """Sizes under one counter, always of the messages 1 … some place without a hole.
+
+    `cum` adds up `tokens`; `short_cum` what is sent, system messages left out.
+    """
+
+    __tablename__: ClassVar[str] = "message_tokens"
+    __table_args__ = (
+        _in_session(),
+        Index("ix_message_tokens_sent", "session_id", "counter_id", "short_cum", "seq"),
+        {"sqlite_with_rowid": False},
+    )
+
+    session_id: str = Field(primary_key=True, sa_type=Text)
+    counter_id: str = Field(primary_key=True, sa_type=Text)
+    seq: int = Field(primary_key=True)
+    tokens: int
+    short_tokens: int | None
+    cum: int = Field(sa_type=BigInteger)
+    short_cum: int = Field(sa_type=BigInteger)
+
+
+class CompactionRow(Row, table=True):
+    """An applied compaction; `body` is the whole record, the columns beside it are for queries."""
+
+    __tablename__: ClassVar[str] = "compaction"
+    __table_args__ = (
+        _in_session(),
+        UniqueConstraint("session_id", "number", name="uq_compaction_number"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    session_id: str = Field(sa_type=Text)
+    number: int
+    parent_id: str | None = Field(sa_type=Text)
+    body: str = Field(sa_type=Text)
+    covered_until: int
+    summary_tokens: int
+    before_tokens: int
+    after_tokens: int
+    trigger: str = Field(sa_type=Label)
+    reason: str = Field(sa_type=Label)
+    policy_version_id: int | None
+    details: dict[str, object] = Field(sa_type=JsonText)
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class ImportedCompactionRow(Row, table=True):
+    """A compaction that the program which recorded an imported conversation did itself."""
+
+    __tablename__: ClassVar[str] = "imported_compaction"
+    __table_args__ = (_in_session(), Index("ix_imported_compaction_session", "session_id"))
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    before_seq: int
+    summary: str = Field(sa_type=JsonText)
+    before_tokens: int | None
+    trigger: str | None = Field(sa_type=Label)
+    recorded_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class MarkRow(Row, table=True):
+    __tablename__: ClassVar[str] = "mark"
+    __table_args__ = (
+        _in_session(),
+        Index(
+            "uq_mark_set",
+            "session_id",
+            "seq",
+            "kind",
+            unique=True,
+            sqlite_where=sql("cleared_at IS NULL"),
+            postgresql_where=sql("cleared_at IS NULL"),
+        ),
+        Index("ix_mark_session", "session_id"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    seq: int
+    kind: str = Field(sa_type=Text)
+    set_at: datetime = Field(sa_type=UtcTime)
+    cleared_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class PolicyRow(Row, table=True):
+    """One version of what a scope changes about its policy."""
+
+    __tablename__: ClassVar[str] = "policy"
+    __table_args__ = (
+        UniqueConstraint("scope", "owner", "model", "version", name="uq_policy_version"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    scope: str = Field(sa_type=Text)
+    owner: str = Field(sa_type=Text)
+    model: str = Field(sa_type=Label)
+    version: int
+    body: dict[str, object] = Field(sa_type=JsonText)
+    created_by: str = Field(sa_type=Label)
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class TurnRow(Row, table=True):
+    __tablename__: ClassVar[str] = "turn"
+    __table_args__ = (
+        _in_session(),
+        UniqueConstraint("session_id", "number", name="uq_turn_number"),
+        Index("ix_turn_state", "state"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    session_id: str = Field(sa_type=Text)
+    number: int
+    state: str = Field(sa_type=Text)
+    model: str | None = Field(sa_type=Label)
+    partial: str = Field(sa_type=JsonText)
+    error: str | None = Field(sa_type=Label)
+    first_seq: int
+    last_seq: int
+    history_messages: int
+    history_tokens: int = Field(sa_type=BigInteger)
+    started_at: datetime = Field(sa_type=UtcTime)
+    ended_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class CallRow(Row, table=True):
+    __tablename__: ClassVar[str] = "call"
+    __table_args__ = (
+        _in_session(),
+        Index("ix_call_session", "session_id", "created_at"),
+        Index("ix_call_turn", "turn_id"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    session_id: str = Field(sa_type=Text)
+    turn_id: str | None = Field(sa_type=Text)
+    purpose: str = Field(sa_type=Text)
+    is_imported: bool
+    model: str | None = Field(sa_type=Label)
+    policy_version_id: int | None
+    compaction_id: str | None = Field(sa_type=Text)
+    seq: int | None
+    """The message that answered, where there is one."""
+    estimate: dict[str, int] = Field(sa_type=JsonText)
+    runs: list[object] = Field(sa_type=JsonText)
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    reasoning_tokens: int | None
+    cost: float | None
+    latency_seconds: float | None
+    error: str | None = Field(sa_type=Label)
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class EventRow(Row, table=True):
+    __tablename__: ClassVar[str] = "event"
+    __table_args__ = (_in_session(), Index("ix_event_session", "session_id", "id"))
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str | None = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    body: dict[str, object] = Field(sa_type=JsonText)
+    created_at: datetime = Field(sa_type=UtcTime)
+
+
+class SettingRow(Row, table=True):
+    """What an installation keeps by name, e.g. its connections; never a key or a password."""
+
+    __tablename__: ClassVar[str] = "setting"
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    value: object = Field(sa_type=JsonText)
+
+
+class LeaseRow(Row, table=True):
+    __tablename__: ClassVar[str] = "lease"
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    owner: str = Field(sa_type=Text)
+    expires_at: datetime = Field(sa_type=UtcTime)
+
+
+def _table(row: type[Row]) -> Table:
+    return row.metadata.tables[str(row.__tablename__)]
+
+
+USER = _table(UserRow)
+SESSION = _table(SessionRow)
+MESSAGE = _table(MessageRow)
+MESSAGE_TOKENS = _table(MessageTokensRow)
+COMPACTION = _table(CompactionRow)
+IMPORTED_COMPACTION = _table(ImportedCompactionRow)
+MARK = _table(MarkRow)
+POLICY = _table(PolicyRow)
+TURN = _table(TurnRow)
+CALL = _table(CallRow)
+EVENT = _table(EventRow)
+SETTING = _table(SettingRow)
+LEASE = _table(LeaseRow)

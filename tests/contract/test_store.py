@@ -1,0 +1,763 @@
+"""What every store keeps; runs on SQLite, in a file and in memory, and on PostgreSQL where
+`CTXCORE_TEST_POSTGRES_URL` names a database that may be emptied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from ctxcore.assembly.building import Call, build_context
+from ctxcore.assembly.history import Anchors, ListHistory, Totals
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.verdicts import Run
+from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.policy import Policy
+from ctxcore.store import SessionStore, open_store
+from ctxcore.store.errors import (
+    CountsMissingError,
+    DatabaseError,
+    LeaseTakenError,
+    RecordNotFoundError,
+    SessionNotFoundError,
+    StaleCompactionError,
+    UnknownCounterError,
+)
+from ctxcore.store.location import database_url
+from ctxcore.store.values import CallInfo, ImportedCompaction, Scope
+from ctxcore.tokens.count import counter_by_id
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SOON = NOON + timedelta(minutes=1)
+LATER = NOON + timedelta(hours=1)
+POSTGRES_URL = os.environ.get("CTXCORE_TEST_POSTGRES_URL")
+
+
+@dataclass(frozen=True)
+class Words:
+    """Counts words: sizes that a reader can check."""
+
+    id: str = "words"
+    is_exact: bool = True
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+WORDS = Words()
+CHARS = counter_by_id("estimate:o200k")
+
+
+def in_file(folder: Path) -> str:
+    return f"sqlite:///{folder / 'chat.db'}"
+
+
+def in_memory(folder: Path) -> str:
+    return "sqlite://"
+
+
+def on_postgres(folder: Path) -> str:
+    engine = create_engine(database_url(POSTGRES_URL))
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return POSTGRES_URL or ""
+
+
+KINDS = [in_file, in_memory, *([on_postgres] if POSTGRES_URL else [])]
+
+
+@pytest.fixture(params=KINDS, ids=lambda make: make.__name__)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionStore]:
+    make: Callable[[Path], str] = request.param
+    store = open_store(make(tmp_path))
+    store.create_user("ada", at=NOON)
+    store.create_session("s", user_id="ada", at=NOON)
+    yield store
+    store.close()
+
+
+def user(text: str) -> Message:
+    return text_message("user", text)
+
+
+def assistant(text: str) -> Message:
+    return text_message("assistant", text)
+
+
+def calling(*names: str) -> Message:
+    calls = tuple(ToolCall(id=f"c{at}", name=name, arguments="{}") for at, name in enumerate(names))
+    return Message(role="assistant", calls=calls)
+
+
+def append(store: SessionStore, *messages: Message, session_id: str = "s") -> list[int]:
+    return store.append(session_id, messages, counter=WORDS, at=NOON)
+
+
+def texts(store: SessionStore, session_id: str = "s") -> list[str]:
+    return [info.message.text for info in store.messages(session_id)]
+
+
+def ids() -> Callable[[], str]:
+    numbers = count(1)
+    return lambda: f"new{next(numbers)}"
+
+
+class TestUsersAndSessions:
+    def test_a_new_session_is_empty_and_belongs_to_its_user(self, store: SessionStore) -> None:
+        session = store.session("s")
+
+        assert (session.user_id, session.length, session.counter_id) == ("ada", 0, None)
+        assert session.created_at == NOON
+
+    def test_making_a_user_twice_keeps_the_first(self, store: SessionStore) -> None:
+        store.update_user("ada", name="Ada", is_operator=True)
+
+        again = store.create_user("ada", at=LATER, name="Someone else")
+
+        assert (again.name, again.is_operator, again.created_at) == ("Ada", True, NOON)
+        assert [found.id for found in store.list_users()] == ["ada"]
+
+    def test_a_session_needs_a_user_that_exists(self, store: SessionStore) -> None:
+        with pytest.raises(DatabaseError):
+            store.create_session("t", user_id="nobody", at=NOON)
+
+    def test_a_session_that_is_not_there_is_named(self, store: SessionStore) -> None:
+        with pytest.raises(SessionNotFoundError) as caught:
+            append(store, user("hi"), session_id="gone")
+
+        assert caught.value.session_id == "gone"
+
+    def test_sessions_are_listed_by_user_the_last_changed_first(self, store: SessionStore) -> None:
+        store.create_user("bob", at=NOON)
+        store.create_session("t", user_id="ada", at=SOON, title="About 50% of it")
+        store.create_session("b", user_id="bob", at=LATER)
+
+        assert [found.id for found in store.list_sessions("ada")] == ["t", "s"]
+        assert [found.id for found in store.list_sessions()] == ["b", "t", "s"]
+        assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
+        assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
+        assert store.count_sessions("ada") == 2
+
+    def test_a_session_can_be_renamed_moved_to_another_model_and_given_away(
+        self, store: SessionStore
+    ) -> None:
+        store.create_user("bob", at=NOON)
+
+        store.rename("s", "Engine\x00room \ud800", at=SOON)
+        store.set_model("s", "gpt-4o", at=SOON)
+        store.assign("s", "bob")
+
+        session = store.session("s")
+        assert session.title == "Engine\ufffdroom \ufffd"
+        assert (session.model, session.user_id, session.updated_at) == ("gpt-4o", "bob", SOON)
+
+    def test_deleting_hides_and_restoring_brings_back_everything(self, store: SessionStore) -> None:
+        append(store, user("hello there my friend"))
+
+        store.delete("s", at=SOON)
+        assert store.list_sessions("ada") == []
+        assert [found.id for found in store.list_sessions("ada", listed="deleted")] == ["s"]
+        assert store.search("ada", "friend") == []
+        store.restore("s")
+
+        assert [found.id for found in store.list_sessions("ada")] == ["s"]
+        assert texts(store) == ["hello there my friend"]
+
+    def test_purging_erases_a_session_with_all_that_was_recorded(self, store: SessionStore) -> None:
+        append(store, user("a secret word"))
+        store.record_compaction("s", "k", Compaction(covered_until=1), parent_id=None, at=NOON)
+        store.save_policy(
+            Scope(kind="session", owner="s"), {"trigger_ratio": 0.5}, by="ada", at=NOON
+        )
+
+        store.purge("s")
+
+        with pytest.raises(SessionNotFoundError):
+            store.session("s")
+        assert store.search("ada", "secret") == []
+        assert store.compactions("s") == []
+        assert store.policy(Scope(kind="session", owner="s")) is None
+
+    def test_only_what_was_deleted_long_ago_is_purged(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=NOON)
+        store.create_session("u", user_id="ada", at=NOON)
+        store.delete("s", at=NOON)
+        store.delete("t", at=LATER)
+
+        assert store.purge_deleted(before=SOON) == ["s"]
+
+        assert {found.id for found in store.list_sessions(listed="all")} == {"t", "u"}
+
+
+class TestHistories:
+    def test_messages_are_numbered_from_one_in_the_order_they_came(
+        self, store: SessionStore
+    ) -> None:
+        assert append(store, user("one"), assistant("two")) == [1, 2]
+        assert append(store, user("three")) == [3]
+
+        assert texts(store) == ["one", "two", "three"]
+        assert [info.seq for info in store.messages("s", 2, 3)] == [2, 3]
+
+    def test_appending_nothing_changes_nothing(self, store: SessionStore) -> None:
+        assert append(store) == []
+        assert store.session("s").length == 0
+
+    def test_every_part_of_a_message_survives(self, store: SessionStore) -> None:
+        odd = Message(
+            role="assistant",
+            content=user("lone \ud800, NUL \x00, 猫, 🙂").content,
+            calls=(ToolCall(id="c\udfff", name="find", arguments='{"q":"\x00"}'),),
+            action="look\ud83d",
+            extra='{"cache":"\\ud800"}',
+        )
+
+        append(store, odd)
+
+        assert store.messages("s")[0].message == odd
+
+    def test_a_tool_result_joins_the_block_of_its_call_across_appends(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("go"), calling("find", "read"))
+        append(store, tool_result("c0", "found"))
+        append(store, tool_result("c1", "text"), assistant("done"))
+
+        infos = store.messages("s")
+
+        assert [info.block for info in infos] == [1, 2, 2, 2, 5]
+        assert [info.function_name for info in infos] == ["", "", "find", "read", ""]
+
+    def test_the_session_knows_its_anchors(self, store: SessionStore) -> None:
+        append(store, text_message("system", "be kind"), user("hi"), user("build a boat"))
+        append(store, assistant("how long?"), text_message("developer", "be brief"), user("long"))
+
+        expected = Anchors(system=(1, 5), goal=3, last_user=6)
+        assert store.view("s").anchors() == expected
+        store.set_goal("s", 6)
+        assert store.view("s").anchors() == replace(expected, goal=6)
+
+    def test_a_tool_output_over_the_limit_is_stored_whole_and_shortened(
+        self, store: SessionStore
+    ) -> None:
+        output = "\n".join(f"line {at} of the log" for at in range(200))
+        messages = [user("go"), calling("read"), tool_result("c0", output)]
+
+        store.append("s", messages, counter=WORDS, at=NOON, oversize_tokens=100)
+
+        row = store.view("s").get([3])[0]
+        assert row.message.text == output
+        assert row.tokens > 1000 > 100 >= row.sent_tokens
+        assert store.messages("s")[2].short == row.short
+
+    def test_a_short_text_that_is_known_already_is_taken_as_it_is(
+        self, store: SessionStore
+    ) -> None:
+        messages = [calling("read"), tool_result("c0", "a long output " * 50)]
+
+        store.append("s", messages, counter=WORDS, at=NOON, shorts=[None, "an output"])
+
+        row = store.view("s").get([2])[0]
+        assert (row.short, row.short_tokens) == ("an output", 2 + 1 + 10)
+        assert store.view("s").totals().tokens == store.view("s").get([1])[0].tokens + 13
+
+    def test_a_view_stays_as_it_was_when_it_was_made(self, store: SessionStore) -> None:
+        append(store, user("one"))
+        view = store.view("s")
+
+        append(store, user("two"))
+
+        assert view.count() == 1
+        assert view.totals() == Totals(messages=1, tokens=5)
+        assert [row.seq for row in view.tail(1000)] == [1]
+
+    def test_a_context_is_the_same_from_the_store_as_from_a_list(self, store: SessionStore) -> None:
+        log = "\n".join(f"step {at} went well" for at in range(80))
+        turns = [
+            message
+            for at in range(12)
+            for message in (user(f"please do {at}"), calling("run"), tool_result("c0", log))
+        ]
+        messages = [text_message("system", "be kind"), *turns, user("and now?")]
+        policy = Policy.preset("default")
+        budget = policy.budget(window_tokens=1_600)
+        limit = int(budget.usable_tokens * (policy.oversize_ratio or 1))
+        listed = ListHistory(messages, WORDS, pinned=[3], excluded=[6], oversize_tokens=limit)
+
+        store.append("s", messages, counter=WORDS, at=NOON, oversize_tokens=limit)
+        store.add_mark("s", 3, "pin", at=NOON)
+        store.add_mark("s", 6, "exclude", at=NOON)
+
+        active = Compaction(covered_until=10, summary="It went well.", kept=(4,), pins=(3, 4))
+        call = Call(policy=policy, counter=WORDS, budget=budget)
+        for record in (None, active):
+            stored = build_context(store.view("s"), call, record)
+            assert stored.messages == build_context(listed, call, record).messages
+            assert stored.runs == build_context(listed, call, record).runs
+
+    def test_times_of_an_import_are_kept(self, store: SessionStore) -> None:
+        store.append("s", [user("a"), user("b")], counter=WORDS, at=LATER, times=[NOON, None])
+
+        assert [info.created_at for info in store.messages("s")] == [NOON, LATER]
+
+    def test_appends_of_many_threads_all_arrive_in_one_order(self, store: SessionStore) -> None:
+        def work(worker: int) -> None:
+            for at in range(10):
+                append(store, user(f"message {worker} {at}"), tool_result("c", "message"))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+
+        infos, view = store.messages("s"), store.view("s")
+        assert [info.seq for info in infos] == list(range(1, 161))
+        assert [info.block for info in infos] == list(range(1, 161))
+        assert sum(view.sizes(1, 160)) == view.span_tokens(1, 160)
+        assert len(store.search("ada", "message", limit=1_000)) == 160
+
+
+class TestCounters:
+    def test_another_counter_is_refused_until_the_recount_is_through(
+        self, store: SessionStore
+    ) -> None:
+        append(store, *(user(f"message {at}") for at in range(5)))
+        seen: list[tuple[int, int]] = []
+
+        with pytest.raises(CountsMissingError):
+            store.view("s", CHARS.id)
+        store.recount("s", CHARS, batch_messages=2, on_progress=lambda *now: seen.append(now))
+
+        assert seen == [(2, 5), (4, 5), (5, 5)]
+        assert store.has_counts("s", CHARS.id)
+        assert store.session("s").counter_id == CHARS.id
+        listed = ListHistory([info.message for info in store.messages("s")], CHARS)
+        assert store.view("s").totals() == listed.totals()
+
+    def test_the_own_counter_is_carried_on_while_another_one_appends(
+        self, store: SessionStore
+    ) -> None:
+        store.append("s", [user("one two")], counter=CHARS, at=NOON)
+
+        append(store, user("three four five"))
+
+        assert store.session("s").counter_id == CHARS.id
+        assert not store.has_counts("s", WORDS.id)
+        store.recount("s", WORDS)
+        assert store.view("s").totals() == Totals(messages=2, tokens=4 + 2 + 4 + 3)
+
+    def test_a_counter_of_the_callers_own_must_go_on_or_be_replaced(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("one"))
+
+        with pytest.raises(UnknownCounterError, match="recount"):
+            store.append("s", [user("two")], counter=CHARS, at=NOON)
+        store.recount("s", CHARS)
+
+        assert store.append("s", [user("two")], counter=CHARS, at=NOON) == [2]
+
+    def test_until_then_sizes_are_estimated_from_the_own_counter(self, store: SessionStore) -> None:
+        append(
+            store, *(user("a few words of a message that is like the others") for _ in range(50))
+        )
+
+        estimated = store.estimated_view("s", CHARS)
+        store.recount("s", CHARS)
+        counted = store.view("s", CHARS.id)
+
+        assert estimated.totals() == counted.totals()
+        assert estimated.tail(100) == counted.tail(100)
+        assert estimated.anchors() == counted.anchors()
+        assert estimated.span_tokens(2, 9) == counted.span_tokens(2, 9)
+
+    def test_an_empty_history_can_be_estimated(self, store: SessionStore) -> None:
+        append(store, text_message("system", "be kind"))
+
+        assert store.estimated_view("s", CHARS).totals() == Totals()
+
+    def test_shortened_outputs_stay_shortened_under_another_counter(
+        self, store: SessionStore
+    ) -> None:
+        output = "\n".join(f"line {at} of the log" for at in range(200))
+        messages = [calling("read"), tool_result("c0", output)]
+        store.append("s", messages, counter=WORDS, at=NOON, oversize_tokens=100)
+
+        store.recount("s", CHARS)
+
+        row = store.view("s").get([2])[0]
+        assert row.short is not None
+        assert row.sent_tokens < row.tokens
+
+    def test_an_empty_session_has_a_view(self, store: SessionStore) -> None:
+        view = store.view("s", WORDS.id)
+
+        assert (view.count(), view.totals(), list(view.tail(10))) == (0, Totals(), [])
+
+
+class TestForks:
+    def test_a_fork_copies_whole_blocks_with_their_sizes_and_words(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("find the pelican"), calling("find"), tool_result("c0", "here"))
+        append(store, assistant("done"), user("now the heron"))
+
+        fork = store.fork("s", 2, fork_id="f", new_id=ids(), at=LATER)
+
+        assert (fork.length, fork.parent_id, fork.parent_seq) == (3, "s", 3)
+        assert (fork.created_at, fork.last_user_seq, fork.goal_seq) == (LATER, 1, 1)
+        assert store.view("f").totals().tokens == store.view("s").span_tokens(1, 3)
+        assert {hit.session_id for hit in store.search("ada", "pelican")} == {"s", "f"}
+        assert [hit.session_id for hit in store.search("ada", "heron")] == ["s"]
+
+    def test_a_fork_goes_its_own_way(self, store: SessionStore) -> None:
+        append(store, user("one"), calling("find"))
+        store.fork("s", 2, fork_id="f", new_id=ids(), at=LATER)
+
+        append(store, tool_result("c0", "here"), session_id="f")
+
+        assert [info.block for info in store.messages("f")] == [1, 2, 2]
+        assert store.session("s").length == 2
+
+    def test_a_fork_takes_the_marks_settings_and_compactions_that_fit(
+        self, store: SessionStore
+    ) -> None:
+        append(store, *(user(f"message {at}") for at in range(6)))
+        store.add_mark("s", 1, "pin", at=NOON)
+        store.add_mark("s", 5, "pin", at=NOON)
+        store.save_policy(Scope(kind="session", owner="s"), {"fresh_turns": 3}, by="ada", at=NOON)
+        early = Compaction(covered_until=2, summary="early", shortened=((3, "a"), (6, "b")))
+        store.record_compaction("s", "k1", early, parent_id=None, at=NOON)
+        store.record_compaction("s", "k2", Compaction(covered_until=5), parent_id="k1", at=NOON)
+
+        store.fork("s", 4, fork_id="f", new_id=ids(), at=LATER)
+
+        active = store.active_compaction("f")
+        assert active is not None
+        assert active.compaction == replace(early, shortened=((3, "a"),))
+        assert [mark.seq for mark in store.marks("f")] == [1]
+        own = store.policy(Scope(kind="session", owner="f"))
+        assert own is not None
+        assert own.overrides == {"fresh_turns": 3}
+
+    def test_a_message_that_is_not_there_cannot_be_forked_at(self, store: SessionStore) -> None:
+        with pytest.raises(RecordNotFoundError):
+            store.fork("s", 1, fork_id="f", new_id=ids(), at=LATER)
+
+
+class TestCompactions:
+    FIRST = Compaction(
+        covered_until=3,
+        summary="lone \ud800 and NUL \x00",
+        kept=(2,),
+        shortened=((4, "short"),),
+        strategies=("fold_oldest",),
+        language="zh",
+    )
+
+    def test_a_compaction_comes_back_whole_and_becomes_active(self, store: SessionStore) -> None:
+        made = store.record_compaction(
+            "s", "k", self.FIRST, parent_id=None, at=NOON, details={"steps": [1]}
+        )
+
+        assert made.compaction == self.FIRST
+        assert (made.number, made.details, made.created_at) == (1, {"steps": [1]}, NOON)
+        assert store.active_compaction("s") == made == store.compaction("s", "k")
+
+    def test_undo_and_redo_only_move_the_pointer(self, store: SessionStore) -> None:
+        store.record_compaction("s", "k", self.FIRST, parent_id=None, at=NOON)
+
+        store.activate("s", None, expected="k", at=SOON)
+        assert store.active_compaction("s") is None
+        store.activate("s", "k", expected=None, at=SOON)
+
+        assert store.session("s").active_compaction_id == "k"
+        assert [made.id for made in store.compactions("s")] == ["k"]
+
+    def test_of_two_made_on_the_same_state_the_second_is_refused(self, store: SessionStore) -> None:
+        store.record_compaction("s", "k", self.FIRST, parent_id=None, at=NOON)
+
+        with pytest.raises(StaleCompactionError) as caught:
+            store.record_compaction("s", "l", self.FIRST, parent_id=None, at=NOON)
+
+        assert caught.value.active == "k"
+        assert [made.id for made in store.compactions("s")] == ["k"]
+
+    def test_an_undone_one_can_be_recorded_without_becoming_active(
+        self, store: SessionStore
+    ) -> None:
+        store.record_compaction("s", "k", self.FIRST, parent_id=None, at=NOON)
+
+        undone = store.record_compaction(
+            "s", "l", self.FIRST, parent_id="k", at=NOON, activates=False
+        )
+
+        assert (undone.number, undone.parent_id) == (2, "k")
+        assert store.session("s").active_compaction_id == "k"
+
+    def test_a_compaction_of_another_session_cannot_become_active(
+        self, store: SessionStore
+    ) -> None:
+        store.create_session("t", user_id="ada", at=NOON)
+        store.record_compaction("t", "k", self.FIRST, parent_id=None, at=NOON)
+
+        with pytest.raises(RecordNotFoundError):
+            store.activate("s", "k", expected=None, at=NOON)
+
+    def test_compactions_of_an_imported_conversation_are_kept(self, store: SessionStore) -> None:
+        recorded = [
+            ImportedCompaction(before_seq=4, summary="b \ud800", before_tokens=9, trigger="auto"),
+            ImportedCompaction(before_seq=2, summary="a", recorded_at=NOON),
+        ]
+
+        store.record_imported_compactions("s", recorded)
+
+        assert store.imported_compactions("s") == recorded[::-1]
+
+
+class TestMarks:
+    def test_a_mark_counts_until_it_is_cleared(self, store: SessionStore) -> None:
+        append(store, user("one"), user("two"))
+
+        mark = store.add_mark("s", 2, "pin", at=NOON)
+        assert store.add_mark("s", 2, "pin", at=SOON) == mark
+        assert store.view("s").anchors().pinned == (2,)
+        assert store.clear_mark("s", 2, "pin", at=LATER)
+
+        assert not store.clear_mark("s", 2, "pin", at=LATER)
+        assert store.marks("s") == []
+        assert store.view("s").anchors().pinned == ()
+        assert store.marks("s", with_cleared=True) == [replace(mark, cleared_at=LATER)]
+
+    def test_a_mark_on_one_message_marks_its_whole_block(self, store: SessionStore) -> None:
+        append(store, user("go"), calling("a", "b"), tool_result("c0", "x"), tool_result("c1", "y"))
+        append(store, user("more"))
+
+        store.add_mark("s", 3, "exclude", at=NOON)
+
+        assert store.view("s").anchors().excluded == (2, 3, 4)
+
+    def test_only_messages_that_exist_can_be_marked(self, store: SessionStore) -> None:
+        with pytest.raises(RecordNotFoundError):
+            store.add_mark("s", 1, "pin", at=NOON)
+
+
+class TestPolicies:
+    def test_every_save_is_a_version_and_the_newest_counts(self, store: SessionStore) -> None:
+        scope = Scope(kind="user_model", owner="ada", model="gpt-4o")
+
+        first = store.save_policy(scope, {"trigger_ratio": 0.7}, by="ada", at=NOON)
+        second = store.save_policy(scope, {}, by="ada", at=SOON)
+
+        assert (first.version, second.version) == (1, 2)
+        assert store.policy(scope) == second
+        assert store.policy_versions(scope) == [second, first]
+        assert store.policy_version(first.id) == first
+
+    def test_scopes_do_not_share_versions(self, store: SessionStore) -> None:
+        mine = store.save_policy(Scope(kind="user", owner="ada"), {"a": 1}, by="ada", at=NOON)
+
+        found = store.policies([Scope(), Scope(kind="group", owner="ada"), mine.scope])
+
+        assert found == [None, None, mine]
+
+
+class TestTurns:
+    def begin(self, store: SessionStore, turn_id: str = "t", at: datetime = NOON) -> None:
+        store.begin_turn(
+            "s",
+            turn_id,
+            [user("go on")],
+            counter=WORDS,
+            at=at,
+            lease_until=at + timedelta(seconds=30),
+        )
+
+    def test_beginning_a_turn_stores_what_the_user_said(self, store: SessionStore) -> None:
+        append(store, user("before"), assistant("yes"))
+
+        self.begin(store)
+
+        turn = store.turn("t")
+        assert (turn.state, turn.number, turn.first_seq, turn.last_seq) == ("running", 1, 3, 3)
+        assert (turn.history_messages, turn.history_tokens) == (3, 5 + 5 + 6)
+        assert store.messages("s")[2].turn_id == "t"
+
+    def test_a_second_turn_is_refused_and_leaves_no_message(self, store: SessionStore) -> None:
+        self.begin(store)
+
+        with pytest.raises(LeaseTakenError) as caught:
+            self.begin(store, "u", NOON + timedelta(seconds=1))
+
+        assert caught.value.owner == "t"
+        assert texts(store) == ["go on"]
+
+    def test_the_answer_becomes_a_message_at_its_end(self, store: SessionStore) -> None:
+        self.begin(store)
+        assert store.save_partial("t", "half \ud800", lease_until=LATER)
+        assert store.turn("t").partial == "half \ud800"
+
+        store.append("s", [assistant("half and whole")], counter=WORDS, at=SOON, turn_id="t")
+        ended = store.end_turn("t", "done", at=SOON)
+
+        assert (ended.state, ended.partial, ended.last_seq) == ("done", "", 2)
+        assert (ended.ended_at, ended.history_messages) == (SOON, 2)
+        self.begin(store, "u", SOON)
+        assert [turn.state for turn in store.turns("s")] == ["done", "running"]
+
+    def test_a_waiting_turn_lets_go_and_can_be_resumed(self, store: SessionStore) -> None:
+        self.begin(store)
+
+        waiting = store.end_turn("t", "awaiting_tools", at=SOON)
+        resumed = store.resume_turn("t", at=SOON, lease_until=LATER)
+
+        assert (waiting.state, waiting.ended_at) == ("awaiting_tools", None)
+        assert resumed.state == "running"
+
+    def test_a_turn_whose_process_is_gone_is_found_as_interrupted(
+        self, store: SessionStore
+    ) -> None:
+        self.begin(store)
+        store.save_partial("t", "so far", lease_until=SOON)
+
+        assert store.interrupt_stale_turns(at=NOON) == []
+        found = store.interrupt_stale_turns(at=LATER)
+
+        assert [(turn.id, turn.state, turn.partial) for turn in found] == [
+            ("t", "interrupted", "so far")
+        ]
+        assert not store.save_partial("t", "more", lease_until=LATER)
+
+    def test_an_expired_turn_gives_way_to_the_next(self, store: SessionStore) -> None:
+        self.begin(store)
+
+        self.begin(store, "u", LATER)
+
+        assert [turn.state for turn in store.turns("s")] == ["interrupted", "running"]
+
+    def test_calls_come_back_as_they_were_recorded(self, store: SessionStore) -> None:
+        self.begin(store)
+        run = Run(first=0, last=3, verdict="kept", reason="fits", before_tokens=9, after_tokens=9)
+        call = CallInfo(
+            id="c",
+            session_id="s",
+            created_at=NOON,
+            purpose="answer",
+            turn_id="t",
+            model="gpt-4o",
+            estimate={"system": 3, "recent": 20},
+            runs=(run,),
+            input_tokens=25,
+            output_tokens=None,
+            cost=0.25,
+            latency_seconds=1.5,
+        )
+        imported = CallInfo(
+            id="d", session_id="s", created_at=SOON, purpose="answer", is_imported=True, seq=1
+        )
+
+        store.record_calls([imported, call])
+
+        assert store.calls("s") == [call, imported]
+        assert store.calls("s", turn_id="t") == [call]
+
+
+class TestEventsAndLeases:
+    def test_a_setting_is_kept_by_name_until_it_is_replaced_or_taken_away(
+        self, store: SessionStore
+    ) -> None:
+        store.save_setting("connections", [{"name": "a"}])
+        store.save_setting("connections", [{"name": "b \ud800"}])
+        assert store.setting("connections") == [{"name": "b \ud800"}]
+        store.save_setting("connections", None)
+
+        assert store.setting("connections") is None
+
+    def test_events_are_kept_in_order(self, store: SessionStore) -> None:
+        first = store.record_event("rejected", {"why": "\ud800"}, at=NOON, session_id="s")
+        other = store.record_event("started", {}, at=NOON)
+        last = store.record_event("break", {}, at=NOON, session_id="s")
+
+        assert store.events("s") == [first, last]
+        assert store.events(kind="started") == [other]
+        assert store.events(after_id=first.id, limit=1) == [other]
+
+    def test_a_lease_has_one_owner_until_it_expires_or_is_released(
+        self, store: SessionStore
+    ) -> None:
+        assert store.acquire_lease("job", "a", expires_at=SOON, at=NOON)
+        assert store.acquire_lease("job", "a", expires_at=SOON, at=NOON)
+        assert not store.acquire_lease("job", "b", expires_at=LATER, at=NOON)
+        assert store.acquire_lease("job", "b", expires_at=LATER, at=SOON)
+        assert not store.release_lease("job", "a")
+        assert store.release_lease("job", "b")
+        assert store.acquire_lease("job", "a", expires_at=LATER, at=SOON)
+
+
+class TestSearch:
+    @pytest.mark.parametrize(
+        ("said", "query"),
+        [
+            ("The pelican eats fish.", "PELICAN fish"),
+            ("The pelican eats fish.", "pelic"),
+            ("看一下上下文窗口的大小", "窗口"),
+            ("看一下上下文窗口的大小", "上下文窗口"),
+            ("看一下上下文窗口的大小", "小"),
+            ("コンテキストを圧縮する", "圧縮"),
+            ("see getUserName in user_store.py", "getUserName"),
+            ("see getUserName in user_store.py", "userName"),
+            ("see getUserName in user_store.py", "user_store"),
+            ("see getUserName in user_store.py", "store.py"),
+            ("a café in Zürich", "cafe zurich"),
+            ('say "quoted" AND NOT (nested)', '"quoted" NOT nested*'),
+            ("broken \ud800half", "half"),
+        ],
+    )
+    def test_a_message_is_found_by(self, store: SessionStore, said: str, query: str) -> None:
+        append(store, user("something else"), user(said))
+
+        assert [hit.seq for hit in store.search("ada", query)] == [2]
+
+    @pytest.mark.parametrize("query", ["", "!?", "pelican heron", "口窗", "elican"])
+    def test_nothing_is_found_by(self, store: SessionStore, query: str) -> None:
+        append(store, user("a pelican"), user("窗口"))
+
+        assert store.search("ada", query) == []
+
+    def test_calls_and_their_arguments_are_found(self, store: SessionStore) -> None:
+        call = ToolCall(id="c", name="read_file", arguments='{"path":"engine/room.py"}')
+        append(store, Message(role="assistant", calls=(call,)))
+
+        hit = store.search("ada", "room.py")[0]
+
+        assert "engine/room.py" in hit.excerpt
+
+    def test_only_the_users_own_sessions_are_searched(self, store: SessionStore) -> None:
+        store.create_user("bob", at=NOON)
+        append(store, user("a pelican"))
+
+        assert store.search("bob", "pelican") == []
+        assert store.search("ada", "pelican", session_id="other") == []
+        hit = store.search("ada", "pelican", session_id="s")[0]
+        assert (hit.role, hit.excerpt, hit.created_at) == ("user", "a pelican", NOON)
+
+    def test_an_import_is_indexed_afterwards_piece_by_piece(self, store: SessionStore) -> None:
+        messages = [user(f"pelican {at}") for at in range(5)]
+        store.append("s", messages, counter=WORDS, at=NOON, indexes=False)
+        assert store.search("ada", "pelican") == []
+
+        append(store, user("the last pelican"))
+        assert store.session("s").indexed_until == 0
+        assert store.index_pending("s", limit=4) == 2
+        assert len(store.search("ada", "pelican")) == 4
+        assert store.index_pending("s") == 0
+
+        append(store, user("one more pelican"))
+        assert len(store.search("ada", "pelican")) == 7
