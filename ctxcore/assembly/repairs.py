@@ -107,7 +107,8 @@ class Repairer:
 
     def _answering(self, item: Item, call: ToolCall) -> Item:
         """The result `item` under its call's id; counted anew, as that names its function."""
-        if item.message.answers == call.id:
+        counted_as = item.message.name or (item.row.function_name if item.row else "")
+        if item.message.answers == call.id and counted_as == (item.message.name or call.name):
             return item
         message = replace(item.message, answers=call.id)
         tokens = count_message(message, self._counter, function_name=call.name)

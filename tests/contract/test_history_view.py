@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 
-from ctxcore.assembly.history import HistoryView, ListHistory, Totals
+from ctxcore.assembly.history import Counted, HistoryView, ListHistory, Totals
 from ctxcore.messages.values import Message, text_message, tool_result
+from ctxcore.store import SessionStore, open_store
 from tests.histories import assistant, call, user
 from tests.words import Words, words
 
 Factory = Callable[..., HistoryView]
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def list_history(
@@ -27,11 +32,43 @@ def list_history(
     )
 
 
-@pytest.fixture(params=[list_history], ids=["list"])
-def make(request: pytest.FixtureRequest) -> Factory:
+class StoredHistories:
+    """Makes histories in a database, each in a session of its own."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._names = (f"s{number}" for number in count())
+        store.create_user("ada", at=NOON)
+
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        pinned: Collection[int] = (),
+        excluded: Collection[int] = (),
+        oversize_tokens: int | None = None,
+    ) -> HistoryView:
+        """A history in the store."""
+        name, store = next(self._names), self._store
+        store.create_session(name, user_id="ada", at=NOON)
+        if messages:
+            store.append(name, messages, counter=Words(), at=NOON, oversize_tokens=oversize_tokens)
+        for seq in pinned:
+            store.add_mark(name, seq, "pin", at=NOON)
+        for seq in excluded:
+            store.add_mark(name, seq, "exclude", at=NOON)
+        return store.view(name)
+
+
+@pytest.fixture(params=["list", "store"])
+def make(request: pytest.FixtureRequest) -> Iterator[Factory]:
     """What makes a history of messages; a new implementation is one more parameter."""
-    factory: Factory = request.param
-    return factory
+    if request.param == "list":
+        yield list_history
+        return
+    store = open_store("sqlite://")
+    yield StoredHistories(store)
+    store.close()
 
 
 SIZES = [6, 5, 5, 15, 13, 12, 5, 6]
@@ -47,9 +84,9 @@ HISTORY = [
 ]
 
 
-def seqs(rows: Sequence[object]) -> list[int]:
+def seqs(rows: Sequence[Counted]) -> list[int]:
     """The places of `rows`."""
-    return [row.seq for row in rows]  # type: ignore[attr-defined]  # rows of a view
+    return [row.seq for row in rows]
 
 
 def test_every_message_is_counted_once_with_its_block_and_function(make: Factory) -> None:
@@ -86,7 +123,7 @@ def test_a_tail_starts_with_the_whole_block_that_passes_the_limit(
 
 def test_a_tail_never_reaches_what_is_covered(make: Factory) -> None:
     assert seqs(make(HISTORY).tail(999, after=3)) == [4, 5, 6, 7, 8]
-    assert make(HISTORY).tail(999, after=8) == []
+    assert list(make(HISTORY).tail(999, after=8)) == []
 
 
 def test_sizes_and_their_sum_are_those_of_the_messages(make: Factory) -> None:
@@ -137,5 +174,5 @@ def test_totals_never_say_less_than_what_is_sent(make: Factory) -> None:
 def test_an_empty_history_has_nothing(make: Factory) -> None:
     view = make([])
 
-    assert (view.count(), view.totals(), view.tail(10)) == (0, Totals(), [])
+    assert (view.count(), view.totals(), list(view.tail(10))) == (0, Totals(), [])
     assert view.anchors().last_user is None

@@ -94,7 +94,7 @@ def test_a_provider_minds(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_sound_conversation_has_nothing_to_refuse(provider: Provider) -> None:
-    system = {"role": "system", "content": ""}
+    system: Raw = {"role": "system", "content": ""}
     sound = [system, user(), calls("a", "b"), result("b"), result("a"), said(), system, user()]
 
     assert lint(sound, provider) == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy import Policy
@@ -17,7 +20,7 @@ SUMMARY = "user: <conversation_summary>\nso far\n</conversation_summary>"
 def covering(until: int, **more: object) -> Compaction:
     """A record that stands for the messages up to `until`."""
     record = Compaction(covered_until=until, summary="so far", summarized_until=until)
-    return Compaction(**{**{k: getattr(record, k) for k in record.__slots__}, **more})  # type: ignore[arg-type]  # fields of one
+    return replace(record, **more)  # type: ignore[arg-type]  # its own fields
 
 
 def turns(count: int) -> list[Message]:
@@ -193,13 +196,12 @@ def test_thinking_goes_back_only_inside_the_open_tool_turn() -> None:
         made = [{"id": call_id, "function": function, "signature": f"s-{call_id}"}]
         return {"role": "assistant", "reasoning_content": f"hm {call_id}", "tool_calls": made}
 
-    from ctxcore.assembly.fitting import fit
-
     def turn(call_id: str) -> list[dict[str, object]]:
-        output = {"role": "tool", "tool_call_id": call_id, "content": "42"}
+        output: dict[str, object] = {"role": "tool", "tool_call_id": call_id, "content": "42"}
         return [{"role": "user", "content": "hi"}, thinking(call_id), output]
 
-    answered = [*turn("a"), {"role": "assistant", "content": "so"}, *turn("b")]
+    answer: dict[str, object] = {"role": "assistant", "content": "so"}
+    answered = [*turn("a"), answer, *turn("b")]
     for_anthropic = str(fit(answered, max_tokens=500, model="claude-sonnet-4-5").messages)
     for_openai = str(fit(answered, max_tokens=500, model="gpt-4o").messages)
 

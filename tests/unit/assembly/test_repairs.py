@@ -8,7 +8,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.messages.openai import parse_message
-from ctxcore.messages.values import Message, text_message, tool_result
+from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, user
 
@@ -45,6 +45,15 @@ def test_a_result_without_a_call_becomes_a_text_that_says_so() -> None:
     assert "search; the call is not recorded]\n42" in str(context.messages[2]["content"])
 
 
+def test_a_system_message_between_a_call_and_its_result_does_not_part_them() -> None:
+    rules = text_message("system", "be brief")
+
+    context = rendered(user("hi"), assistant("", call("a")), rules, tool_result("a", "42"))
+
+    assert repairs(context) == []
+    assert [message["role"] for message in context.messages][-2:] == ["assistant", "tool"]
+
+
 def test_neighbouring_users_merge() -> None:
     context = rendered(user("one"), user("two"))
 
@@ -78,9 +87,9 @@ def test_an_id_that_is_used_again_is_renamed_with_its_result() -> None:
     context = rendered(user("hi"), *turn, *turn)
 
     assert repairs(context) == [("renamed_call", 3)]
-    (again,) = context.messages[3]["tool_calls"]  # type: ignore[misc]  # a list, by construction
-    assert again["id"] != "a"  # type: ignore[index,call-overload]  # a call, by construction
-    assert context.messages[4]["tool_call_id"] == again["id"]  # type: ignore[index,call-overload]
+    again = parse_message(context.messages[3]).calls[0].id
+    assert again != "a"
+    assert context.messages[4]["tool_call_id"] == again
 
 
 def test_a_missing_id_is_made_up() -> None:
@@ -91,19 +100,12 @@ def test_a_missing_id_is_made_up() -> None:
 
 
 def test_broken_arguments_are_kept_inside_an_object() -> None:
-    broken = Message(role="assistant", calls=(parse_call("not json"),))
+    broken = ToolCall(id="a", name="search", arguments="not json")
 
-    context = rendered(user("hi"), broken, tool_result("a", "42"))
+    context = rendered(user("hi"), assistant("", broken), tool_result("a", "42"))
 
     assert repairs(context) == [("broken_arguments", 1)]
-    assert '{\\"arguments\\": \\"not json\\"}' in str(context.messages[1]).replace('"', '\\"')
-
-
-def parse_call(arguments: str):  # type: ignore[no-untyped-def]  # inferred
-    """A call `a` with these arguments."""
-    function = {"name": "search", "arguments": arguments}
-    raw = {"role": "assistant", "tool_calls": [{"id": "a", "function": function}]}
-    return parse_message(raw).calls[0]
+    assert parse_message(context.messages[1]).calls[0].arguments == '{"arguments": "not json"}'
 
 
 def test_an_empty_message_says_that_it_is() -> None:

@@ -19,30 +19,29 @@ REQUEST = user(words(196, "request"))  # 200
 HISTORY = [SYSTEM, GOAL, assistant("fine"), PIN, assistant("fine"), REQUEST]
 
 
-def after(usable: int) -> dict[str, int]:
-    """What system, goal, pin and request take within `usable`."""
-    context = context_of(HISTORY, usable, pinned=[4])
-    names = {"system": 0, "goal": 1, "pin": 3, "request": 5}
-    return {name: context.verdict(at).after_tokens for name, at in names.items()}
+def left(usable: int) -> dict[str, int]:
+    """How many words of goal, pin and request are sent within `usable`."""
+    text = str(context_of(HISTORY, usable, pinned=[4]).messages)
+    return {name: text.count(name) for name in ("goal", "pin", "request")}
 
 
-def test_all_of_it_fits_exactly() -> None:
-    assert after(463) == {"system": 50, "goal": 100, "pin": 100, "request": 200}
+def test_all_of_it_fits() -> None:
+    assert left(463) == {"goal": 96, "pin": 96, "request": 196}
 
 
 def test_pins_give_way_before_the_goal() -> None:
-    sizes = after(410)
+    words_left = left(410)
 
-    assert sizes["pin"] < 100
-    assert (sizes["goal"], sizes["request"]) == (100, 200)
+    assert words_left["pin"] < 96
+    assert (words_left["goal"], words_left["request"]) == (96, 196)
 
 
 def test_the_goal_gives_way_before_the_last_user_message() -> None:
-    sizes = after(320)
+    words_left = left(350)
 
-    assert sizes["pin"] <= 24
-    assert sizes["goal"] < 100
-    assert sizes["request"] == 200
+    assert words_left["pin"] < 20
+    assert words_left["goal"] < 96
+    assert words_left["request"] == 196
 
 
 def test_the_last_user_message_keeps_head_and_tail() -> None:
@@ -55,7 +54,7 @@ def test_the_last_user_message_keeps_head_and_tail() -> None:
 
 def test_the_system_prompt_is_never_cut() -> None:
     with pytest.raises(BudgetError) as caught:
-        after(100)
+        context_of(HISTORY, 100, pinned=[4])
 
     assert caught.value.available == 100
     assert caught.value.needed > 100

@@ -1,0 +1,214 @@
+"""Carrying out a plan: what a summarizer is given, and what happens when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from ctxcore.assembly.records import CompactionState
+from ctxcore.compaction.compacting import compact
+from ctxcore.errors import SummarizerError, UnknownWindowError
+from ctxcore.messages.values import Message, tool_result
+from ctxcore.policy import Policy
+from ctxcore.summarizers.protocol import SummaryRequest
+from tests.histories import assistant, call, user
+from tests.words import words
+
+
+class Says:
+    """A summarizer that says what it is told to, and remembers what it was asked."""
+
+    name = "says"
+
+    def __init__(self, answer: Callable[[SummaryRequest], object] | str = "so far") -> None:
+        self._answer = answer
+        self.requests: list[SummaryRequest] = []
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """The answer."""
+        self.requests.append(request)
+        said = self._answer if isinstance(self._answer, str) else self._answer(request)
+        return cast("str", said)  # some tests say something else
+
+    @property
+    def seen(self) -> str:
+        """All that it was given to summarize."""
+        return " ".join(message.text for request in self.requests for message in request.messages)
+
+
+def raising(error: Exception) -> Says:
+    """A summarizer that raises `error`."""
+
+    def answer(request: SummaryRequest) -> object:
+        raise error
+
+    return Says(answer)
+
+
+def remarks(count: int) -> list[Message]:
+    """User messages of 100 tokens."""
+    return [user(f"r{n} " + words(94)) for n in range(count)]
+
+
+FAILING = [
+    (raising(SummarizerError(problem="away")), "away"),
+    (raising(TimeoutError("60 s")), "TimeoutError: 60 s"),
+    (raising(UnknownWindowError(model="m")), "UnknownWindowError"),
+    (Says(lambda request: None), "NoneType, not text"),
+    (Says("  "), "empty"),
+    (Says("Error: overloaded"), "an error"),
+    (Says('{"name": "search", "arguments": {}}'), "a tool call"),
+]
+
+
+@pytest.mark.parametrize(("summarizer", "problem"), FAILING, ids=[case[1] for case in FAILING])
+def test_a_failing_summarizer_changes_nothing_where_the_input_fits(
+    summarizer: Says, problem: str
+) -> None:
+    result = compact(remarks(9), max_tokens=1_000, summarizer=summarizer)
+
+    assert not result.applied
+    assert problem in result.reason
+    assert result.state == CompactionState(failures=1)
+    assert len(result.context.messages) == 1  # nine user messages, merged
+    assert "r0" in str(result.context.messages)
+
+
+@pytest.mark.parametrize(("summarizer", "problem"), FAILING, ids=[case[1] for case in FAILING])
+def test_a_failing_summarizer_leaves_a_truncation_where_the_input_does_not_fit(
+    summarizer: Says, problem: str
+) -> None:
+    result = compact(remarks(15), max_tokens=1_000, summarizer=summarizer)
+
+    assert result.applied
+    assert problem in result.reason
+    assert result.reason.endswith("truncated instead")
+    assert result.summary == ""
+    assert (result.state.failures, result.state.truncations) == (1, 1)
+    assert result.context.verdict(3).reason == "truncated by a compaction"
+    assert "earlier messages are not shown" in str(result.context.messages)
+
+
+def test_the_next_summary_stands_for_what_was_truncated_too() -> None:
+    first = compact(remarks(15), max_tokens=1_000, summarizer=raising(TimeoutError()))
+    summarizer = Says()
+
+    second = compact(remarks(24), max_tokens=1_000, summarizer=summarizer, state=first.state)
+
+    assert second.applied
+    assert "r3 " in summarizer.seen
+    assert second.context.verdict(3).verdict == "summarized"
+    assert second.state.truncations == 1
+
+
+def test_a_summary_that_gains_nothing_is_replaced_by_a_truncation_where_one_is_needed() -> None:
+    history = [user(words(500)), user("x " * 60), user("y " * 40), user(words(430))]
+    policy = Policy(strategies=("fold_oldest",), recent_ratio=0, recent_min_tokens=0)
+
+    def longest(request: SummaryRequest) -> object:
+        return words(request.max_tokens)
+
+    result = compact(history, max_tokens=1_000, policy=policy, summarizer=Says(longest))
+
+    assert result.before_tokens > 1_000
+    assert result.applied
+
+
+def test_the_last_user_message_is_summarized_with_the_rest() -> None:
+    """It is shown while its calls run, but no longer once the next one comes."""
+    calls = ((assistant("", call(f"c{n}")), tool_result(f"c{n}", words(80))) for n in range(12))
+    history = [user("fix the bug"), assistant("done"), user("and use the blue theme")]
+    history += [message for pair in calls for message in pair]
+    summarizer = Says()
+
+    result = compact(history, max_tokens=1_200, summarizer=summarizer)
+
+    assert result.state.active is not None
+    assert result.state.active.covered_until > 3
+    assert "blue theme" in summarizer.seen
+    assert "blue theme" in str(result.context.messages)
+
+
+def test_a_short_goal_stays_verbatim_and_is_not_summarized() -> None:
+    summarizer = Says()
+
+    compact([user("fix the bug"), *remarks(10)], max_tokens=1_000, summarizer=summarizer)
+
+    assert "fix the bug" not in summarizer.seen
+
+
+def test_of_a_long_goal_the_summary_holds_what_the_excerpt_does_not() -> None:
+    summarizer = Says()
+    goal = user(words(700) + " the blue theme " + words(700))
+
+    compact([goal, *remarks(30)], max_tokens=4_000, summarizer=summarizer)
+
+    assert "blue theme" in summarizer.seen
+
+
+def test_a_pin_that_was_taken_back_is_summarized_at_the_next_compaction() -> None:
+    history = [user("go on"), user("never call me"), *remarks(10)]
+    pinned = CompactionState(pinned=frozenset({1}))
+    first = compact(history, max_tokens=1_000, summarizer=Says(), state=pinned)
+    state = CompactionState(active=first.state.active)
+    summarizer = Says("so far and more")
+
+    second = compact([*history, *remarks(8)], max_tokens=1_000, summarizer=summarizer, state=state)
+
+    assert second.applied
+    assert "never call me" in summarizer.seen
+    assert second.context.verdict(1).verdict == "summarized"
+
+
+def test_an_excluded_message_is_not_summarized() -> None:
+    summarizer = Says()
+    history = [user("go on"), user("the password"), *remarks(10)]
+    state = CompactionState(excluded=frozenset({1}))
+
+    compact(history, max_tokens=1_000, summarizer=summarizer, state=state)
+
+    assert "password" not in summarizer.seen
+
+
+def test_a_summarizer_is_given_the_summary_so_far_and_its_limit() -> None:
+    first = compact(remarks(10), max_tokens=1_000, summarizer=Says("one"))
+    summarizer = Says("two")
+
+    second = compact(remarks(18), max_tokens=1_000, summarizer=summarizer, state=first.state)
+
+    (request,) = summarizer.requests
+    assert request.previous == "one"
+    assert 48 <= request.max_tokens <= 100  # 10 % of usable
+    assert second.state.active is not None
+    assert (second.state.active.generation, second.state.summaries) == (1, 2)
+    assert second.summary == "two"
+
+
+def test_a_summary_over_its_limit_is_cut_at_a_sentence_end() -> None:
+    result = compact(remarks(10), max_tokens=1_000, summarizer=Says("A short sentence. " * 100))
+
+    assert result.applied
+    assert result.summary.endswith("sentence.")
+
+
+def test_too_little_gain_is_refused_unless_a_person_asked() -> None:
+    policy = Policy(min_gain_ratio=0.9)
+
+    refused = compact(remarks(9), max_tokens=1_000, policy=policy, summarizer=Says())
+    asked = compact(remarks(9), max_tokens=1_000, policy=policy, summarizer=Says(), force=True)
+
+    assert refused.reason.startswith("too little gain")
+    assert refused.state.failures == 1
+    assert asked.applied
+
+
+def test_a_result_adds_up() -> None:
+    result = compact(remarks(10), max_tokens=1_000, summarizer=Says())
+
+    assert result.messages_removed == len(result.folded) > 0
+    assert result.tokens_saved == result.before_tokens - result.after_tokens
+    assert result.after_tokens == result.context.tokens
+    assert result.summary_written
+    assert [step.outcome for step in result.steps] == ["done"]
