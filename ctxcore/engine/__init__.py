@@ -1,0 +1,1 @@
+"""Sessions that last: turns with a model, compactions with undo, all stored."""

@@ -1,0 +1,460 @@
+"""Owns `ContextEngine`: sessions that last, behind one object that threads may share.
+
+Every verb checks whose session it is. Nothing here decides; parts do, and each is one file.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from ctxcore.assembly.building import build_context
+from ctxcore.assembly.context import Context
+from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
+from ctxcore.engine.compactions import Compactions, Proposal
+from ctxcore.engine.desk import Desk, Subject, to_definitions
+from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.events import TurnEvent
+from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.models import ModelCatalog
+from ctxcore.engine.policies import EffectivePolicy, to_policy
+from ctxcore.engine.turns import Asked, RunTool, Turns
+from ctxcore.gateway.values import Gateway
+from ctxcore.messages.openai import parse_message, parse_messages
+from ctxcore.messages.values import JsonObject, Message, text_message
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import (
+    CompactionInfo,
+    MarkKind,
+    PolicyVersion,
+    Scope,
+    SearchHit,
+    SessionInfo,
+    TurnInfo,
+    UserInfo,
+)
+from ctxcore.summarizers.protocol import Summarizer
+
+Content = str | Mapping[str, object] | Message
+
+KEPT_AFTER_DELETE = timedelta(days=30)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class ContextEngine:
+    """Chats, compacts, undoes and explains stored sessions on behalf of one user.
+
+    Args:
+        store: where sessions live, from `open_store()`.
+        user_id: on whose behalf; the first user of a store is an operator.
+        gateway: what reaches models; without one nothing is sent, all else works.
+        summarizer: what writes summaries; the extractive one without it.
+        model: the model of sessions that name none.
+        clock: the time, aware; for tests.
+        new_id: makes ids; for tests.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        *,
+        user_id: str = "local",
+        gateway: Gateway | None = None,
+        summarizer: Summarizer | None = None,
+        model: str | None = None,
+        clock: Callable[[], datetime] = _now,
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        self._desk = Desk(
+            store=store,
+            user_id=user_id,
+            gateway=gateway,
+            summarizer=summarizer,
+            clock=clock,
+            new_id=new_id,
+            default_model=model,
+        )
+        self._compactions = Compactions(self._desk)
+        self._turns = Turns(self._desk, self._compactions)
+        self._exchange = Exchange(self._desk)
+
+    @property
+    def store(self) -> SessionStore:
+        """The store behind this engine; what is read from it directly is not checked for owner."""
+        return self._desk.store
+
+    @property
+    def user_id(self) -> str:
+        """On whose behalf this engine acts."""
+        return self._desk.user_id
+
+    # sessions
+
+    def create_session(
+        self,
+        title: str = "",
+        *,
+        model: str | None = None,
+        system: str | None = None,
+        tools: Sequence[Mapping[str, object]] = (),
+    ) -> SessionInfo:
+        """A new session, with a system prompt if there is one."""
+        self._desk.user()
+        session = self._desk.store.create_session(
+            self._desk.new_id(),
+            user_id=self._desk.user_id,
+            at=self._desk.clock(),
+            title=title,
+            model=model,
+            tools=to_definitions(tools),
+        )
+        if system:
+            self.append(session.id, [text_message("system", system)])
+        return self._desk.store.session(session.id)
+
+    def session(self, session_id: str) -> SessionInfo:
+        """The session, if it is the user's or the user is an operator."""
+        return self._desk.session(session_id)
+
+    def sessions(
+        self, *, title: str = "", limit: int = 100, offset: int = 0, deleted: bool = False
+    ) -> list[SessionInfo]:
+        """The user's sessions, the one last changed first."""
+        return self._desk.store.list_sessions(
+            self._desk.user_id,
+            listed="deleted" if deleted else "present",
+            title=title,
+            limit=limit,
+            offset=offset,
+        )
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Gives a session another title."""
+        self._desk.session(session_id)
+        self._desk.store.rename(session_id, title, at=self._desk.clock())
+
+    def set_model(self, session_id: str, model: str | None) -> None:
+        """Changes the model that a session talks to."""
+        self._desk.session(session_id)
+        self._desk.store.set_model(session_id, model, at=self._desk.clock())
+
+    def set_goal(self, session_id: str, at: int) -> None:
+        """Says which message (its place, from 0) states what the user wants."""
+        self._desk.session(session_id)
+        self._desk.store.set_goal(session_id, at + 1)
+
+    def delete(self, session_id: str) -> None:
+        """Hides a session; `restore` brings it back for 30 days."""
+        self._desk.session(session_id)
+        self._desk.store.delete(session_id, at=self._desk.clock())
+
+    def restore(self, session_id: str) -> None:
+        """Brings a deleted session back."""
+        self._desk.session(session_id)
+        self._desk.store.restore(session_id)
+
+    def purge(self, session_id: str) -> None:
+        """Erases a session and all that was recorded with it, for good."""
+        self._desk.session(session_id)
+        self._desk.store.purge(session_id)
+
+    def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
+        """A new session with this one's beginning, to the end of the block of message `at`."""
+        self._desk.session(session_id)
+        return self._desk.store.fork(
+            session_id,
+            at + 1,
+            fork_id=self._desk.new_id(),
+            new_id=self._desk.new_id,
+            at=self._desk.clock(),
+            title=title,
+            user_id=self._desk.user_id,
+        )
+
+    def search(self, query: str, *, session_id: str | None = None) -> list[SearchHit]:
+        """Messages of the user's sessions that hold every word of `query`."""
+        return self._desk.store.search(self._desk.user_id, query, session_id=session_id)
+
+    # messages and marks
+
+    def append(
+        self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
+    ) -> list[int]:
+        """Adds messages at the end, all or none; the places they got, from 0."""
+        subject = self._desk.subject(session_id)
+        places = self._desk.store.append(
+            session_id,
+            parse_messages(messages),
+            counter=subject.call.counter,
+            at=self._desk.clock(),
+            oversize_tokens=self._desk.oversize(subject),
+        )
+        return [seq - 1 for seq in places]
+
+    def pin(self, session_id: str, at: int) -> None:
+        """Keeps message `at` in every context, verbatim."""
+        self._mark(session_id, at, "pin")
+
+    def unpin(self, session_id: str, at: int) -> bool:
+        """Lets message `at` be folded again; False if it was not pinned."""
+        self._desk.session(session_id)
+        return self._desk.store.clear_mark(session_id, at + 1, "pin", at=self._desk.clock())
+
+    def exclude(self, session_id: str, at: int) -> None:
+        """Leaves message `at` out of every context; it stays in the history."""
+        self._mark(session_id, at, "exclude")
+
+    def include(self, session_id: str, at: int) -> bool:
+        """Takes an exclusion back; False if there was none."""
+        self._desk.session(session_id)
+        return self._desk.store.clear_mark(session_id, at + 1, "exclude", at=self._desk.clock())
+
+    def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
+        self._desk.session(session_id)
+        self._desk.store.add_mark(session_id, at + 1, kind, at=self._desk.clock())
+
+    # contexts and turns
+
+    def context(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        knowledge: Mapping[str, str] | None = None,
+    ) -> Context:
+        """What the next call would be sent.
+
+        Raises:
+            BudgetError: what must be kept does not fit.
+        """
+        subject = self._desk.subject(session_id, model=model, knowledge=knowledge)
+        return build_context(subject.view, subject.call, subject.record)
+
+    def subject(self, session_id: str, *, model: str | None = None) -> Subject:
+        """The session with model, policy and history, as the next call sees it."""
+        return self._desk.subject(session_id, model=model)
+
+    def chat(
+        self,
+        session_id: str,
+        content: Content,
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        run_tool: RunTool | None = None,
+        knowledge: Mapping[str, str] | None = None,
+        max_output_tokens: int | None = None,
+        temperature: float | None = None,
+    ) -> Iterator[TurnEvent]:
+        """Says `content` to the model and yields what happens; the last event is `TurnEnded`.
+
+        Nothing happens before the first event is asked for. Closing the iterator cancels the
+        provider's stream and saves the turn as stopped. Without `run_tool` a turn with calls ends
+        as `awaiting_tools`: append the results, then `continue_turn`.
+
+        Raises (from the iterator):
+            NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
+        """
+        asked = Asked(
+            session_id=session_id,
+            model=model,
+            tools=tools,
+            knowledge=knowledge or {},
+            run_tool=run_tool,
+            max_output_tokens=max_output_tokens,
+            temperature=temperature,
+        )
+        return self._turns.start(asked, _to_message(content))
+
+    def continue_turn(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        run_tool: RunTool | None = None,
+        max_output_tokens: int | None = None,
+    ) -> Iterator[TurnEvent]:
+        """Goes on with the last turn: its tools were answered, or it failed or was stopped."""
+        asked = Asked(
+            session_id=session_id,
+            model=model,
+            tools=tools,
+            run_tool=run_tool,
+            max_output_tokens=max_output_tokens,
+        )
+        return self._turns.resume(asked)
+
+    def interrupt_stale_turns(self) -> list[TurnInfo]:
+        """Marks turns that ran in a process which is gone; call it once at start-up."""
+        return self._desk.store.interrupt_stale_turns(at=self._desk.clock())
+
+    # compactions
+
+    def propose(self, session_id: str, *, model: str | None = None) -> Proposal:
+        """What a compaction would do now; nothing is recorded until it is confirmed."""
+        return self._compactions.propose(self._desk.subject(session_id, model=model))
+
+    def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
+        """Records a proposal, with an edited summary if one is given.
+
+        Raises:
+            StaleProposalError: what it was made from has changed since.
+        """
+        self._desk.session(proposal.session_id)
+        return self._compactions.confirm(proposal, summary=summary)
+
+    def compact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
+        """Compacts now, because somebody asks; None if nothing may be folded."""
+        return self.confirm(self.propose(session_id, model=model))
+
+    def undo(self, session_id: str) -> CompactionInfo | None:
+        """Takes the active compaction back; None if there is none. Nothing is deleted."""
+        return self._compactions.undo(session_id)
+
+    def redo(self, session_id: str) -> CompactionInfo | None:
+        """Takes the last undo back; None if nothing was undone."""
+        return self._compactions.redo(session_id)
+
+    def compactions(self, session_id: str) -> list[CompactionInfo]:
+        """All compactions of a session in the order they were made, undone ones among them."""
+        self._desk.session(session_id)
+        return self._desk.store.compactions(session_id)
+
+    # async twins: the same verbs in a thread of their own
+
+    async def aappend(
+        self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
+    ) -> list[int]:
+        """`append` without stalling the event loop."""
+        return await run_in_thread(lambda: self.append(session_id, messages))
+
+    def achat(
+        self,
+        session_id: str,
+        content: Content,
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        run_tool: RunTool | None = None,
+        knowledge: Mapping[str, str] | None = None,
+        max_output_tokens: int | None = None,
+        temperature: float | None = None,
+    ) -> AsyncIterator[TurnEvent]:
+        """`chat` for an event loop; leaving the loop over it early stops the turn."""
+        return iterate_in_thread(
+            lambda: self.chat(
+                session_id,
+                content,
+                model=model,
+                tools=tools,
+                run_tool=run_tool,
+                knowledge=knowledge,
+                max_output_tokens=max_output_tokens,
+                temperature=temperature,
+            )
+        )
+
+    async def acompact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
+        """`compact` without stalling the event loop."""
+        return await run_in_thread(lambda: self.compact(session_id, model=model))
+
+    # policies, users, models
+
+    def policy(self, session_id: str, *, model: str | None = None) -> EffectivePolicy:
+        """The policy that holds for a session, with where each value comes from."""
+        session = self._desk.session(session_id)
+        return self._desk.effective_policy(
+            session, model or session.model or self._desk.default_model
+        )
+
+    def save_policy(self, scope: Scope, overrides: JsonObject) -> PolicyVersion:
+        """Saves what `scope` changes from its next turn on; every save is a version.
+
+        Raises:
+            PolicyError: a field is unknown or a value is outside its range.
+            NotAllowedError: it is somebody else's, and who asks is no operator.
+        """
+        self._check_scope(scope)
+        to_policy(overrides)
+        return self._desk.store.save_policy(
+            scope, overrides, by=self._desk.user_id, at=self._desk.clock()
+        )
+
+    def _check_scope(self, scope: Scope) -> None:
+        is_own = scope.kind in ("user", "user_model") and scope.owner == self._desk.user_id
+        if scope.kind == "session":
+            self._desk.session(scope.owner)
+        elif not is_own and not self._desk.user().is_operator:
+            raise NotAllowedError(user_id=self._desk.user_id, what=f"the policy of {scope.kind}")
+
+    def user(self) -> UserInfo:
+        """On whose behalf this engine acts."""
+        return self._desk.user()
+
+    def users(self) -> list[UserInfo]:
+        """All users; for operators."""
+        self._require_operator("the list of users")
+        return self._desk.store.list_users()
+
+    def create_user(self, user_id: str, *, name: str = "", group: str = "") -> UserInfo:
+        """Adds a user; for operators."""
+        self._require_operator("adding users")
+        return self._desk.store.create_user(
+            user_id, at=self._desk.clock(), name=name or user_id, group=group
+        )
+
+    def assign(self, session_id: str, user_id: str) -> None:
+        """Gives a session to another user; for operators."""
+        self._require_operator("assigning sessions")
+        self._desk.store.user(user_id)
+        self._desk.store.assign(session_id, user_id)
+
+    def models(self) -> ModelCatalog:
+        """Connections, and this installation's own windows and prices."""
+        return self._desk.models()
+
+    def _require_operator(self, what: str) -> None:
+        if not self._desk.user().is_operator:
+            raise NotAllowedError(user_id=self._desk.user_id, what=what)
+
+    # files
+
+    def export(self, session_id: str, form: ExportFormat = "native") -> str:
+        """The session as a file's text: `native` holds all of it and can be imported again."""
+        return self._exchange.export(session_id, form)
+
+    def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
+        """What a file holds, before anything is written."""
+        return self._exchange.preview(text, name=name)
+
+    def import_(
+        self,
+        text: str,
+        *,
+        name: str = "import",
+        places: Sequence[int] | None = None,
+        on_progress: Progress | None = None,
+    ) -> list[SessionInfo]:
+        """The conversations of a file (or those at `places`) as new sessions of the user."""
+        return self._exchange.import_(text, name=name, places=places, on_progress=on_progress)
+
+    def digest(self, session_id: str) -> str:
+        """A hash of what a session holds; equal after export and import."""
+        return self._exchange.digest(session_id)
+
+
+def _to_message(content: Content) -> Message:
+    if isinstance(content, Message):
+        return content
+    if isinstance(content, str):
+        return text_message("user", content)
+    return parse_message(content)

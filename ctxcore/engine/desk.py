@@ -1,0 +1,184 @@
+"""Owns what every part of the engine works with: store, gateway, clock, and who is asking.
+
+Ownership is checked here and nowhere else: each verb asks for its session through `session()`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from ctxcore.assembly.building import Call
+from ctxcore.assembly.fitting import budget_of, oversize_tokens
+from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.records import Compaction
+from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.models import ModelCatalog
+from ctxcore.engine.policies import EffectivePolicy, merge_layers
+from ctxcore.gateway.values import Gateway
+from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.errors import RecordNotFoundError
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
+from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.tokens.catalog import ModelInfo
+from ctxcore.tokens.count import count_tools, counter_for
+from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import provider_of
+
+BUSY_THREADS = 2  # each may keep the interpreter for 5 ms at a time, so an event loop waits 10
+_NO_REASONING = ("openai",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One session as the next call sees it: who, which model, which policy, which history."""
+
+    session: SessionInfo
+    model: str | None
+    info: ModelInfo
+    effective: EffectivePolicy
+    view: HistoryView
+    call: Call
+    active: CompactionInfo | None
+    tools: tuple[JsonObject, ...]
+
+    @property
+    def record(self) -> Compaction | None:
+        """The active compaction's record."""
+        return self.active.compaction if self.active else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The parts an engine is made of."""
+
+    store: SessionStore
+    user_id: str
+    gateway: Gateway | None
+    summarizer: Summarizer | None
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    default_model: str | None
+    slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
+    """Held while a turn computes, never while it waits: many turns at once would starve the other
+    threads of the process, an event loop among them, since only one runs at a time."""
+
+    def user(self) -> UserInfo:
+        """Who is asking; made on first sight, as an operator if there is nobody yet."""
+        try:
+            return self.store.user(self.user_id)
+        except RecordNotFoundError:
+            is_first = not self.store.list_users()
+            return self.store.create_user(
+                self.user_id, at=self.clock(), name=self.user_id, is_operator=is_first
+            )
+
+    def session(self, session_id: str) -> SessionInfo:
+        """The session, if whoever asks may see it.
+
+        Raises:
+            SessionNotFoundError: there is none.
+            NotAllowedError: it is another user's, and who asks is no operator.
+        """
+        session = self.store.session(session_id)
+        if session.user_id != self.user_id and not self.user().is_operator:
+            raise NotAllowedError(user_id=self.user_id, what=f"session {session_id!r}")
+        return session
+
+    def models(self) -> ModelCatalog:
+        """What is known about models, with this installation's own figures on top."""
+        return ModelCatalog.load(self.store)
+
+    def effective_policy(
+        self, session: SessionInfo, model: str | None, overrides: JsonObject | None = None
+    ) -> EffectivePolicy:
+        """The policy that holds for a session under a model, with each value's source."""
+        owner = self.store.user(session.user_id)
+        scopes = [
+            Scope(),
+            Scope(kind="group", owner=owner.group),
+            Scope(kind="user", owner=owner.id),
+            Scope(kind="user_model", owner=owner.id, model=model or ""),
+            Scope(kind="session", owner=session.id),
+        ]
+        found = self.store.policies(scopes)
+        return merge_layers([version for version in found if version], overrides or {})
+
+    def subject(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        knowledge: Mapping[str, str] | None = None,
+        overrides: JsonObject | None = None,
+    ) -> Subject:
+        """The session as the next call to `model` (its own without one) sees it."""
+        session = self.session(session_id)
+        name = model or session.model or self.default_model
+        info = self.models().info(name)
+        effective = self.effective_policy(session, name, overrides)
+        definitions = to_definitions(session.tools if tools is None else tools)
+        counter = self.counter(session, name)
+        view = self.store.view(session_id, counter.id)
+        call = _to_call(view, info, name, effective, definitions, counter, knowledge or {})
+        return Subject(
+            session=session,
+            model=name,
+            info=info,
+            effective=effective,
+            view=view,
+            call=call,
+            active=self.store.active_compaction(session_id),
+            tools=definitions,
+        )
+
+    def counter(self, session: SessionInfo, model: str | None) -> TokenCounter:
+        """The counter of `model`; a session that has no counts of it yet is counted anew first."""
+        counter = counter_for(model)
+        if session.length and not self.store.has_counts(session.id, counter.id):
+            self.store.recount(session.id, counter)
+        return counter
+
+    def oversize(self, subject: Subject) -> int | None:
+        """Above how many tokens a tool output is shortened when it is appended."""
+        return oversize_tokens(subject.call.policy, subject.call.budget)
+
+
+def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:
+    """Tool definitions as plain JSON objects."""
+    copied = (parse_canonical(to_canonical(cast("JsonObject", dict(tool)))) for tool in tools)
+    return tuple(tool for tool in copied if isinstance(tool, dict))
+
+
+def _to_call(
+    view: HistoryView,
+    info: ModelInfo,
+    model: str | None,
+    effective: EffectivePolicy,
+    tools: Sequence[JsonObject],
+    counter: TokenCounter,
+    knowledge: Mapping[str, str],
+) -> Call:
+    tools_tokens = count_tools(tools, counter) if tools else 0
+    system = view.get(view.anchors().system)
+    budget = budget_of(
+        effective.policy,
+        info,
+        max_tokens=None,
+        system_tokens=sum(row.tokens for row in system),
+        tools_tokens=tools_tokens,
+    )
+    return Call(
+        policy=effective.policy,
+        counter=counter,
+        budget=budget,
+        tools_tokens=tools_tokens,
+        knowledge=dict(knowledge),
+        sends_reasoning=provider_of(model) not in _NO_REASONING,
+    )

@@ -1,0 +1,84 @@
+"""Engines for tests: a store, a scripted model behind the real gateway, a clock that ticks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.events import TurnEnded, TurnEvent
+from ctxcore.engine.models import save_figures
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.gateway.runtime import NOISE
+from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
+from ctxcore.store.sql import open_store
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class Clock:
+    """Each look at it is one second later."""
+
+    def __init__(self) -> None:
+        self._seconds = count()
+
+    def __call__(self) -> datetime:
+        return START + timedelta(seconds=next(self._seconds))
+
+
+@contextmanager
+def engine_with(
+    replies: Iterable[Script] = (),
+    *,
+    otherwise: Script | None = None,
+    window: int | None = 4_000,
+    url: str = "sqlite://",
+    name: str = "test",
+    provider_window: int | None = None,
+    user_id: str = "local",
+) -> Iterator[tuple[ContextEngine, ScriptedModel]]:
+    """An engine whose model answers as written; without more replies it echoes."""
+    quiet_litellm()
+    store = open_store(url)
+    ids = count(1)
+    model = ScriptedModel(
+        name, replies, otherwise=otherwise or echo("Noted: {text}"), window_tokens=provider_window
+    )
+    try:
+        if window is not None:
+            save_figures(store, model.model, {"window_tokens": window})
+        yield (
+            ContextEngine(
+                store,
+                user_id=user_id,
+                gateway=LiteLLMGateway(),
+                model=model.model,
+                clock=Clock(),
+                new_id=lambda: f"id-{next(ids)}",
+            ),
+            model,
+        )
+    finally:
+        model.remove()
+        store.close()
+
+
+def quiet_litellm() -> None:
+    """pytest restores the filters before each test, so the gateway's own are set again."""
+    for message, category in NOISE:
+        warnings.filterwarnings("ignore", message=message, category=category)
+
+
+def ended(events: Iterable[TurnEvent]) -> TurnEnded:
+    """The last event of a turn."""
+    last = list(events)[-1]
+    assert isinstance(last, TurnEnded)
+    return last
+
+
+def saying(text: str) -> ScriptedReply:
+    """A reply of words alone."""
+    return ScriptedReply(text=text)

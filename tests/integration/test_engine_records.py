@@ -1,0 +1,280 @@
+"""Compactions, marks, forks, exports and policies of stored sessions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.errors import ImportRefusedError, NotAllowedError, StaleProposalError
+from ctxcore.errors import FormatError, PolicyError
+from ctxcore.store.values import Scope
+from tests.engines import ended, engine_with
+
+
+def _long_session(engine: ContextEngine, turns: int = 14) -> str:
+    session = engine.create_session("long", system="You help.")
+    for number in range(turns):
+        question = f"Question {number} about ORD-{number}. " + "why " * 20
+        answer = f"Answer {number}: it is ready. " + "so " * 20
+        engine.append(
+            session.id,
+            [{"role": "user", "content": question}, {"role": "assistant", "content": answer}],
+        )
+    return session.id
+
+
+def test_undo_gives_the_context_before_and_redo_the_one_after() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        before = engine.context(session_id).messages
+        info = engine.compact(session_id)
+        after = engine.context(session_id).messages
+        assert info is not None
+
+        undone = engine.undo(session_id)
+        assert undone is not None
+        assert engine.context(session_id).messages == before
+        redone = engine.redo(session_id)
+
+        assert redone is not None
+        assert undone.id == redone.id == info.id
+        assert engine.context(session_id).messages == after
+        assert engine.redo(session_id) is None
+
+
+def test_a_compaction_can_be_undone_after_later_turns() -> None:
+    with engine_with(window=4_000) as (engine, _):
+        session_id = _long_session(engine)
+        assert engine.compact(session_id) is not None
+        ended(engine.chat(session_id, "and now?"))
+
+        engine.undo(session_id)
+
+        said = str(engine.context(session_id).messages)
+        assert "Question 0" in said
+        assert "and now?" in said
+
+
+def test_after_an_undo_nothing_starts_by_itself_until_the_input_is_above_usable() -> None:
+    with engine_with(window=2_400) as (engine, _):
+        session_id = _long_session(engine)
+        assert engine.compact(session_id) is not None
+        engine.undo(session_id)
+
+        ended(engine.chat(session_id, "go on"))
+        assert len(engine.compactions(session_id)) == 1
+
+        engine.append(session_id, [{"role": "user", "content": "more " * 1_200}])
+        ended(engine.chat(session_id, "go on"))
+        assert len(engine.compactions(session_id)) == 2
+
+
+def test_a_proposal_changes_nothing_until_it_is_confirmed_with_an_edited_summary() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        proposal = engine.propose(session_id)
+        assert engine.compactions(session_id) == []
+        assert proposal.after is not None
+        assert proposal.after.tokens < proposal.before.tokens
+
+        info = engine.confirm(proposal, summary="Ada asked about her orders.")
+
+        assert info is not None
+        assert "Ada asked about her orders." in str(engine.context(session_id).messages)
+
+
+def test_later_messages_do_not_make_a_proposal_stale_but_another_compaction_does() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        proposal, late = engine.propose(session_id), engine.propose(session_id)
+        engine.append(session_id, [{"role": "user", "content": "one more thing"}])
+
+        assert engine.confirm(proposal) is not None
+        with pytest.raises(StaleProposalError, match="active compaction"):
+            engine.confirm(late)
+
+
+def test_a_mark_inside_the_range_or_a_changed_policy_makes_a_proposal_stale() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        proposal = engine.propose(session_id)
+        engine.pin(session_id, 2)
+        with pytest.raises(StaleProposalError, match="pin"):
+            engine.confirm(proposal)
+
+        proposal = engine.propose(session_id)
+        engine.save_policy(Scope(kind="user", owner="local"), {"target_ratio": 0.3})
+        with pytest.raises(StaleProposalError, match="policy"):
+            engine.confirm(proposal)
+
+
+def test_pins_survive_compactions_and_exclusions_leave() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        engine.pin(session_id, 3)
+        engine.exclude(session_id, 5)
+
+        assert engine.compact(session_id) is not None
+
+        context = engine.context(session_id)
+        assert context.verdict(3).verdict == "kept"
+        assert context.verdict(5).reason == "excluded by a mark"
+        assert engine.unpin(session_id, 3)
+        assert engine.include(session_id, 5)
+
+
+def test_an_export_that_is_imported_again_has_the_same_digest() -> None:
+    with engine_with(window=1_500) as (engine, _):
+        session_id = _long_session(engine)
+        engine.pin(session_id, 1)
+        engine.save_policy(Scope(kind="session", owner=session_id), {"trigger_ratio": 0.7})
+        ended(engine.chat(session_id, "what is next? \x00"))
+        engine.append(session_id, [{"role": "user", "content": "half a pair \ud800"}])
+        engine.compact(session_id)
+        engine.undo(session_id)
+
+        [copy] = engine.import_(engine.export(session_id), name="copy.jsonl")
+
+        assert copy.id != session_id
+        assert engine.digest(copy.id) == engine.digest(session_id)
+        assert engine.export(copy.id).splitlines()[-1] == engine.export(session_id).splitlines()[-1]
+        assert engine.context(copy.id).messages == engine.context(session_id).messages
+
+
+def test_a_fork_copies_up_to_a_block_and_knows_its_parent() -> None:
+    with engine_with() as (engine, _):
+        session_id = _long_session(engine)
+
+        fork = engine.fork(session_id, 4, title="another way")
+
+        assert (fork.parent_id, fork.length, fork.title) == (session_id, 5, "another way")
+
+
+def test_openai_and_markdown_exports_hold_what_was_said() -> None:
+    with engine_with() as (engine, _):
+        session_id = _long_session(engine, turns=2)
+
+        body = json.loads(engine.export(session_id, "openai"))
+
+        roles = [message["role"] for message in body["messages"]]
+        assert roles == ["system", "user", "assistant", "user", "assistant"]
+        assert "> Question 1 about ORD-1." in engine.export(session_id, "markdown")
+
+
+def test_a_cut_or_damaged_export_is_refused_whole() -> None:
+    with engine_with() as (engine, _):
+        session_id = _long_session(engine, turns=2)
+        text = engine.export(session_id)
+        cut = "\n".join(text.splitlines()[:-2])
+
+        with pytest.raises(ImportRefusedError, match="cut short"):
+            engine.import_(cut, name="cut.jsonl")
+        with pytest.raises(ImportRefusedError, match=r"x\.jsonl, line 4"):
+            engine.import_(text.replace('"role":"user"', '"role":"nobody"', 1), name="x.jsonl")
+
+        assert len(engine.sessions()) == 1
+
+
+def _claude_code_lines() -> str:
+    said = {"role": "user", "content": "Fix the build"}
+    answer = {
+        "id": "m1",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": [{"type": "text", "text": "Fixed it."}],
+        "usage": {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 5},
+    }
+    summary = {"role": "user", "content": "The build was fixed."}
+    after = {"role": "user", "content": "Now the tests"}
+    boundary = {"trigger": "auto", "preTokens": 1000}
+    lines: list[dict[str, object]] = [
+        {"type": "user", "uuid": "u1", "message": said},
+        {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "message": answer},
+        {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "uuid": "b1",
+            "logicalParentUuid": "a1",
+            "compactMetadata": boundary,
+        },
+        {
+            "type": "user",
+            "uuid": "u2",
+            "parentUuid": "b1",
+            "isCompactSummary": True,
+            "message": summary,
+        },
+        {"type": "user", "uuid": "u3", "parentUuid": "u2", "message": after},
+    ]
+    return "\n".join(json.dumps({"sessionId": "s", **line}) for line in lines)
+
+
+def test_a_transcript_is_previewed_then_imported_with_its_compaction_and_usage() -> None:
+    text = _claude_code_lines()
+    with engine_with() as (engine, _):
+        [preview] = engine.preview_import(text, name="claude.jsonl")
+        [session] = engine.import_(text, name="claude.jsonl")
+
+        assert (preview.messages, preview.compactions) == (3, 1)
+        assert session.origin == "claude-code"
+        [call] = engine.store.calls(session.id)
+        assert (call.input_tokens, call.cached_tokens, call.is_imported) == (100, 90, True)
+        context = engine.context(session.id, model="gpt-4o")
+        assert "The build was fixed." in str(context.messages)
+        assert context.verdict(1).verdict == "summarized"
+        engine.undo(session.id)
+        assert engine.context(session.id, model="gpt-4o").verdict(1).verdict == "kept"
+
+
+def test_a_file_that_is_no_conversation_is_refused_with_a_sentence() -> None:
+    with engine_with() as (engine, _), pytest.raises(FormatError):
+        engine.import_("[1, 2, 3]", name="numbers.json")
+
+
+def test_a_wrong_threshold_is_refused_with_field_value_and_range() -> None:
+    scope = Scope(kind="user", owner="local")
+    with engine_with() as (engine, _):
+        with pytest.raises(PolicyError, match=r"trigger_ratio.*17.*0\.01 to 10"):
+            engine.save_policy(scope, {"trigger_ratio": 17})
+        with pytest.raises(PolicyError, match="no_such_field"):
+            engine.save_policy(scope, {"no_such_field": 1})
+
+
+def test_the_narrowest_layer_wins_and_operators_edit_everyones() -> None:
+    with engine_with() as (engine, _):
+        session = engine.create_session()
+        engine.create_user("eve", group="support")
+        engine.save_policy(Scope(), {"trigger_ratio": 0.7, "target_ratio": 0.3})
+        engine.save_policy(Scope(kind="user", owner="local"), {"trigger_ratio": 0.6})
+        engine.save_policy(Scope(kind="session", owner=session.id), {"trigger_ratio": 0.5})
+        eve = ContextEngine(engine.store, user_id="eve")
+
+        effective = engine.policy(session.id)
+
+        assert effective.policy.trigger_ratio == 0.5
+        assert effective.source("trigger_ratio") == "session"
+        assert effective.source("target_ratio") == "default"
+        assert effective.source("fresh_turns") == "preset default"
+        with pytest.raises(NotAllowedError):
+            eve.save_policy(Scope(kind="user", owner="local"), {"trigger_ratio": 0.9})
+        with pytest.raises(NotAllowedError):
+            eve.assign(session.id, "eve")
+        engine.assign(session.id, "eve")
+        assert eve.session(session.id).user_id == "eve"
+
+
+def test_delete_hides_and_purge_erases() -> None:
+    with engine_with() as (engine, _):
+        session_id = _long_session(engine, turns=1)
+
+        engine.delete(session_id)
+        assert engine.sessions() == []
+        assert [session.id for session in engine.sessions(deleted=True)] == [session_id]
+        engine.restore(session_id)
+        assert [session.id for session in engine.sessions()] == [session_id]
+        engine.purge(session_id)
+
+        assert engine.sessions() == engine.sessions(deleted=True) == []
+        assert engine.search("ORD-0") == []

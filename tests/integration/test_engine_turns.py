@@ -1,0 +1,288 @@
+"""Turns of stored sessions: whatever happens, what was said is kept and the turn ends once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Generator
+from typing import cast
+
+import pytest
+
+from ctxcore.assembly.legality import PROVIDERS, lint
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.errors import NoModelError, NotAllowedError, TurnStateError
+from ctxcore.engine.events import (
+    CompactionFinished,
+    CompactionStarted,
+    ContextBuilt,
+    TextDelta,
+    ToolCallRequested,
+    ToolResultAdded,
+    TurnEnded,
+    TurnEvent,
+    UsageReported,
+)
+from ctxcore.gateway.errors import ErrorKind
+from ctxcore.gateway.scripted import ScriptedReply
+from ctxcore.messages.values import ToolCall
+from ctxcore.store.errors import LeaseTakenError
+from ctxcore.store.values import Scope
+from tests.engines import ended, engine_with, saying
+
+SEARCH = {
+    "type": "function",
+    "function": {
+        "name": "search",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
+    },
+}
+
+
+def _asks(call_id: str) -> ScriptedReply:
+    return ScriptedReply(calls=(ToolCall(id=call_id, name="search", arguments='{"q": "x"}'),))
+
+
+def test_a_turn_stores_both_sides_and_reports_usage() -> None:
+    with engine_with([saying("Hello Ada")]) as (engine, _):
+        session = engine.create_session("greeting", system="Be brief.")
+
+        events = list(engine.chat(session.id, "I am Ada"))
+
+        said = [info.message.text for info in engine.store.messages(session.id)]
+        assert said == ["Be brief.", "I am Ada", "Hello Ada"]
+        kinds = [type(event) for event in events if type(event).__name__ != "Waiting"]
+        assert kinds[0] is ContextBuilt
+        assert kinds[-2:] == [UsageReported, TurnEnded]
+        assert "".join(e.text for e in events if isinstance(e, TextDelta)) == "Hello Ada"
+        [call] = engine.store.calls(session.id)
+        assert call.input_tokens
+        assert call.estimate["recent"] > 0
+        assert call.seq == 3
+
+
+def test_a_turn_knows_how_large_the_whole_history_was() -> None:
+    with engine_with() as (engine, _):
+        session = engine.create_session()
+        ended(engine.chat(session.id, "one"))
+        ended(engine.chat(session.id, "two"))
+
+        assert [turn.history_messages for turn in engine.store.turns(session.id)] == [2, 4]
+
+
+def test_tools_run_in_a_loop_and_their_outputs_are_stored() -> None:
+    with engine_with([_asks("c1"), _asks("c2"), saying("found it")]) as (engine, model):
+        session = engine.create_session()
+
+        def run(call: ToolCall) -> str:
+            return f"for {call.id}"
+
+        events = list(engine.chat(session.id, "find x", tools=[SEARCH], run_tool=run))
+
+        assert [e.output for e in events if isinstance(e, ToolResultAdded)] == ["for c1", "for c2"]
+        assert ended(events).text == "found it"
+        assert model.requests[-1].tools
+        roles = [info.message.role for info in engine.store.messages(session.id)]
+        assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
+
+
+def test_a_failing_tool_is_told_to_the_model_and_the_turn_goes_on() -> None:
+    def broken(call: ToolCall) -> str:
+        raise RuntimeError("the disk is full")
+
+    with engine_with([_asks("c1"), saying("sorry")]) as (engine, model):
+        session = engine.create_session()
+
+        end = ended(engine.chat(session.id, "find", tools=[SEARCH], run_tool=broken))
+
+        assert end.state == "done"
+        assert "the disk is full" in str(model.requests[-1].messages[-1])
+
+
+def test_without_run_tool_a_turn_waits_and_goes_on_when_the_results_are_there() -> None:
+    with engine_with([_asks("c1"), saying("done")]) as (engine, _):
+        session = engine.create_session()
+        events = list(engine.chat(session.id, "find x", tools=[SEARCH]))
+        assert ended(events).state == "awaiting_tools"
+        assert any(isinstance(event, ToolCallRequested) for event in events)
+
+        engine.append(session.id, [{"role": "tool", "tool_call_id": "c1", "content": "42"}])
+        end = ended(engine.continue_turn(session.id, tools=[SEARCH]))
+
+        assert (end.state, end.text) == ("done", "done")
+        assert len(engine.store.turns(session.id)) == 1
+
+
+def test_a_model_that_never_stops_asking_for_tools_is_stopped() -> None:
+    with engine_with(otherwise=_asks("again")) as (engine, _):
+        session = engine.create_session()
+
+        end = ended(engine.chat(session.id, "go", tools=[SEARCH], run_tool=lambda _: "more"))
+
+        assert end.state == "failed"
+        assert "25 times" in (end.error or "")
+
+
+def test_closing_the_iterator_keeps_what_was_said_as_stopped() -> None:
+    slow = ScriptedReply(
+        text="one two three four five six", chunk_chars=4, chunk_delay_seconds=0.01
+    )
+    with engine_with([slow]) as (engine, model):
+        session = engine.create_session()
+        events = cast("Generator[TurnEvent]", engine.chat(session.id, "count"))
+        for event in events:
+            if isinstance(event, TextDelta):
+                break
+        events.close()
+
+        [turn] = engine.store.turns(session.id)
+        assert turn.state == "stopped"
+        assert engine.store.messages(session.id)[-1].message.text.startswith("one")
+        assert model.cancelled == 1
+        assert ended(engine.chat(session.id, "and now?")).state == "done"
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("auth", "check"), ("unknown_model", "name"), ("content_filter", "reword")]
+)
+def test_a_provider_error_is_a_recorded_state_with_a_way_out(kind: ErrorKind, hint: str) -> None:
+    with engine_with([ScriptedReply(error=kind), saying("back again")]) as (engine, _):
+        session = engine.create_session()
+
+        end = ended(engine.chat(session.id, "hello?"))
+
+        assert end.state == "failed"
+        assert hint in (end.error or "")
+        assert engine.store.turns(session.id)[0].error == end.error
+        assert [info.message.text for info in engine.store.messages(session.id)] == ["hello?"]
+        assert ended(engine.continue_turn(session.id)).text == "back again"
+
+
+def test_an_overflow_compacts_once_and_sends_again() -> None:
+    with engine_with(window=40_000, provider_window=900) as (engine, model):
+        session = engine.create_session()
+        told = [{"role": "user", "content": f"fact {n}: " + "words " * 40} for n in range(30)]
+        engine.append(session.id, told)
+
+        events = list(engine.chat(session.id, "what now?"))
+
+        kinds = [type(e) for e in events if type(e).__name__.startswith("Compaction")]
+        assert kinds == [CompactionStarted, CompactionFinished]
+        assert ended(events).state == "done"
+        assert len(model.requests) == 2
+
+
+def test_a_second_overflow_ends_the_turn_with_a_sentence() -> None:
+    with engine_with(window=40_000, provider_window=5) as (engine, _):
+        session = engine.create_session()
+        engine.append(session.id, [{"role": "user", "content": "fact " * 400}] * 5)
+
+        end = ended(engine.chat(session.id, "what now?"))
+
+        assert end.state == "failed"
+        assert "too long" in (end.error or "")
+
+
+def test_two_turns_at_once_are_refused() -> None:
+    slow = ScriptedReply(text="a b c", chunk_chars=1, chunk_delay_seconds=0.01)
+    with engine_with([slow]) as (engine, _):
+        session = engine.create_session()
+        first = engine.chat(session.id, "one")
+        next(first)
+
+        with pytest.raises(LeaseTakenError):
+            next(engine.chat(session.id, "two"))
+
+        assert ended(first).state == "done"
+
+
+def test_nothing_is_sent_above_usable_and_every_context_is_legal() -> None:
+    with engine_with(window=1_200) as (engine, model):
+        session = engine.create_session(system="You help.")
+        for number in range(40):
+            ended(engine.chat(session.id, f"question {number}: " + "some more words " * 12))
+
+        assert len(engine.compactions(session.id)) >= 2
+        for request in model.requests:
+            assert [lint(request.messages, provider) for provider in PROVIDERS] == [[]] * 4
+        for call in engine.store.calls(session.id):
+            used = sum(call.estimate.values()) - call.estimate["reserve"] - call.estimate["free"]
+            assert used <= 900
+
+
+def test_a_changed_threshold_holds_at_the_next_turn() -> None:
+    with engine_with(window=8_000) as (engine, _):
+        session = engine.create_session()
+        for number in range(12):
+            ended(engine.chat(session.id, f"question {number} " + "words " * 40))
+        assert engine.compactions(session.id) == []
+
+        engine.save_policy(Scope(kind="user", owner="local"), {"trigger_ratio": 0.1})
+        ended(engine.chat(session.id, "one more"))
+
+        assert len(engine.compactions(session.id)) == 1
+        assert engine.policy(session.id).source("trigger_ratio") == "user"
+
+
+def test_an_unknown_window_sends_everything_and_compacts_nothing_by_itself() -> None:
+    with engine_with(window=None) as (engine, _):
+        session = engine.create_session()
+        for number in range(5):
+            ended(engine.chat(session.id, f"question {number} " + "words " * 400))
+
+        context = engine.context(session.id)
+
+        assert context.budget is None
+        assert {verdict.verdict for verdict in context.verdicts} == {"kept"}
+
+
+def test_a_session_is_not_another_users_to_see() -> None:
+    with engine_with() as (engine, _):
+        session = engine.create_session("mine")
+        engine.create_user("eve")
+        eve = ContextEngine(engine.store, user_id="eve")
+
+        for verb in (eve.session, eve.context, eve.export, eve.undo, eve.purge, eve.digest):
+            with pytest.raises(NotAllowedError):
+                verb(session.id)
+        assert eve.sessions() == []
+
+
+def test_without_a_model_or_a_turn_the_error_says_what_to_do() -> None:
+    with engine_with() as (engine, _):
+        plain = ContextEngine(engine.store)
+        session = plain.create_session()
+
+        with pytest.raises(NoModelError, match="choose one"):
+            next(plain.chat(session.id, "hi"))
+        with pytest.raises(TurnStateError, match="say something first"):
+            next(engine.continue_turn(session.id))
+
+
+def test_a_hundred_turns_in_one_event_loop_do_not_stall_it() -> None:
+    async def run(engine: ContextEngine, session_ids: list[str]) -> float:
+        worst = 0.0
+
+        async def heartbeat() -> None:
+            nonlocal worst
+            while True:
+                before = time.perf_counter()
+                await asyncio.sleep(0.005)
+                worst = max(worst, time.perf_counter() - before - 0.005)
+
+        async def turn(session_id: str) -> None:
+            async for event in engine.achat(session_id, "hello"):
+                if isinstance(event, TurnEnded):
+                    assert event.state == "done"
+
+        beat = asyncio.create_task(heartbeat())
+        await asyncio.gather(*(turn(session_id) for session_id in session_ids))
+        beat.cancel()
+        return worst
+
+    with engine_with() as (engine, _):
+        ended(engine.chat(engine.create_session().id, "load everything first"))
+        session_ids = [engine.create_session(f"s{n}").id for n in range(100)]
+
+        # 0.05 s is asked of a quiet machine; a test must also hold beside others.
+        assert asyncio.run(run(engine, session_ids)) < 0.5
