@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.breakdown import Segment, make_breakdown
-from ctxcore.assembly.context import Context, RouterLine, Synthetic
+from ctxcore.assembly.context import Context, Synthetic
 from ctxcore.assembly.elide import elide
 from ctxcore.assembly.explaining import explain
 from ctxcore.assembly.history import HistoryView
@@ -24,9 +24,9 @@ from ctxcore.assembly.shedding import shed
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
-from ctxcore.messages.canonical import printable_json
+from ctxcore.messages.canonical import printable, printable_json
 from ctxcore.messages.openai import to_openai
-from ctxcore.messages.values import JsonObject, text_message
+from ctxcore.messages.values import JsonObject, Message, Text, text_message
 from ctxcore.policy import Policy
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
@@ -243,7 +243,7 @@ class Builder:
             repairs=tuple(repairer.repairs),
             budget=budget,
             prefix_messages=_prefix(merged, prefix),
-            lines=_router_lines(items, reading.anchors.last_user),
+            said=_said(items, reading.anchors.last_user),
             summary=self._active.summary,
             summarized_messages=self._active.covered_messages,
             language=self._language(reading),
@@ -251,6 +251,11 @@ class Builder:
 
 
 def _to_dictionary(group: Merged) -> JsonObject:
+    content, calls = group.message.content, group.message.calls
+    if len(content) == 1 and not calls and isinstance(content[0], Text) and not content[0].extra:
+        plain = to_openai(group.message)  # nearly every message: only its words can need care
+        plain["content"] = printable(content[0].text)
+        return plain
     message = to_openai(group.message, with_reasoning=group.has_reasoning)
     return {key: printable_json(value) for key, value in message.items()}
 
@@ -265,12 +270,11 @@ def _prefix(merged: Sequence[Merged], prefix_items: int) -> int:
     return len(merged)
 
 
-def _router_lines(items: Sequence[Item], last_user: int | None) -> tuple[RouterLine, ...]:
+def _said(items: Sequence[Item], last_user: int | None) -> tuple[Message, ...]:
     return tuple(
-        RouterLine(role=item.message.role, text=item.message.text, action=item.message.action)
+        item.message
         for item in items
         if item.row is not None
         and item.seq != last_user
         and item.message.role in ("user", "assistant")
-        and item.message.text
     )

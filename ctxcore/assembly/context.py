@@ -10,7 +10,7 @@ from ctxcore.assembly.repairs import Repair
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
-from ctxcore.messages.values import JsonObject
+from ctxcore.messages.values import JsonObject, Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,15 +20,6 @@ class Synthetic:
     kind: str
     text: str
     tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouterLine:
-    """One message as a router reads it."""
-
-    role: str
-    text: str
-    action: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,7 +42,8 @@ class Context:
     """None where the model's window is unknown."""
     prefix_messages: int
     """So many of `messages` stay the same until the next break of the prompt cache."""
-    lines: tuple[RouterLine, ...] = field(repr=False, default=())
+    said: tuple[Message, ...] = field(repr=False, default=())
+    """What people and the model said before the current message, in the history's own words."""
     summary: str = ""
     summarized_messages: int = 0
     language: str = "en"
@@ -65,7 +57,7 @@ class Context:
 
         Empty when there is nothing before the current message. Source: the first design.
         """
-        said = list(_rendered(self.lines))
+        said = list(_rendered(self.said))
         if self.summary:
             said.insert(
                 0, f"{_text_header(self.language, self.summarized_messages)}\n{self.summary}"
@@ -73,10 +65,11 @@ class Context:
         return printable("\n".join(said))
 
 
-def _rendered(lines: Sequence[RouterLine]) -> Iterable[str]:
-    for line in lines:
-        action = f"[{line.action}] " if line.action else ""
-        yield f"{line.role.upper()}: {action}{' '.join(line.text.split())}"
+def _rendered(said: Sequence[Message]) -> Iterable[str]:
+    for message in said:
+        if words := message.text:
+            action = f"[{message.action}] " if message.action else ""
+            yield f"{message.role.upper()}: {action}{' '.join(words.split())}"
 
 
 def _text_header(language: str, messages: int) -> str:

@@ -207,6 +207,11 @@ class Repairer:
 
 def is_sayable(message: Message) -> bool:
     """Whether every provider takes the words of `message` as they are; tool results any."""
+    content = message.content
+    if len(content) == 1 and isinstance(content[0], Text) and not message.name:
+        text = content[0].text  # nearly every message: no look at the other rules is needed
+        if text and not text.isspace():
+            return True
     if message.is_tool_result:
         return True
     if not is_plain_name(message.name):
@@ -248,7 +253,7 @@ def _is_visible(part: Part) -> bool:
 
 
 def _is_blank(part: Part) -> bool:
-    return isinstance(part, Text) and not part.text.strip()
+    return isinstance(part, Text) and (not part.text or part.text.isspace())
 
 
 def _in_words(part: Part) -> Part:

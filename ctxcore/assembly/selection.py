@@ -114,6 +114,9 @@ def _size(
     counter: TokenCounter,
 ) -> float:
     """What a block takes at most, with what it needs to be legal."""
+    head = block[0].message
+    if not head.calls and not head.is_tool_result and is_sayable(head):
+        return block[0].sent_tokens  # nearly every block: one message, nothing to make legal
     sizes = (
         row.sent_tokens
         if row.short_tokens is None or oversize_tokens is None or row.seq in shortened
