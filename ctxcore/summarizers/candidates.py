@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxcore.summarizers.cues import cue_factor
+from ctxcore.summarizers.cues import cue_factor, is_standing
 from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
 from ctxcore.summarizers.terms import TermReader, weigh
 
@@ -41,6 +41,8 @@ class Candidate:
     factor: float
     """What its cues, its speaker and its standing multiply its worth by."""
     is_output: bool = False
+    is_standing: bool = False
+    """Whether it holds an instruction of the user's that goes on holding."""
 
 
 def make_candidates(sources: Sequence[Source]) -> tuple[list[Candidate], dict[str, float]]:
@@ -74,6 +76,7 @@ def _of_source(
                 terms=tuple(dict.fromkeys(term for place in chosen for term in terms[place])),
                 factor=source.factor * _mean_factor(chosen, factors, masses),
                 is_output=source.is_output,
+                is_standing=any(is_standing(spans[place].text, role) for place in chosen),
             )
 
 

@@ -37,6 +37,13 @@ INSTRUCTION = _cue(
     "不要|不得|不许|禁止|必须|务必|只能|一定要|从现在|今后|以后|始终|永远|千万|记住|不再|请用"
     "|(?<![特区性个差级类告])别(?![人的墅名处])",
 )
+STANDING = _cue(  # what holds until it is taken back, not just for the next step
+    1.0,
+    rf"{_OPENS}(?:never|always)|from now on|going forward|at all times|under no circumstances"
+    rf"|in no case|{_OPENS}(?:do not|don['’]t) [^.!?\n]* (?:without|unless|until)"
+    r"|standing instruction|(?:the|new|this) rule|still needs? my|only after i",
+    "不要|不得|不许|禁止|必须|务必|只能|一定要|从现在|今后|以后|始终|永远|千万|不再",
+)
 DECISION = _cue(
     1.25,
     r"decided?|decision|agreed?|we(?:['’]ll| will) (?:go|use|take)|let['’]s (?:go|use|take)"
@@ -85,6 +92,17 @@ QUESTION = Cue(factor=0.8, english=re.compile(r"[?？][\"'”’)]*$"))  # its a
 
 _ANY_SPEAKER = (DECISION, OUTCOME, OPEN, SELF, DATE, LITERAL, QUESTION)
 _ASKER = (INSTRUCTION, REQUEST, *_ANY_SPEAKER)
+
+
+def is_standing(text: str, role: Role | None) -> bool:
+    """Whether a user lays down what holds from then on."""
+    if role in ("assistant", "tool"):
+        return False
+    chinese = STANDING.chinese
+    return bool(
+        STANDING.english.search(text.lower())
+        or (chinese and not text.isascii() and chinese.search(text))
+    )
 
 
 def cue_factor(text: str, role: Role | None) -> float:

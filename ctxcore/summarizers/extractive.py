@@ -20,6 +20,7 @@ from ctxcore.summarizers.sources import source_lines
 from ctxcore.tokens.counter import TokenCounter
 
 OUTPUT_SHARE = 0.25  # of the budget that tool outputs and code may take while there is talk left
+STANDING_SHARE = 0.2  # people forgive a lost detail sooner than a broken rule
 STANDING = 1.2  # of what an earlier fold chose: it won against more than what is folded now
 ROLE_FACTOR: dict[Role | None, float] = {"user": 1.05, "tool": 0.7}
 
@@ -45,7 +46,9 @@ class ExtractiveSummarizer:
         )
         output_tokens = self._output_tokens(candidates, request.max_tokens)
         selection = Selection(candidates, weights, self._counter.count)
-        selection.fill(request.max_tokens, output_tokens=output_tokens)
+        first = int(request.max_tokens * STANDING_SHARE)
+        selection.fill_standing(first)
+        selection.fill(request.max_tokens - first, output_tokens=output_tokens)
         # Counts of parts do not add up to the count of the whole: what that left free is filled.
         spare = request.max_tokens - self._counter.count(draft.quote(selection.chosen))
         if spare > 0:

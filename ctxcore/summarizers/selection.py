@@ -44,6 +44,19 @@ class Selection:
         """Choose with that many tokens more, of which machine output may take `output_tokens`."""
         self._left += tokens
         self._left_output += output_tokens
+        self._run()
+
+    def fill_standing(self, tokens: int) -> None:
+        """Choose with that many tokens among the standing instructions alone."""
+        every = self._heap
+        self._heap = [entry for entry in every if self._candidates[entry[1]].is_standing]
+        others = [entry for entry in every if not self._candidates[entry[1]].is_standing]
+        heapq.heapify(self._heap)
+        self.fill(tokens, output_tokens=0)
+        self._heap.extend(others)
+        heapq.heapify(self._heap)
+
+    def _run(self) -> None:
         too_long: list[tuple[float, int]] = []
         while self._heap and self._left > 0:
             rate, at = heapq.heappop(self._heap)

@@ -118,6 +118,16 @@ def test_standing_instructions_survive_a_tenth_of_the_tokens(rule: str, place: i
     assert rule in summarize(*talk, max_tokens=tokens // 10)
 
 
+def test_a_standing_instruction_is_not_drowned_by_rare_words() -> None:
+    rule = "Never restart the primary without asking me."
+    dense = [
+        assistant(f"Node db-{n} of zone {n * 7} reports lag {n * 13} ms, ticket TRK-{n * 97}.")
+        for n in range(60)
+    ]
+
+    assert rule in summarize(user(rule), *dense, max_tokens=160)
+
+
 def test_the_same_thing_said_again_is_quoted_once() -> None:
     said = [user("The deadline for the Lisbon report is Friday noon.") for _ in range(6)]
     said.append(user("Maria reviews the budget appendix."))
