@@ -73,11 +73,22 @@ class Compactions:
         self._desk = desk
 
     def due(self, subject: Subject) -> Trigger | None:
-        """The rule that asks for a compaction now; after an undo or failures, only an overflow."""
+        """The rule that asks for a compaction now; after an undo or failures, only an overflow.
+
+        An overflow is named before any other rule that holds: it cannot wait for the answer.
+        """
         measured = measure(subject.view, subject.call, subject.record)
+        too_large = overflow(measured, subject.call)
         if self._waits(subject):
-            return overflow(measured, subject.call)
-        return find_trigger(measured, subject.call)
+            return too_large
+        found = find_trigger(measured, subject.call)
+        return too_large if found and too_large else found
+
+    def needed(self, subject: Subject) -> Trigger | None:
+        """The rule that the input cannot be sent whole; None where compaction is switched off."""
+        if not subject.call.policy.is_automatic:
+            return None
+        return overflow(measure(subject.view, subject.call, subject.record), subject.call)
 
     def propose(
         self, subject: Subject, trigger: Trigger | None = None, summarizer: Summarizer | None = None

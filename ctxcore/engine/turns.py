@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.measuring import Trigger
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import NoModelError, TurnStateError
@@ -145,22 +146,20 @@ class Turns:
     def _before_send(self, asked: Asked) -> Iterator[TurnEvent]:
         with self._desk.slots:
             subject = self._subject(asked)
-            trigger = self._compactions.due(subject)
-        is_early = subject.call.policy.check_at == "before_send"
-        if trigger is not None and (is_early or trigger.rule == "input above usable"):
-            yield from self._compact(asked, subject)
+            trigger = self._compactions.needed(subject)
+            if trigger is None and subject.call.policy.check_at == "before_send":
+                trigger = self._compactions.due(subject)
+        if trigger is not None:
+            yield from self._compact(subject, trigger)
 
     def _after_answer(self, asked: Asked) -> Iterator[TurnEvent]:
         with self._desk.slots:
             subject = self._subject(asked)
             due = self._compactions.due(subject)
         if due is not None and subject.call.policy.check_at == "after_answer":
-            yield from self._compact(asked, subject)
+            yield from self._compact(subject, due)
 
-    def _compact(self, asked: Asked, subject: Subject) -> Iterator[TurnEvent]:
-        trigger = self._compactions.due(subject)
-        if trigger is None:
-            return
+    def _compact(self, subject: Subject, trigger: Trigger) -> Iterator[TurnEvent]:
         yield CompactionStarted(trigger=str(trigger))
         try:
             proposal = self._compactions.propose(subject, trigger)

@@ -210,6 +210,19 @@ def test_nothing_is_sent_above_usable_and_every_context_is_legal() -> None:
             assert used <= 900
 
 
+def test_a_send_above_usable_compacts_first() -> None:
+    with engine_with(window=1_200) as (engine, model):
+        session = engine.create_session()
+        told = [{"role": "user", "content": f"fact {n}: " + "words " * 40} for n in range(30)]
+        engine.append(session.id, told)
+
+        events = list(engine.chat(session.id, "what now?"))
+
+        kinds = [type(event) for event in events]
+        assert kinds.index(CompactionFinished) < kinds.index(ContextBuilt)
+        assert "conversation_summary" in str(model.requests[0].messages)
+
+
 def test_a_changed_threshold_holds_at_the_next_turn() -> None:
     with engine_with(window=8_000) as (engine, _):
         session = engine.create_session()
