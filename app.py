@@ -1,0 +1,69 @@
+"""Owns the web application: the dashboard behind headers that keep every page to its own origin.
+
+Start it with `streamlit run app.py`. What a model writes must never make a browser fetch anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",  # the front end's own bundles need both
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self' ws: wss:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+SECURITY_HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class SecurityHeaders:
+    """Adds the headers to every answer over HTTP."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on and completes the head of its answer."""
+
+        async def send_with_headers(message: Message) -> None:
+            await send(_with_headers(message))
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def _with_headers(message: MutableMapping[str, object]) -> MutableMapping[str, object]:
+    if message["type"] != "http.response.start":
+        return message
+    given = message.get("headers") or ()
+    assert isinstance(given, (list, tuple))
+    return {**message, "headers": [*given, *SECURITY_HEADERS]}
+
+
+@asynccontextmanager
+async def import_early(_: st.App) -> AsyncIterator[None]:
+    """Imports the shell while the first browser is still loading its scripts: saves a second."""
+    threading.Thread(target=import_module, args=("dashboard.shell",), daemon=True).start()
+    yield
+
+
+app = st.App("dashboard/main.py", lifespan=import_early, middleware=[Middleware(SecurityHeaders)])

@@ -1,0 +1,1 @@
+"""Owns the dashboard behind the pages: shell, running turns, texts and charts."""

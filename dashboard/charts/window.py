@@ -1,0 +1,157 @@
+"""Owns the picture of a window: one bar of its segments, with trigger and target, and their table.
+
+It is plain HTML, not a chart: it is there with the first paint, is redrawn in place while an answer
+streams, and reads out as a table. Everything that is written into it is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ctxcore.assembly.breakdown import SEGMENTS, Breakdown, Segment
+from ctxcore.assembly.context import Context
+from ctxcore.budget import TokenBudget
+from dashboard import numbers
+from dashboard.charts.palette import SEGMENT_COLORS, TARGET_COLOR, TRIGGER_COLOR
+
+OUTSIDE = "outside the window"  # the reason that verdicts give
+Label = Callable[[str], str]
+
+CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"
+
+_HATCH = "repeating-linear-gradient(45deg,{0} 0 3px,transparent 3px 7px)"
+_LABEL_SHARE = 0.12  # of the bar: below it a label does not fit on a phone
+_DARK_TEXT: frozenset[Segment] = frozenset({"tools", "facts", "recent", "pinned"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One segment of the bar; shares are of the whole bar."""
+
+    segment: Segment
+    tokens: int
+    share: float
+
+
+def window_parts(breakdown: Breakdown) -> tuple[Part, ...]:
+    """The segments that take anything, in order; together they are the window.
+
+    Where the window is unknown, or the input is larger than it, they are shares of the input.
+    """
+    sizes: list[tuple[Segment, int]] = [
+        (segment, getattr(breakdown, segment)) for segment in SEGMENTS
+    ]
+    shown = [(segment, size) for segment, size in sizes if size > 0]
+    whole = sum(size for _, size in shown)
+    return tuple(Part(segment=segment, tokens=size, share=size / whole) for segment, size in shown)
+
+
+def outside_tokens(context: Context) -> int:
+    """What the uncovered messages take that are left out because the window is full.
+
+    Triggers count them, the context does not.
+    """
+    return sum(run.before_tokens for run in context.runs if run.reason == OUTSIDE)
+
+
+def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
+    """The breakdown once `reply_tokens` of an answer are part of the recent messages."""
+    taken = {name: getattr(breakdown, name) for name in SEGMENTS}
+    taken["recent"] += reply_tokens
+    if breakdown.window is not None:
+        taken["free"] -= reply_tokens
+    return Breakdown(**taken, window=breakdown.window)
+
+
+def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -> str:
+    """The bar as HTML; `label` gives the words for a key."""
+    parts = window_parts(breakdown)
+    whole = sum(part.tokens for part in parts)
+    pieces = "".join(_piece(part, label) for part in parts)
+    ticks = "".join(_ticks(budget, whole, label)) if breakdown.window is not None else ""
+    spoken = ", ".join(f"{label(part.segment)} {part.tokens:,}" for part in parts)
+    return (
+        f'<div role="img" aria-label="{escape(label("bar"))}: {escape(spoken)}" '
+        f'style="position:relative;padding:16px 0 18px 0">'
+        f'<div style="display:flex;height:26px;border-radius:5px;overflow:hidden">{pieces}</div>'
+        f"{ticks}</div>"
+    )
+
+
+def window_table(breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
+    """The same numbers as an HTML table: segment, tokens, share of the window, how found."""
+    parts = window_parts(breakdown)
+    heads = "".join(
+        f'<th scope="col" style="text-align:{side};{CELL}">{escape(label(name))}</th>'
+        for name, side in (("segment", "left"), ("tokens", "right"), ("share", "right"))
+    )
+    rows = "".join(_row(part, breakdown, label, is_exact=is_exact) for part in parts)
+    return (
+        '<table style="width:100%;border-collapse:collapse;font-size:0.875rem;border:0">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(part: Part, breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
+    share = numbers.percent(part.tokens, breakdown.window or breakdown.input_tokens)
+    written = numbers.tokens(part.tokens, is_exact=is_exact or part.segment == "reserve")
+    return (
+        f'<tr><td style="{CELL}">{swatch(part.segment)}{escape(label(part.segment))}</td>'
+        f'<td style="text-align:right;font-variant-numeric:tabular-nums;{CELL}">{written}</td>'
+        f'<td style="text-align:right;font-variant-numeric:tabular-nums;{CELL}">'
+        f"{escape(share)}</td></tr>"
+    )
+
+
+def swatch(segment: Segment) -> str:
+    """A small square in the colour of a segment."""
+    return (
+        '<span style="display:inline-block;width:.75em;height:.75em;border-radius:2px;'
+        f'margin-right:.5em;{_fill(segment)}"></span>'
+    )
+
+
+def _fill(segment: Segment) -> str:
+    color = SEGMENT_COLORS[segment]
+    if segment == "reserve":
+        return f"background:{_HATCH.format(color)};box-shadow:inset 0 0 0 1px {color}"
+    return f"background:{color}"
+
+
+def _piece(part: Part, label: Label) -> str:
+    name = escape(label(part.segment))
+    text = name if part.share >= _LABEL_SHARE and part.segment not in ("free", "reserve") else ""
+    color = "#111" if part.segment in _DARK_TEXT else "#fff"
+    return (
+        f'<div title="{name}: {part.tokens:,}" style="width:{part.share:.4%};{_fill(part.segment)};'
+        f"color:{color};font-size:.75rem;line-height:26px;text-align:center;overflow:hidden;"
+        'white-space:nowrap;box-sizing:border-box;border-right:1px solid rgba(255,255,255,.55)">'
+        f"{text}</div>"
+    )
+
+
+def _ticks(budget: TokenBudget | None, whole: int, label: Label) -> Sequence[str]:
+    if budget is None or not whole:
+        return ()
+    marks = (
+        ("trigger", budget.trigger_tokens, TRIGGER_COLOR, "top:0"),
+        ("target", budget.target_tokens, TARGET_COLOR, "bottom:0"),
+    )
+    return [
+        _tick(label(name), at, at / whole, color, edge)
+        for name, at, color, edge in marks
+        if at <= whole
+    ]
+
+
+def _tick(name: str, tokens: int, share: float, color: str, edge: str) -> str:
+    anchor = "right:4px" if share > 0.5 else "left:4px"
+    return (
+        f'<div title="{escape(name)}: {tokens:,}" style="position:absolute;left:{share:.4%};top:0;'
+        f'bottom:0;width:0;border-left:2px solid {color}">'
+        f'<span style="position:absolute;{edge};{anchor};font-size:.7rem;line-height:14px;'
+        f'white-space:nowrap;color:{color};font-weight:600">{escape(name)} '
+        f"{numbers.short_tokens(tokens)}</span></div>"
+    )

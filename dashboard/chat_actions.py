@@ -1,0 +1,127 @@
+"""Owns what a person does on the chat page: say, stop, retry, mark, fork, undo; callbacks all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from dashboard.hub import hub
+from dashboard.sentences import sentence
+from dashboard.services import default_model, engine
+from dashboard.shell import current_session, select_session
+from dashboard.texts import t
+
+P = ParamSpec("P")
+
+PROBLEM = "chat_problem"
+SHOWN = "chat_shown"
+NEW_MODEL = "chat_model_new"
+
+_TITLE_CHARS = 60
+
+
+def _telling(act: Callable[P, None]) -> Callable[P, None]:
+    """`act`, whose errors the page tells on its next run."""
+
+    @wraps(act)
+    def told(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            act(*args, **kwargs)
+        except ContextError as error:
+            st.session_state[PROBLEM] = sentence(error)
+
+    return told
+
+
+@_telling
+def say(text: str) -> None:
+    """Says `text` in the session in hand, in a new one where there is none."""
+    session = current_session()
+    if session is None:
+        session = engine().create_session(model=st.session_state.get(NEW_MODEL))
+        select_session(session.id)
+    if not session.title:
+        engine().rename(session.id, " ".join(text.split())[:_TITLE_CHARS])
+    hub().start(engine(), session.id, text)
+
+
+def submit() -> None:
+    """Says what stands in the input field."""
+    say(st.session_state["chat_ask"])
+
+
+@_telling
+def retry() -> None:
+    """Goes on with the last turn."""
+    if (session := current_session()) is not None:
+        hub().resume(engine(), session.id)
+
+
+def stop(session_id: str) -> None:
+    """Stops the running turn; the answer so far is kept."""
+    if (turn := hub().running(session_id)) is not None:
+        turn.cancel()
+
+
+def dismiss(session_id: str) -> None:
+    """Takes a message that could not be sent off the page."""
+    hub().dismiss(session_id)
+
+
+@_telling
+def act_on_message(key: str, seq: int) -> None:
+    """Does what was chosen in the menu of message `seq` (from 1)."""
+    session = current_session()
+    if session is None:
+        return
+    match st.session_state[key]:
+        case "pin":
+            engine().pin(session.id, seq - 1)
+        case "unpin":
+            engine().unpin(session.id, seq - 1)
+        case "exclude":
+            engine().exclude(session.id, seq - 1)
+        case "include":
+            engine().include(session.id, seq - 1)
+        case "fork":
+            select_session(engine().fork(session.id, seq - 1).id)
+            st.toast(t("chat.forked"), icon=":material/call_split:")
+
+
+@_telling
+def unpin(session_id: str, seq: int) -> None:
+    """Lets message `seq` be folded again."""
+    engine().unpin(session_id, seq - 1)
+
+
+@_telling
+def undo(session_id: str) -> None:
+    """Takes the last compaction back."""
+    if engine().undo(session_id) is not None:
+        st.toast(t("compact.undone"), icon=":material/undo:")
+
+
+@_telling
+def redo(session_id: str) -> None:
+    """Takes the last undo back."""
+    if engine().redo(session_id) is not None:
+        st.toast(t("compact.redone"), icon=":material/redo:")
+
+
+@_telling
+def choose_model(session_id: str | None, key: str) -> None:
+    """Changes the model of the session in hand, or of the one that is about to start."""
+    chosen = st.session_state[key]
+    if session_id is None:
+        st.session_state[NEW_MODEL] = chosen
+    else:
+        engine().set_model(session_id, None if chosen == default_model() else chosen)
+
+
+def show_older(page: int) -> None:
+    """Shows `page` more of the older messages."""
+    st.session_state[SHOWN] = st.session_state.get(SHOWN, page) + page

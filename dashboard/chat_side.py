@@ -1,0 +1,131 @@
+"""Owns the right side of the chat page: model, window, compaction buttons, pinned messages."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ctxcore.assembly.context import Context
+from ctxcore.engine.models import ModelCatalog
+from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
+from ctxcore.store.values import SessionInfo
+from dashboard import chat_actions
+from dashboard.panels import open_compaction, window_panel
+from dashboard.safe_markdown import plain_label
+from dashboard.services import default_model, engine
+from dashboard.texts import t
+from dashboard.transcript import can_redo
+
+
+def model_names(session_model: str | None, catalog: ModelCatalog) -> list[str]:
+    """The models to choose from, each once: the default, the connections, the built-in one."""
+    named = [
+        session_model or default_model(),
+        default_model(),
+        *(connection.model for connection in catalog.connections),
+        LOCAL_MODEL,
+    ]
+    return list(dict.fromkeys(named))
+
+
+def model_label(model: str, catalog: ModelCatalog) -> str:
+    """What a model is called in the list."""
+    if model == LOCAL_MODEL:
+        return t("chat.local_model")
+    connection = catalog.connection(model)
+    return f"{connection.name} · {model}" if connection and connection.name else model
+
+
+def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
+    """The model picker and what is to know about the model; the model chosen."""
+    catalog = ModelCatalog.load(engine().store)
+    pending = st.session_state.get(chat_actions.NEW_MODEL)
+    chosen = session.model if session else pending
+    names = model_names(chosen, catalog)
+    session_id = session.id if session else None
+    key = f"chat_model_{session_id or 'none'}"
+    st.session_state[key] = chosen or default_model()
+    model = st.selectbox(
+        t("chat.model"),
+        names,
+        format_func=lambda name: model_label(name, catalog),
+        key=key,
+        disabled=is_running,
+        on_change=chat_actions.choose_model,
+        args=(session_id, key),
+    )
+    _about_model(model)
+    return model
+
+
+def _about_model(model: str) -> None:
+    if model != LOCAL_MODEL:
+        return
+    status = local_model_status()
+    if status.available:
+        st.caption(t("chat.local_note"))
+        return
+    st.warning(
+        t("chat.local_unavailable", reason=plain_label(status.reason, max_chars=300)),
+        icon=":material/info:",
+    )
+    st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
+
+
+def draw_window(panel: DeltaGenerator, context: Context | None) -> None:
+    """The window in its place, so that a running turn can redraw it there."""
+    if context is not None:
+        with panel.container():
+            window_panel(context)
+
+
+def draw_buttons(session: SessionInfo, *, is_running: bool) -> None:
+    """Compact, undo, redo."""
+    compactions = engine().compactions(session.id)
+    active_id = session.active_compaction_id
+    with st.container(horizontal=True, gap="xsmall", key="chat_compact_buttons"):
+        st.button(
+            t("compact.open"),
+            key="chat_compact",
+            icon=":material/compress:",
+            shortcut="Ctrl+K",
+            disabled=is_running or not session.length,
+            on_click=open_compaction,
+            args=(session.id,),
+        )
+        st.button(
+            t("compact.undo"),
+            key="chat_undo",
+            icon=":material/undo:",
+            help=t("compact.undo_help"),
+            disabled=is_running or active_id is None,
+            on_click=chat_actions.undo,
+            args=(session.id,),
+        )
+        st.button(
+            t("compact.redo"),
+            key="chat_redo",
+            icon=":material/redo:",
+            help=t("compact.redo_help"),
+            disabled=is_running or not can_redo(compactions, active_id),
+            on_click=chat_actions.redo,
+            args=(session.id,),
+        )
+
+
+def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:
+    """The pinned messages, each with a way to let it go."""
+    if not pinned:
+        return
+    st.markdown(f"**{t('chat.pinned')}**")
+    for seq in sorted(pinned):
+        info = engine().store.messages(session.id, seq, seq)[0]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"chat_pin_{seq}"):
+            st.caption(f"#{seq} {plain_label(info.message.text, max_chars=90)}", width="stretch")
+            st.button(
+                t("chat.action.unpin"),
+                key=f"chat_unpin_{seq}",
+                type="tertiary",
+                on_click=chat_actions.unpin,
+                args=(session.id, seq),
+            )

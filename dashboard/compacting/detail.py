@@ -1,0 +1,179 @@
+"""Owns what the page tells of one compaction: what it does to the next call, steps, texts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from ctxcore.assembly.building import build_context
+from ctxcore.assembly.context import Context
+from ctxcore.engine.desk import Subject
+from ctxcore.store.values import CompactionInfo, SessionInfo
+from dashboard import numbers
+from dashboard.charts.compactions import before_and_after
+from dashboard.charts.comparison import comparison_table
+from dashboard.compacting.actions import fork_at
+from dashboard.compacting.labels import outcome_label, strategy_label, trigger_label
+from dashboard.compacting.rows import CompactionRow, folded_between, length_then, steps
+from dashboard.panels import segment_label, show_summary
+from dashboard.reads import message_page
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.shell import session_title
+from dashboard.texts import t
+from dashboard.usage.account import excerpt
+from dashboard.usage.labels import part_colors, part_names
+from dashboard.widgets import Row, plain_table
+
+PAGE_MESSAGES = 50
+LONG_SUMMARY_CHARS = 1_500
+
+
+def show_detail(session: SessionInfo, row: CompactionRow) -> None:
+    """One compaction of the tree."""
+    info = row.info
+    st.subheader(t("compaction.detail", number=info.number))
+    st.markdown(_headline(row))
+    st.caption(t("compaction.reason", reason=plain_label(trigger_label(row), max_chars=300)))
+    if row.is_fallback:
+        st.warning(plain_label(info.compaction.reason, max_chars=300), icon=":material/warning:")
+    subject = engine().subject(session.id)
+    parent = _parent(info)
+    _bars(subject, info, parent)
+    _steps(info)
+    _summary(info)
+    _folded(session, subject, info, parent)
+    _fork(session, row)
+
+
+def _headline(row: CompactionRow) -> str:
+    record = row.info.compaction
+    before = row.before_tokens
+    return t(
+        "compaction.headline",
+        before=numbers.tokens(before),
+        after=numbers.tokens(record.after_tokens),
+        saved=numbers.tokens(None if before is None else before - record.after_tokens),
+        share=numbers.percent(None if before is None else before - record.after_tokens, before),
+        covered=f"{record.covered_until:,}",
+    )
+
+
+def _parent(info: CompactionInfo) -> CompactionInfo | None:
+    if info.parent_id is None:
+        return None
+    return engine().store.compaction(info.session_id, info.parent_id)
+
+
+def _bars(subject: Subject, info: CompactionInfo, parent: CompactionInfo | None) -> None:
+    """The next call as it would be with and without this compaction."""
+    without = build_context(subject.view, subject.call, parent.compaction if parent else None)
+    with_it = build_context(subject.view, subject.call, info.compaction)
+    st.caption(_left_out(without, with_it))
+    figure = before_and_after(
+        [
+            (_bar_name("compaction.without", without), without.breakdown.to_dict()),
+            (_bar_name("compaction.with", with_it), with_it.breakdown.to_dict()),
+        ],
+        names=part_names("estimate"),
+        colors=part_colors("estimate"),
+        axis=t("common.tokens"),
+    )
+    key = f"compaction_bars_{info.id}"
+    st.plotly_chart(figure, key=key, alt=t("compaction.bars"), config={"displayModeBar": False})
+    with st.expander(t("usage.as_table"), key=f"{key}_numbers"):
+        st.html(comparison_table(without.breakdown, with_it.breakdown, segment_label))
+
+
+def _bar_name(key: str, context: Context) -> str:
+    return f"{t(key)}: {numbers.tokens(context.tokens, is_exact=context.is_exact)}"
+
+
+def _left_out(without: Context, with_it: Context) -> str:
+    return t(
+        "compaction.left_out",
+        without=f"{_dropped(without):,}",
+        with_it=f"{_dropped(with_it):,}",
+    )
+
+
+def _dropped(context: Context) -> int:
+    """How many messages the call sees nothing of."""
+    return sum(run.last - run.first + 1 for run in context.runs if run.verdict == "dropped")
+
+
+def _steps(info: CompactionInfo) -> None:
+    found = steps(info.details)
+    if not found:
+        return
+    st.markdown(f"**{t('compaction.steps')}**")
+    rows: list[Row] = [
+        {
+            t("compaction.strategies"): strategy_label(step.strategy),
+            t("common.segment.before"): step.before_tokens,
+            t("common.segment.after"): step.after_tokens,
+            t("compaction.outcome"): outcome_label(step.outcome),
+        }
+        for step in found
+    ]
+    plain_table(rows, alt=t("compaction.steps"))
+
+
+def _summary(info: CompactionInfo) -> None:
+    st.markdown(f"**{t('compact.summary')}**")
+    with st.container(border=True, height=_height(info), key=f"compaction_summary_{info.id}"):
+        show_summary(info.compaction.summary)
+    if info.compaction.summary:
+        with st.expander(t("compaction.source"), key=f"compaction_source_{info.id}"):
+            st.code(info.compaction.summary, language=None, wrap_lines=True)
+
+
+def _height(info: CompactionInfo) -> int | Literal["content"]:
+    """A long summary scrolls in its frame."""
+    return 320 if len(info.compaction.summary) > LONG_SUMMARY_CHARS else "content"
+
+
+def _folded(
+    session: SessionInfo, subject: Subject, info: CompactionInfo, parent: CompactionInfo | None
+) -> None:
+    """The messages that this compaction folded and its parent had not, a page at a time."""
+    folded = folded_between(info.compaction, parent.compaction if parent else None)
+    title = t("compaction.folded", count=len(folded))
+    key = f"compaction_folded_{info.id}"
+    with st.expander(title, key=key, on_change="rerun") as opened:
+        if not opened.open or not folded:
+            return
+        pages = -(-len(folded) // PAGE_MESSAGES)
+        page = st.pagination(pages, key=f"{key}_page") if pages > 1 else 1
+        shown = folded[(page - 1) * PAGE_MESSAGES : page * PAGE_MESSAGES]
+        sizes = {row.seq: row.tokens for row in subject.view.get(shown)}
+        wanted = set(shown)
+        rows: list[Row] = [
+            {
+                t("compaction.message"): one.seq,
+                t("compaction.role"): t(f"compaction.role.{one.message.role}"),
+                t("common.segment.tokens"): sizes.get(one.seq),
+                t("compaction.text"): excerpt(
+                    one.message.text or ", ".join(call.name for call in one.message.calls), 160
+                ),
+            }
+            for one in message_page(session, shown[0], shown[-1])
+            if one.seq in wanted
+        ]
+        plain_table(rows, alt=title)
+
+
+def _fork(session: SessionInfo, row: CompactionRow) -> None:
+    """Offers a session of its own that goes on from this compaction."""
+    end = length_then(engine().store, session, row.info)
+    title = t("compaction.fork.title", title=session_title(session), number=row.info.number)
+    st.button(
+        t("compaction.fork"),
+        key=f"compaction_fork_{row.info.id}",
+        icon=":material/fork_right:",
+        help=t("compaction.fork.help", end=f"{end:,}"),
+        disabled=row.state == "undone",
+        on_click=fork_at,
+        args=(row.info, end, title),
+    )

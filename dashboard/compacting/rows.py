@@ -1,0 +1,182 @@
+"""Owns what the compaction page tells: the tree of a session's compactions, and what each did.
+
+A compaction is active, part of the active chain, or undone; undone ones stay in the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from ctxcore.assembly.records import Compaction
+from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import CompactionInfo, SessionInfo
+
+State: TypeAlias = Literal["active", "earlier", "undone"]
+
+RECORDED_BY = "recorded by "  # how the engine names the trigger of another product's compaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionRow:
+    """One compaction of the tree; `depth` counts the branches that were undone before it."""
+
+    info: CompactionInfo
+    state: State
+    depth: int
+    is_imported: bool
+    trigger: str
+    numbers: tuple[tuple[str, int], ...]
+
+    @property
+    def before_tokens(self) -> int | None:
+        """The input before it; None where the program that made it did not say."""
+        return self.info.compaction.before_tokens or None
+
+    @property
+    def saved_ratio(self) -> float | None:
+        """The share of the input that it freed; below 0 where the input grew."""
+        before = self.before_tokens
+        return None if before is None else 1 - self.info.compaction.after_tokens / before
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether a truncation took the place of a summary that failed."""
+        record = self.info.compaction
+        return not self.is_imported and not record.reason.startswith(record.trigger)
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """What it did, as its record says, else as its steps do."""
+        return self.info.compaction.strategies or tuple(
+            step.strategy for step in steps(self.info.details)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """One strategy that was tried."""
+
+    strategy: str
+    before_tokens: int
+    after_tokens: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A compaction that was tried and changed nothing."""
+
+    at: datetime
+    trigger: str
+    reason: str
+    failed: bool
+
+
+def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> list[CompactionRow]:
+    """The compactions of a session, newest first."""
+    chain = active_chain(infos, active_id)
+    depths = _depths(infos)
+    return [_row(info, active_id, chain, depths[info.id]) for info in reversed(infos)]
+
+
+def active_chain(infos: Sequence[CompactionInfo], active_id: str | None) -> list[str]:
+    """The active compaction and those it builds on, newest first."""
+    by_id = {info.id: info for info in infos}
+    chain: list[str] = []
+    at = active_id
+    while at is not None and at in by_id:
+        chain.append(at)
+        at = by_id[at].parent_id
+    return chain
+
+
+def steps(details: JsonObject) -> list[StepRow]:
+    """The strategies that a compaction tried, as its record tells."""
+    raw = details.get("steps")
+    return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
+
+
+def rejected(events: Iterable[tuple[datetime, JsonObject]]) -> list[Rejected]:
+    """The attempts that changed nothing, newest first."""
+    found = [
+        Rejected(
+            at=at,
+            trigger=str(body.get("trigger", "")),
+            reason=str(body.get("reason", "")),
+            failed=bool(body.get("failed")),
+        )
+        for at, body in events
+    ]
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+def _row(
+    info: CompactionInfo, active_id: str | None, chain: Sequence[str], depth: int
+) -> CompactionRow:
+    rule, numbers = _trigger(info)
+    state: State = "active" if info.id == active_id else "earlier" if info.id in chain else "undone"
+    return CompactionRow(
+        info=info,
+        state=state,
+        depth=depth,
+        is_imported=info.compaction.trigger.startswith(RECORDED_BY),
+        trigger=rule,
+        numbers=numbers,
+    )
+
+
+def _depths(infos: Sequence[CompactionInfo]) -> dict[str, int]:
+    """How often the tree had branched on the way to each compaction."""
+    depths: dict[str, int] = {}
+    seen: dict[str | None, int] = {}
+    for info in infos:
+        branch = seen.get(info.parent_id, 0)
+        depths[info.id] = depths.get(info.parent_id or "", 0) + branch
+        seen[info.parent_id] = branch + 1
+    return depths
+
+
+def _trigger(info: CompactionInfo) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """The rule that asked for it, with the numbers it compared."""
+    raw = info.details.get("trigger")
+    if not isinstance(raw, dict):
+        return info.compaction.trigger, ()
+    numbers = raw.get("numbers")
+    pairs = numbers.items() if isinstance(numbers, dict) else ()
+    return str(raw.get("rule", "")), tuple((name, _whole(value)) for name, value in pairs)
+
+
+def _step(raw: JsonObject) -> StepRow:
+    return StepRow(
+        strategy=str(raw.get("strategy", "")),
+        before_tokens=_whole(raw.get("before_tokens")),
+        after_tokens=_whole(raw.get("after_tokens")),
+        outcome=str(raw.get("outcome", "")),
+    )
+
+
+def _whole(value: JsonValue) -> int:
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def folded_between(record: Compaction, parent: Compaction | None) -> list[int]:
+    """The messages that `record` folds and its parent had not, by sequence number."""
+    start = parent.covered_until if parent else 0
+    before = set(parent.kept) | set(parent.pins) if parent else set()
+    stays = {*record.kept, *record.pins}
+    late = sorted(before - stays)
+    return [*late, *(seq for seq in range(start + 1, record.covered_until + 1) if seq not in stays)]
+
+
+def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo) -> int:
+    """How long the history was when the compaction was made, by the times of its messages."""
+    low, high = max(info.compaction.covered_until, 1), session.length
+    while low < high:
+        middle = (low + high + 1) // 2
+        later = store.messages(session.id, middle, middle)[0].created_at > info.created_at
+        low, high = (low, middle - 1) if later else (middle, high)
+    return low

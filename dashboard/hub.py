@@ -1,0 +1,222 @@
+"""Owns turns that run: each in its own thread, so that no click, page or closed tab ends it.
+
+A page follows a turn and may leave at any time; whoever comes back gets all that was said so far.
+Only `cancel` stops a turn, and the engine then keeps the answer as far as it came.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Literal, cast
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.events import (
+    CompactionFinished,
+    CompactionRejected,
+    CompactionStarted,
+    ContextBuilt,
+    ReasoningDelta,
+    TextDelta,
+    TurnEnded,
+    TurnEvent,
+    Waiting,
+)
+from ctxcore.errors import ContextError
+from ctxcore.store.values import TurnState
+
+logger = logging.getLogger(__name__)
+
+CHUNK_SECONDS = 0.05  # one frame a token would send a long answer fifty times over
+Activity = Literal["waiting", "thinking", "answering", "compacting"]
+Events = Iterator[TurnEvent]
+
+
+class RunningTurn:
+    """One turn in its thread; every method may be called from any thread."""
+
+    def __init__(self, session_id: str, text: str, base_length: int) -> None:
+        self.session_id = session_id
+        self.text = text
+        """What the user said; empty where a turn goes on."""
+        self.base_length = base_length
+        """So many messages the session had when the turn started."""
+        self.state: TurnState = "running"
+        self.activity: Activity = "waiting"
+        self.error: str | None = None
+        self.context: Context | None = None
+        """The context of the latest call; None before the first and after the end."""
+        self._events: list[TurnEvent] = []
+        self._said: list[str] = []
+        self._cancelled = threading.Event()
+        self._changed = threading.Condition()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.state == "running"
+
+    @property
+    def answer(self) -> str:
+        """The answer as far as it came."""
+        return "".join(self._said)
+
+    @property
+    def events(self) -> tuple[TurnEvent, ...]:
+        """What happened so far, the pieces of the answer left out."""
+        return tuple(self._events)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether somebody asked to stop it."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Asks the turn to stop; what was said is kept."""
+        self._cancelled.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def follow(self, interval_seconds: float = CHUNK_SECONDS) -> Iterator[str]:
+        """The answer from its beginning, in pieces no faster than the interval, until the end.
+
+        An empty piece says that nothing came for a moment, so that a page can look after itself.
+        """
+        place = 0
+        while True:
+            with self._changed:
+                if place == len(self._said) and self.is_running:
+                    self._changed.wait(timeout=0.2)
+                is_over, chunks = not self.is_running, self._said[place:]
+            place += len(chunks)
+            yield "".join(chunks)
+            if is_over:
+                return
+            time.sleep(interval_seconds)
+
+    def run(self, open_events: Callable[[], Events]) -> None:
+        """Carries the turn out; whatever happens, it ends in a state that says how."""
+        state: TurnState = "failed"
+        try:
+            state = self._consume(open_events())
+        except ContextError as error:
+            self.error = str(error)
+        except Exception:
+            logger.exception("turn broke off session=%s", self.session_id)
+            self.error = "the turn broke off because of a program error; see the server's log"
+        finally:
+            with self._changed:
+                self.state, self.context = state, None
+                self._changed.notify_all()
+
+    def _consume(self, events: Events) -> TurnState:
+        with closing(cast("_Closable", events)):
+            for event in events:
+                self._note(event)
+                if isinstance(event, TurnEnded):
+                    self.error = event.error
+                    return event.state
+                if self.is_stopping:
+                    return "stopped"
+        return "stopped"
+
+    def _note(self, event: TurnEvent) -> None:
+        with self._changed:
+            match event:
+                case TextDelta(text=text):
+                    self.activity = "answering"
+                    self._said.append(text)
+                case ReasoningDelta():
+                    self.activity = "thinking"
+                case Waiting():
+                    return
+                case _:
+                    self._events.append(event)
+                    self._note_progress(event)
+            self._changed.notify_all()
+
+    def _note_progress(self, event: TurnEvent) -> None:
+        match event:
+            case ContextBuilt(context=context):
+                self.context = context
+            case CompactionStarted():
+                self.activity = "compacting"
+            case CompactionFinished() | CompactionRejected():
+                self.activity = "waiting"
+            case _:
+                pass
+
+
+class _Closable(Iterator[TurnEvent]):
+    """An iterator that can be closed, as generators can."""
+
+    def close(self) -> None:
+        """Ends it early."""
+
+
+class TurnHub:
+    """The turns of this process, at most one a session."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, RunningTurn] = {}
+        self._lock = threading.Lock()
+
+    def start(
+        self, engine: ContextEngine, session_id: str, text: str, *, model: str | None = None
+    ) -> RunningTurn:
+        """Says `text` to the model; a turn that runs already is returned instead."""
+        return self._launch(
+            engine, session_id, text, lambda: engine.chat(session_id, text, model=model)
+        )
+
+    def resume(
+        self, engine: ContextEngine, session_id: str, *, model: str | None = None
+    ) -> RunningTurn:
+        """Goes on with the last turn of the session."""
+        return self._launch(
+            engine, session_id, "", lambda: engine.continue_turn(session_id, model=model)
+        )
+
+    def running(self, session_id: str) -> RunningTurn | None:
+        """The turn that runs in the session."""
+        turn = self._turns.get(session_id)
+        return turn if turn is not None and turn.is_running else None
+
+    def ended(self, session_id: str) -> RunningTurn | None:
+        """The turn that ended last in the session, until the next one starts or it is dismissed."""
+        turn = self._turns.get(session_id)
+        return turn if turn is not None and not turn.is_running else None
+
+    def dismiss(self, session_id: str) -> None:
+        """Forgets a turn that has ended."""
+        with self._lock:
+            if self.running(session_id) is None:
+                self._turns.pop(session_id, None)
+
+    def _launch(
+        self,
+        engine: ContextEngine,
+        session_id: str,
+        text: str,
+        open_events: Callable[[], Events],
+    ) -> RunningTurn:
+        length = engine.session(session_id).length
+        with self._lock:
+            if (present := self.running(session_id)) is not None:
+                return present
+            turn = self._turns[session_id] = RunningTurn(session_id, text, length)
+        name = f"turn-{session_id[:8]}"
+        threading.Thread(target=turn.run, args=(open_events,), name=name, daemon=True).start()
+        return turn
+
+
+@st.cache_resource(show_spinner=False)
+def hub() -> TurnHub:
+    """The hub of this process."""
+    return TurnHub()

@@ -1,0 +1,55 @@
+"""Owns work that must outlive a click: it runs in a thread, and a page follows its progress.
+
+A page that is cut off by another click loses nothing: it takes the job up again and follows on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from ctxcore.errors import ContextError
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+
+TICK_SECONDS = 0.1
+
+
+class Job(Generic[T]):
+    """One piece of work in a thread of its own."""
+
+    def __init__(self, work: Callable[[Progress], T]) -> None:
+        self._work = work
+        self._ended = threading.Event()
+        self.progress: tuple[int, int] = (0, 0)
+        self.result: T | None = None
+        self.error: str | None = None
+        """What went wrong, as one sentence."""
+        threading.Thread(target=self._run, name="dashboard-job", daemon=True).start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a result or an error."""
+        return self._ended.is_set()
+
+    def follow(self) -> Iterator[tuple[int, int]]:
+        """How far it is (done, of all), again and again until it has ended."""
+        while not self._ended.wait(TICK_SECONDS):
+            yield self.progress
+        yield self.progress
+
+    def _run(self) -> None:
+        try:
+            self.result = self._work(self._note)
+        except ContextError as error:
+            self.error = str(error)
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            self._ended.set()
+
+    def _note(self, done: int, total: int) -> None:
+        self.progress = (done, total)

@@ -1,0 +1,1 @@
+"""Owns the sessions page: finding, keeping, importing and exporting sessions."""

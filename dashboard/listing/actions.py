@@ -1,0 +1,135 @@
+"""Owns the callbacks of the sessions page, and telling what they did with the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from ctxcore.store.values import SessionInfo
+from dashboard.safe_markdown import plain_label
+from dashboard.sentences import sentence
+from dashboard.services import engine
+from dashboard.shell import select_session
+from dashboard.texts import t
+
+_DELETED = "sessions_just_deleted"
+_PURGE = "sessions_to_purge"
+_PROBLEM = "sessions_problem"
+
+
+def rename(session_id: str, key: str) -> None:
+    """Gives the session the title that was typed."""
+    _try(lambda: engine().rename(session_id, str(st.session_state[key]).strip()))
+
+
+def fork(session: SessionInfo, title: str) -> None:
+    """Copies the whole session and takes the copy in hand."""
+
+    def copy() -> None:
+        select_session(engine().fork(session.id, session.length - 1, title=title).id)
+
+    if _try(copy):
+        st.toast(t("sessions.forked", title=plain_label(title)), icon=":material/fork_right:")
+
+
+def delete(session_id: str, title: str) -> None:
+    """Hides the session; the page then offers to bring it back."""
+    if _try(lambda: engine().delete(session_id)):
+        st.session_state[_DELETED] = (session_id, title)
+
+
+def restore(session_id: str) -> None:
+    """Brings a deleted session back."""
+    if _try(lambda: engine().restore(session_id)):
+        st.session_state.pop(_DELETED, None)
+        st.session_state["sessions_list_pick"] = session_id
+        select_session(session_id)
+        st.toast(t("sessions.restored"), icon=":material/restore_from_trash:")
+
+
+def assign(session_id: str, key: str) -> None:
+    """Gives the session to the user that was picked."""
+    if _try(lambda: engine().assign(session_id, str(st.session_state[key]))):
+        st.toast(
+            t("sessions.assigned", user=plain_label(str(st.session_state[key]))),
+            icon=":material/person:",
+        )
+
+
+def ask_purge(session_id: str, title: str) -> None:
+    """Opens the question whether to erase a session."""
+    st.session_state[_PURGE] = (session_id, title)
+
+
+def purge_dialog() -> None:
+    """Draws the question if it is open."""
+    if (asked := st.session_state.get(_PURGE)) is None:
+        return
+    draw = st.dialog(t("sessions.purge"), on_dismiss=_close_purge)(_purge_body)
+    draw(*asked)
+
+
+def show_done() -> None:
+    """What went wrong, or what was deleted with the way back."""
+    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
+        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+    if (deleted := st.session_state.get(_DELETED)) is None:
+        return
+    session_id, title = deleted
+    with st.container(
+        horizontal=True, border=True, vertical_alignment="center", key="sessions_deleted_note"
+    ):
+        st.markdown(t("sessions.deleted", title=plain_label(title)))
+        st.button(
+            t("sessions.undo"),
+            key="sessions_undo_delete",
+            icon=":material/undo:",
+            on_click=restore,
+            args=(session_id,),
+        )
+        st.button(
+            t("sessions.dismiss"),
+            key="sessions_dismiss",
+            type="tertiary",
+            on_click=lambda: st.session_state.pop(_DELETED, None),
+        )
+
+
+def _purge_body(session_id: str, title: str) -> None:
+    st.warning(t("sessions.purge.sure", title=plain_label(title)), icon=":material/warning:")
+    with st.container(horizontal=True, key="sessions_purge_buttons"):
+        st.button(
+            t("sessions.purge.confirm"),
+            key="sessions_purge_confirm",
+            type="primary",
+            on_click=_purge,
+            args=(session_id,),
+        )
+        st.button(t("common.cancel"), key="sessions_purge_cancel", on_click=_cancel_purge)
+
+
+def _purge(session_id: str) -> None:
+    _try(lambda: engine().purge(session_id))
+    st.session_state.pop(_DELETED, None)
+    _cancel_purge()
+
+
+def _cancel_purge() -> None:
+    _close_purge()
+    st.rerun()
+
+
+def _close_purge() -> None:
+    st.session_state.pop(_PURGE, None)
+
+
+def _try(act: Callable[[], object]) -> bool:
+    """Whether `act` went well; what went wrong is shown on the next run."""
+    try:
+        act()
+    except ContextError as error:
+        st.session_state[_PROBLEM] = sentence(error)
+        return False
+    return True

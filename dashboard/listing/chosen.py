@@ -1,0 +1,136 @@
+"""Owns what can be done with the session that is chosen in the list."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
+from ctxcore.store.values import SessionInfo
+from dashboard.listing import actions
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.shell import current_session, select_session, session_title
+from dashboard.texts import t
+
+LINKED_PAGES = (
+    ("chat", ":material/chat:"),
+    ("usage", ":material/monitoring:"),
+    ("compaction", ":material/compress:"),
+)
+FILES = {
+    "native": ("jsonl", "application/x-ndjson"),
+    "openai": ("json", "application/json"),
+    "markdown": ("md", "text/markdown"),
+}
+
+
+def show_chosen(session: SessionInfo) -> None:
+    """Links, name, copies and files of one session."""
+    with st.container(border=True, key="sessions_chosen"):
+        st.markdown(f"**{plain_label(session_title(session))}**")
+        _open(session)
+        _keep(session)
+        _export(session)
+        if engine().user().is_operator:
+            _assign(session)
+
+
+def _open(session: SessionInfo) -> None:
+    current = current_session()
+    with st.container(horizontal=True, key="sessions_links", vertical_alignment="center"):
+        st.button(
+            t("sessions.take"),
+            key="sessions_take",
+            type="primary",
+            icon=":material/push_pin:",
+            disabled=current is not None and current.id == session.id,
+            on_click=select_session,
+            args=(session.id,),
+        )
+        for name, icon in LINKED_PAGES:
+            st.page_link(
+                f"../pages/{name}.py",
+                label=t(f"shell.page.{name}"),
+                icon=icon,
+                query_params={"session": session.id},
+            )
+
+
+def _keep(session: SessionInfo) -> None:
+    with st.container(horizontal=True, key="sessions_keep", vertical_alignment="bottom"):
+        key = f"sessions_title_{session.id}"
+        st.text_input(
+            t("sessions.rename"),
+            value=session.title,
+            max_chars=120,
+            key=key,
+            width=360,
+            on_change=actions.rename,
+            args=(session.id, key),
+        )
+        st.button(
+            t("sessions.fork"),
+            key="sessions_fork",
+            icon=":material/fork_right:",
+            help=t("sessions.fork.help"),
+            disabled=not session.length,
+            on_click=actions.fork,
+            args=(session, t("sessions.fork.title", title=session_title(session))),
+        )
+        st.button(
+            t("sessions.delete"),
+            key="sessions_delete",
+            icon=":material/delete:",
+            help=t("sessions.delete.help"),
+            on_click=actions.delete,
+            args=(session.id, session_title(session)),
+        )
+
+
+def _export(session: SessionInfo) -> None:
+    with st.container(horizontal=True, key="sessions_export"):
+        for form in EXPORT_FORMATS:
+            ending, mime = FILES[form]
+            st.download_button(
+                t(f"sessions.export.{form}"),
+                data=_Export(session.id, form),
+                file_name=f"{_file_name(session)}.{ending}",
+                mime=mime,
+                key=f"sessions_export_{form}",
+                help=t(f"sessions.export.{form}.help"),
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+class _Export:
+    """Makes the file when it is asked for, outside of the script run."""
+
+    def __init__(self, session_id: str, form: ExportFormat) -> None:
+        self._engine, self._session_id, self._form = engine(), session_id, form
+
+    def __call__(self) -> bytes:
+        text = self._engine.export(self._session_id, self._form)
+        return text.encode("utf-8", errors="surrogatepass")
+
+
+def _file_name(session: SessionInfo) -> str:
+    kept = "".join(char if char.isalnum() or char in "-_ " else "_" for char in session.title)
+    return kept.strip()[:60] or session.id[:8]
+
+
+def _assign(session: SessionInfo) -> None:
+    users = {user.id: user for user in engine().users()}
+    if len(users) < 2:
+        return
+    key = f"sessions_assign_{session.id}"
+    st.selectbox(
+        t("sessions.assign"),
+        list(users),
+        index=list(users).index(session.user_id),
+        format_func=lambda user_id: users[user_id].name or user_id,
+        key=key,
+        width=360,
+        on_change=actions.assign,
+        args=(session.id, key),
+    )

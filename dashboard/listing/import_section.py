@@ -1,0 +1,183 @@
+"""Owns the import view: upload, look, choose, import with progress, open what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import streamlit as st
+
+from ctxcore.store.values import SessionInfo
+from dashboard.jobs import Job
+from dashboard.listing.importing import (
+    Choice,
+    Imported,
+    Upload,
+    choices,
+    import_work,
+    problem_lines,
+    read_upload,
+)
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.shell import select_session, session_title
+from dashboard.texts import t
+from dashboard.widgets import Row, empty_state, plain_table
+
+MAX_MEGABYTES = 50
+SHOWN_PROBLEMS = 200
+_JOB = "sessions_import_job"
+_ROUND = "sessions_import_round"
+_READ = "sessions_import_read"
+
+
+def show_import() -> None:
+    """The step of the import that is on."""
+    if (job := st.session_state.get(_JOB)) is not None:
+        _follow(cast("Job[Imported]", job))
+        return
+    st.caption(t("sessions.import.told"))
+    files = st.file_uploader(
+        t("sessions.import.upload"),
+        type=["json", "jsonl"],
+        accept_multiple_files=True,
+        max_upload_size=MAX_MEGABYTES,
+        key=f"sessions_upload_{st.session_state.get(_ROUND, 0)}",
+    )
+    if not files:
+        st.session_state.pop(_READ, None)
+        empty_state(t("sessions.import.empty"), icon=":material/upload_file:")
+        return
+    _choose([_read(file.file_id, file.name, file.getvalue()) for file in files])
+
+
+def _read(file_id: str, name: str, data: bytes) -> Upload:
+    """A file as it was read once; parsing it again for every click would be slow."""
+    known = cast("dict[str, Upload]", st.session_state.setdefault(_READ, {}))
+    if file_id not in known:
+        with st.spinner(t("sessions.import.reading", name=name)):
+            known[file_id] = read_upload(engine(), name, data)
+    return known[file_id]
+
+
+def _choose(uploads: Sequence[Upload]) -> None:
+    for upload in uploads:
+        if upload.error:
+            st.error(plain_label(upload.error, max_chars=500), icon=":material/error:")
+    found = choices(uploads)
+    if not found:
+        return
+    plain_table([_found_row(uploads, choice) for choice in found], alt=t("sessions.import.found"))
+    _problems(uploads)
+    chosen = _chosen(uploads, found)
+    st.button(
+        t("sessions.import.start", count=len(chosen)),
+        key="sessions_import_start",
+        type="primary",
+        icon=":material/upload:",
+        disabled=not chosen,
+        on_click=_start,
+        args=(uploads, chosen),
+    )
+
+
+def _found_row(uploads: Sequence[Upload], choice: Choice) -> Row:
+    preview = uploads[choice.file].found[choice.place]
+    return {
+        t("sessions.import.file"): uploads[choice.file].name,
+        t("sessions.name"): preview.title,
+        t("sessions.import.format"): preview.format,
+        t("sessions.messages"): preview.messages,
+        t("usage.compactions"): preview.compactions,
+        t("sessions.model"): preview.model or t("common.unknown"),
+        t("sessions.import.problems"): len(preview.problems),
+    }
+
+
+def _problems(uploads: Sequence[Upload]) -> None:
+    lines = problem_lines(uploads)
+    if not lines:
+        return
+    title = t("sessions.import.problems.title", count=len(lines))
+    with st.expander(title, key="sessions_import_problems", icon=":material/report:"):
+        rows: list[Row] = [
+            {t("sessions.import.file"): name, t("sessions.import.problem"): problem}
+            for name, problem in lines[:SHOWN_PROBLEMS]
+        ]
+        plain_table(rows, alt=title)
+
+
+def _chosen(uploads: Sequence[Upload], found: Sequence[Choice]) -> list[Choice]:
+    """All conversations, unless some are picked."""
+    if len(found) == 1:
+        return list(found)
+    names = {
+        f"{choice.file}:{choice.place}": uploads[choice.file].found[choice.place].title
+        for choice in found
+    }
+    by_option = dict(zip(names, found, strict=True))
+    picked = st.multiselect(
+        t("sessions.import.pick"),
+        list(names),
+        format_func=lambda option: f"{names[option]} ({option})",
+        placeholder=t("sessions.import.all", count=len(found)),
+        key="sessions_import_pick",
+    )
+    return [by_option[option] for option in picked] or list(found)
+
+
+def _start(uploads: Sequence[Upload], chosen: Sequence[Choice]) -> None:
+    st.session_state[_JOB] = Job(import_work(engine(), list(uploads), list(chosen)))
+
+
+def _follow(job: Job[Imported]) -> None:
+    """The progress of a running import, then what came of it."""
+    place = st.empty()
+    for done, total in job.follow():
+        share = min(done / total, 1.0) if total else 0.0
+        text = t("sessions.import.progress", done=f"{done:,}", total=f"{total:,}")
+        place.progress(share, text=text)
+    place.empty()
+    if job.error:
+        st.error(plain_label(job.error, max_chars=500), icon=":material/error:")
+    if job.result is not None:
+        _result(job.result)
+    st.button(t("sessions.import.again"), key="sessions_import_again", on_click=_again)
+
+
+def _result(result: Imported) -> None:
+    for error in result.errors:
+        st.error(plain_label(error, max_chars=500), icon=":material/error:")
+    if result.sessions:
+        st.success(
+            t("sessions.import.done", count=len(result.sessions)), icon=":material/check_circle:"
+        )
+    for session in result.sessions[:50]:
+        _imported(session)
+
+
+def _imported(session: SessionInfo) -> None:
+    title = plain_label(session_title(session))
+    st.markdown(t("sessions.import.one", title=title, messages=f"{session.length:,}"))
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"sessions_imported_{session.id}"
+    ):
+        st.button(
+            t("sessions.take"),
+            key=f"sessions_take_{session.id}",
+            on_click=select_session,
+            args=(session.id,),
+        )
+        for page in ("chat", "usage", "compaction"):
+            st.page_link(
+                f"../pages/{page}.py",
+                label=t(f"shell.page.{page}"),
+                query_params={"session": session.id},
+            )
+
+
+def _again() -> None:
+    """Makes room for the next files."""
+    for key in (_JOB, _READ, "sessions_import_pick"):
+        st.session_state.pop(key, None)
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1

@@ -1,0 +1,175 @@
+"""Owns the views of the sessions page: the list, import, search in messages, deleted ones."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.store.values import SearchHit, SessionInfo
+from dashboard import numbers
+from dashboard.listing import actions
+from dashboard.listing.chosen import show_chosen
+from dashboard.listing.import_section import show_import
+from dashboard.listing.pages import Listing, list_page
+from dashboard.reads import session_tokens
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.shell import current_session, session_labels, session_title
+from dashboard.texts import t
+from dashboard.widgets import Row, empty_state, table_with_choice
+
+VIEWS = ("list", "import", "search", "deleted")
+CHAT = "../pages/chat.py"
+
+
+def show_sessions() -> None:
+    """The view that is chosen, under what was just done."""
+    actions.show_done()
+    view = st.segmented_control(
+        t("sessions.view"),
+        VIEWS,
+        default="list",
+        required=True,
+        format_func=lambda name: t(f"sessions.view.{name}"),
+        label_visibility="collapsed",
+        key="sessions_view",
+    )
+    if view == "import":
+        show_import()
+    elif view == "search":
+        _search()
+    elif view == "deleted":
+        _deleted()
+    else:
+        _list()
+
+
+def _list() -> None:
+    title = st.text_input(
+        t("sessions.filter"),
+        key="sessions_filter",
+        type="search",
+        placeholder=t("sessions.filter.hint"),
+        persist_state="session",
+    )
+    everybody = engine().user().is_operator and st.toggle(
+        t("sessions.everybody"), key="sessions_everybody", persist_state="session"
+    )
+    page = _page(title or "", everybody=bool(everybody), deleted=False)
+    if not page.sessions:
+        empty_state(t("sessions.none_found" if title else "sessions.empty"))
+        return
+    by_id = {session.id: session for session in page.sessions}
+    labels = session_labels(page.sessions)
+    current = current_session()
+    chosen = table_with_choice(
+        [_row(session, is_named=bool(everybody)) for session in page.sessions],
+        list(by_id),
+        key="sessions_list",
+        label=t("sessions.choose"),
+        name=lambda option: labels[option],
+        alt=t("sessions.title"),
+        newest=list(by_id).index(current.id) if current and current.id in by_id else 0,
+    )
+    show_chosen(by_id[chosen])
+
+
+def _page(title: str, *, everybody: bool, deleted: bool) -> Listing:
+    """One page of the list, with the choice of pages above it where there are several."""
+    number = 1
+    found = list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=1)
+    if found.pages > 1:
+        kind = "deleted" if deleted else "list"
+        number = st.pagination(found.pages, key=f"sessions_{kind}_page_{found.pages}")
+        st.caption(t("sessions.count", count=f"{found.total:,}"))
+    if number == 1:
+        return found
+    return list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=number)
+
+
+def _row(session: SessionInfo, *, is_named: bool) -> Row:
+    row: dict[str, object] = {
+        t("sessions.name"): session_title(session),
+        t("sessions.messages"): session.length,
+        t("sessions.size"): session_tokens(session),
+        t("sessions.model"): session.model or t("sessions.default_model"),
+        t("sessions.origin"): _origin(session.origin),
+        t("sessions.updated"): f"{session.updated_at:%Y-%m-%d %H:%M}",
+    }
+    if is_named:
+        row[t("sessions.user")] = session.user_id
+    return row
+
+
+def _origin(origin: str) -> str:
+    known = ("chat", "fork", "import")
+    return t(f"sessions.origin.{origin}") if origin in known else origin
+
+
+def _search() -> None:
+    query = st.text_input(
+        t("sessions.search"), key="sessions_query", type="search", help=t("sessions.search.help")
+    )
+    if not (query or "").strip():
+        empty_state(t("sessions.search.empty"), icon=":material/search:")
+        return
+    hits = engine().search(query or "")
+    if not hits:
+        empty_state(t("sessions.search.none"), icon=":material/search_off:")
+        return
+    st.caption(t("sessions.search.found", count=len(hits)))
+    for hit in hits:
+        _hit(hit)
+
+
+def _hit(hit: SearchHit) -> None:
+    with st.container(border=True, key=f"sessions_hit_{hit.session_id}_{hit.seq}"):
+        title = plain_label(hit.title or hit.session_id[:6])
+        st.page_link(
+            CHAT,
+            label=t(
+                "sessions.hit", title=title, seq=hit.seq, role=t(f"compaction.role.{hit.role}")
+            ),
+            icon=":material/chat:",
+            query_params={"session": hit.session_id},
+        )
+        st.text(hit.excerpt)
+
+
+def _deleted() -> None:
+    st.caption(t("sessions.deleted.told"))
+    page = _page("", everybody=False, deleted=True)
+    if not page.sessions:
+        empty_state(t("sessions.deleted.empty"), icon=":material/delete:")
+        return
+    for session in page.sessions:
+        _deleted_row(session)
+    actions.purge_dialog()
+
+
+def _deleted_row(session: SessionInfo) -> None:
+    with st.container(
+        horizontal=True, border=True, vertical_alignment="center", key=f"sessions_gone_{session.id}"
+    ):
+        at = f"{session.deleted_at:%Y-%m-%d %H:%M}" if session.deleted_at else ""
+        st.markdown(
+            t(
+                "sessions.deleted.row",
+                title=plain_label(session_title(session)),
+                messages=numbers.tokens(session.length),
+                at=at,
+            )
+        )
+        st.button(
+            t("sessions.restore"),
+            key=f"sessions_restore_{session.id}",
+            icon=":material/restore_from_trash:",
+            on_click=actions.restore,
+            args=(session.id,),
+        )
+        st.button(
+            t("sessions.purge"),
+            key=f"sessions_purge_{session.id}",
+            icon=":material/delete_forever:",
+            on_click=actions.ask_purge,
+            args=(session.id, session_title(session)),
+        )

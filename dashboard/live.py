@@ -1,0 +1,69 @@
+"""Owns showing a turn while it runs: its answer as it comes, and the window as it fills.
+
+It draws until the turn ends or the page is left; the turn itself goes on either way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ctxcore.assembly.context import Context
+from ctxcore.tokens.count import count_tokens
+from dashboard.hub import RunningTurn
+from dashboard.safe_markdown import safe_markdown
+from dashboard.texts import t
+
+PANEL_SECONDS = 1.0  # between two looks at the window while an answer comes
+
+DrawPanel = Callable[[Context, int], None]
+
+
+def draw_asked(text: str) -> None:
+    """What the user just said."""
+    if text:
+        with st.chat_message("user"):
+            st.markdown(safe_markdown(text))
+
+
+def follow(turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
+    """Draws the running answer in the present container until it ends."""
+    with st.chat_message("assistant"):
+        answer, activity = st.empty(), st.empty()
+    started = time.monotonic()
+    window = _LiveWindow(turn, panel, draw_panel)
+    said = ""
+    for chunk in turn.follow():
+        if chunk:
+            said += chunk
+            answer.markdown(safe_markdown(said))
+        activity.caption(_activity(turn, time.monotonic() - started))
+        window.look(said)
+    activity.empty()
+
+
+def _activity(turn: RunningTurn, seconds: float) -> str:
+    name = "stopping" if turn.is_stopping else turn.activity
+    return t(f"chat.activity.{name}", seconds=f"{seconds:.0f}")
+
+
+class _LiveWindow:
+    """Redraws the window now and then; counting a growing answer at every piece would add up."""
+
+    def __init__(self, turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
+        self._turn = turn
+        self._panel = panel
+        self._draw = draw_panel
+        self._drawn_at: float | None = None
+
+    def look(self, said: str) -> None:
+        """Redraws the window if it is time to."""
+        context, now = self._turn.context, time.monotonic()
+        if context is None or (self._drawn_at and now - self._drawn_at < PANEL_SECONDS):
+            return
+        self._drawn_at = now
+        with self._panel.container():
+            self._draw(context, count_tokens(said) if said else 0)

@@ -1,0 +1,48 @@
+"""Owns how numbers are written: tokens, shares, money. What is not known is said, never shown as 0.
+
+Estimated numbers carry a mark, exact ones do not.
+"""
+
+from __future__ import annotations
+
+from dashboard.texts import t
+
+
+def tokens(value: int | None, *, is_exact: bool = True) -> str:
+    """A number of tokens in full, e.g. `12,345`; `≈` before an estimate."""
+    if value is None:
+        return t("common.unknown")
+    return f"{value:,}" if is_exact else f"≈{value:,}"
+
+
+def short_tokens(value: int | None) -> str:
+    """A number of tokens in few characters, e.g. `12.3k`."""
+    if value is None:
+        return t("common.unknown")
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if abs(value) >= size:
+            figures = f"{value / size:.1f}".removesuffix(".0")
+            return f"{figures}{unit}"
+    return str(value)
+
+
+def percent(part: float | None, whole: float | None) -> str:
+    """A share as a percentage; unknown where there is no whole."""
+    if part is None or not whole:
+        return t("common.unknown")
+    share = 100 * part / whole
+    if 0 < share < 0.1:
+        return "<0.1\u00a0%"
+    return f"{share:.1f}\u00a0%" if 0 < share < 1 else f"{share:.0f}\u00a0%"
+
+
+def money(value: float | None) -> str:
+    """US dollars; small amounts keep two figures that say something."""
+    if value is None:
+        return t("common.unknown")
+    return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${value:.2g}"
+
+
+def exactness(is_exact: bool) -> str:
+    """The word for how a number was found."""
+    return t("common.exact") if is_exact else t("common.estimated")

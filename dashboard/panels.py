@@ -1,0 +1,254 @@
+"""Owns the panels that several pages show: the window of a session, and the compaction dialog.
+
+The dialog opens from a flag in the session state and closes in callbacks; a proposal waits there
+until it is confirmed, refreshed or dropped.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from ctxcore.assembly.breakdown import Breakdown
+from ctxcore.assembly.context import Context
+from ctxcore.budget import TokenBudget
+from ctxcore.engine.compactions import Proposal
+from ctxcore.errors import ContextError
+from ctxcore.tokens.count import count_tokens
+from dashboard import numbers
+from dashboard.charts.comparison import comparison_table
+from dashboard.charts.window import outside_tokens, window_bar, window_table, with_reply
+from dashboard.folding import folded_lines
+from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.sentences import sentence
+from dashboard.services import engine
+from dashboard.texts import has_text, t
+
+_SESSION = "compact_session"
+_PROPOSAL = "compact_proposal"
+_PROBLEM = "compact_problem"
+_SUMMARY = "compact_summary"
+_DONE = "compact_done"
+
+
+def segment_label(name: str) -> str:
+    """The words for a segment or a mark on the bar."""
+    return t(f"common.segment.{name}")
+
+
+# the window
+
+
+def window_panel(context: Context, *, reply_tokens: int = 0) -> None:
+    """How full the window is: numbers, bar and table; `reply_tokens` of a running answer added."""
+    breakdown = with_reply(context.breakdown, reply_tokens)
+    is_exact = context.is_exact and not reply_tokens
+    outside = outside_tokens(context)
+    waiting = breakdown.input_tokens + outside
+    st.markdown(_headline(breakdown, context.budget, waiting, is_exact=is_exact))
+    how = t("compact.counted", how=numbers.exactness(is_exact))
+    st.caption(f"{_distance(waiting, context.budget)} · {how}")
+    if outside:
+        st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
+    st.html(window_bar(breakdown, context.budget, segment_label))
+    st.html(window_table(breakdown, segment_label, is_exact=is_exact))
+
+
+def _headline(
+    breakdown: Breakdown, budget: TokenBudget | None, waiting: int, *, is_exact: bool
+) -> str:
+    """What is used, of the window and of the trigger; `waiting` is what the trigger counts."""
+    used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
+    if budget is None:
+        return t("compact.used_unknown", used=used)
+    return t(
+        "compact.used",
+        used=used,
+        usable=numbers.tokens(budget.usable_tokens),
+        of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
+        of_trigger=numbers.percent(waiting, budget.trigger_tokens),
+    )
+
+
+def _distance(waiting: int, budget: TokenBudget | None) -> str:
+    """How far the next compaction is, in words, so that no colour is needed to read it."""
+    if budget is None:
+        return t("compact.no_window")
+    left = budget.trigger_tokens - waiting
+    if left <= 0:
+        return t("compact.over_trigger", over=numbers.tokens(-left))
+    return t("compact.to_trigger", left=numbers.tokens(left))
+
+
+# the compaction dialog
+
+
+def open_compaction(session_id: str) -> None:
+    """Opens the dialog on the next run; a callback."""
+    _drop_proposal()
+    st.session_state[_SESSION] = session_id
+
+
+def close_compaction() -> None:
+    """Closes the dialog and drops its proposal; a callback."""
+    _drop_proposal()
+    st.session_state.pop(_SESSION, None)
+
+
+def compaction_dialog() -> None:
+    """Draws the dialog if it is open; call it once at the end of a page."""
+    if st.session_state.pop(_DONE, False):  # a callback of the dialog itself cannot show it
+        st.toast(t("compact.done"), icon=":material/check:")
+    session_id = st.session_state.get(_SESSION)
+    if session_id is None:
+        return
+    draw = st.dialog(t("compact.title"), width="large", on_dismiss=close_compaction)(_dialog_body)
+    draw(session_id)
+
+
+def _dialog_body(session_id: str) -> None:
+    try:
+        proposal = _proposal(session_id)
+    except ContextError as error:
+        st.error(sentence(error), icon=":material/error:")
+        _buttons(can_confirm=False)
+        return
+    if (problem := st.session_state.get(_PROBLEM)) is not None:
+        st.warning(plain_label(problem, max_chars=400), icon=":material/sync_problem:")
+    if proposal.record is None or proposal.after is None:
+        st.info(_reason(proposal), icon=":material/info:")
+        _buttons(can_confirm=False)
+        return
+    _comparison(proposal)
+    _folded(proposal)
+    _summary(proposal)
+    _buttons(can_confirm=problem is None)
+
+
+def _proposal(session_id: str) -> Proposal:
+    """The proposal in hand, worked out now if there is none."""
+    if _PROPOSAL not in st.session_state:
+        with st.spinner(t("compact.working")):
+            st.session_state[_PROPOSAL] = engine().propose(session_id)
+    return cast("Proposal", st.session_state[_PROPOSAL])
+
+
+def _comparison(proposal: Proposal) -> None:
+    assert proposal.after is not None
+    assert proposal.record is not None
+    st.markdown(_gain(proposal))
+    st.caption(t("compact.trigger", trigger=plain_label(_trigger(proposal), max_chars=200)))
+    before, after, record = proposal.before, proposal.after, proposal.record
+    outside = (
+        max(0, record.before_tokens - before.tokens),
+        max(0, record.after_tokens - after.tokens),
+    )
+    st.html(comparison_table(before.breakdown, after.breakdown, segment_label, outside=outside))
+    with st.expander(t("compact.steps", count=len(proposal.steps)), key="compact_steps"):
+        for step in proposal.steps:
+            st.markdown(
+                t(
+                    "compact.step",
+                    strategy=plain_label(step.strategy),
+                    before=numbers.tokens(step.before_tokens),
+                    after=numbers.tokens(step.after_tokens),
+                    outcome=plain_label(step.outcome),
+                )
+            )
+
+
+def _gain(proposal: Proposal) -> str:
+    record = proposal.record
+    assert record is not None
+    saved = record.before_tokens - record.after_tokens
+    return t(
+        "compact.gain",
+        before=numbers.tokens(record.before_tokens),
+        after=numbers.tokens(record.after_tokens),
+        saved=numbers.tokens(saved),
+        share=numbers.percent(saved, record.before_tokens),
+    )
+
+
+def _trigger(proposal: Proposal) -> str:
+    key = f"compact.rule.{proposal.trigger.rule.replace(' ', '_')}"
+    name = t(key) if has_text(key) else proposal.trigger.rule
+    compared = [f"{value:,}" for _, value in proposal.trigger.numbers]
+    return f"{name} ({' / '.join(compared)})" if len(compared) > 1 else name
+
+
+def _reason(proposal: Proposal) -> str:
+    """Why nothing would change."""
+    key = f"compact.reason.{proposal.outcome.reason.replace(' ', '_')}"
+    return t(key) if has_text(key) else plain_label(proposal.outcome.reason, max_chars=300)
+
+
+def _folded(proposal: Proposal) -> None:
+    fold = proposal.plan.fold if proposal.plan else ()
+    with st.expander(t("compact.folded", count=len(fold)), key="compact_folded"):
+        for line in folded_lines(engine().store, proposal.session_id, fold):
+            st.markdown(line)
+
+
+def _summary(proposal: Proposal) -> None:
+    record = proposal.record
+    assert record is not None
+    if not record.summary:
+        st.info(t("compact.truncation"), icon=":material/content_cut:")
+        return
+    st.session_state.setdefault(_SUMMARY, record.summary)
+    edited = st.text_area(
+        t("compact.summary"), key=_SUMMARY, height=180, help=t("compact.summary_help")
+    )
+    model = proposal.base.model
+    change = count_tokens(edited, model) - count_tokens(record.summary, model)
+    expected = record.after_tokens + change
+    if not edited.strip():
+        st.warning(t("compact.empty_summary"), icon=":material/warning:")
+    elif expected >= record.before_tokens:
+        after, before = numbers.tokens(expected), numbers.tokens(record.before_tokens)
+        text = t("compact.not_smaller", after=after, before=before)
+        st.warning(text, icon=":material/warning:")
+    elif change:
+        st.caption(t("compact.edited", after=numbers.tokens(expected, is_exact=False)))
+
+
+def _buttons(*, can_confirm: bool) -> None:
+    with st.container(horizontal=True, key="compact_buttons"):
+        st.button(
+            t("compact.confirm"),
+            key="compact_confirm",
+            type="primary",
+            disabled=not can_confirm,
+            on_click=_confirm,
+        )
+        st.button(t("compact.refresh"), key="compact_refresh", on_click=_drop_proposal)
+        st.button(t("common.cancel"), key="compact_cancel", on_click=_cancel)
+
+
+def _confirm() -> None:
+    proposal = cast("Proposal", st.session_state[_PROPOSAL])
+    try:
+        engine().confirm(proposal, summary=st.session_state.get(_SUMMARY) or None)
+    except ContextError as error:
+        st.session_state[_PROBLEM] = sentence(error)
+        return
+    close_compaction()
+    st.session_state[_DONE] = True
+    st.rerun()
+
+
+def _cancel() -> None:
+    close_compaction()
+    st.rerun()
+
+
+def _drop_proposal() -> None:
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY):
+        st.session_state.pop(key, None)
+
+
+def show_summary(text: str) -> None:
+    """A summary as a reader sees it."""
+    st.markdown(safe_markdown(text) if text else t("compact.truncated"))

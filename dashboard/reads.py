@@ -1,0 +1,115 @@
+"""Owns the reads worth keeping for a moment: each is bounded and keyed by what it depends on.
+
+A session's stamp changes with every message, compaction and turn, so what is kept is never stale
+for longer than its few seconds; the owner is checked before anything kept is given out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import streamlit as st
+
+from ctxcore.formats.report import TokenReport, usage_report
+from ctxcore.store.values import (
+    CallInfo,
+    CompactionInfo,
+    ImportedCompaction,
+    MessageInfo,
+    SessionInfo,
+    TurnInfo,
+)
+from ctxcore.tokens.count import counter_for
+from dashboard.services import database_url, default_model, engine
+from dashboard.usage.account import transcript_of, turn_starts
+
+Stamp: TypeAlias = tuple[str, str, str, int, str]
+"""Database, session, time of the last change, length, active compaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What is recorded of a session beside its messages."""
+
+    turns: tuple[TurnInfo, ...]
+    calls: tuple[CallInfo, ...]
+    compactions: tuple[CompactionInfo, ...]
+    imported: tuple[ImportedCompaction, ...]
+
+
+def stamp_of(session: SessionInfo) -> Stamp:
+    """What a kept read depends on."""
+    active = session.active_compaction_id or ""
+    return (database_url(), session.id, session.updated_at.isoformat(), session.length, active)
+
+
+def recorded(session: SessionInfo) -> Recorded:
+    """Turns, calls and compactions of a session that whoever asks may see."""
+    return _recorded(stamp_of(engine().session(session.id)))
+
+
+def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
+    """The user messages of a session, each with the begin of its text."""
+    found = engine().session(session.id)
+    return _turn_beginnings(database_url(), found.id, found.length)
+
+
+def token_report(session: SessionInfo) -> TokenReport:
+    """Where the tokens of a session went; counts every message once, so the first read is slow."""
+    found = engine().session(session.id)
+    model = found.model or default_model()
+    calls = len(recorded(found).calls)
+    return _token_report(database_url(), found.id, found.length, model, calls)
+
+
+def message_page(session: SessionInfo, first: int, last: int) -> list[MessageInfo]:
+    """The messages first … last."""
+    engine().session(session.id)
+    return engine().store.messages(session.id, max(first, 1), last)
+
+
+def session_tokens(session: SessionInfo) -> int | None:
+    """What the whole history takes by its own counter; None while nothing is counted."""
+    if session.counter_id is None:
+        return None
+    return _session_tokens(database_url(), session.id, session.length, session.counter_id)
+
+
+# A resource, because it is shared as it is: copies of thousands of calls take a second each time.
+@st.cache_resource(ttl="5s", max_entries=32, show_spinner=False)
+def _recorded(stamp: Stamp) -> Recorded:
+    session_id, store = stamp[1], engine().store
+    return Recorded(
+        turns=tuple(store.turns(session_id)),
+        calls=tuple(store.calls(session_id)),
+        compactions=tuple(store.compactions(session_id)),
+        imported=tuple(store.imported_compactions(session_id)),
+    )
+
+
+@st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
+def _turn_beginnings(url: str, session_id: str, length: int) -> list[tuple[int, str]]:
+    del url
+    return turn_starts(engine().store.messages(session_id, 1, length)) if length else []
+
+
+@st.cache_data(ttl="1h", max_entries=32, show_spinner=False)
+def _token_report(url: str, session_id: str, length: int, model: str, calls: int) -> TokenReport:
+    del url, calls  # part of the key only
+    store = engine().store
+    messages = store.messages(session_id, 1, length) if length else []
+    transcript = transcript_of(
+        store.session(session_id),
+        messages,
+        store.calls(session_id),
+        store.imported_compactions(session_id),
+    )
+    return usage_report(transcript, counter_for(model))
+
+
+@st.cache_data(ttl="1h", max_entries=2_000, show_spinner=False)
+def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> int:
+    del url
+    view = engine().store.view(session_id, counter_id)
+    return view.span_tokens(1, length) if length else 0

@@ -1,0 +1,88 @@
+"""Owns making words of models and people safe to draw as markdown.
+
+An image would make the browser fetch its address, so images become links; directives, shortcodes
+and single dollar signs are shown as they were written. Code stays as it is, unless it is not
+certain to be code: then what could be an image in it is broken by an invisible character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_IMAGE = re.compile(r"(!+)\[(\s*\])?")
+_BLOCK_MATH = re.compile(r"(\$\$.+?\$\$)", re.DOTALL)
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_DIRECTIVE = re.compile(r"(?<!\\):(?=[a-zA-Z][\w-]*\[)")
+_SHORTCODE = re.compile(r":(?=(?:[a-zA-Z+\-][\w+\-]*|100|1234|material/\w+):)")
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!$<>|~:])")
+
+# Where these begin a line, or a fence stands further in, fences may end earlier than they seem to.
+_UNCERTAIN = re.compile(r"^(?:\s*<|\s*\$\$|(?!`{3}|~{3}).*(?:`{3}|~{3}))", re.MULTILINE)
+
+_WORD_JOINER = "\u2060"  # invisible; breaks what an escaping backslash would not
+
+
+def safe_markdown(text: str) -> str:
+    """`text` as markdown that loads nothing and means what its writer typed."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    is_certain = _UNCERTAIN.search(text) is None
+    return "".join(
+        (block if is_certain else _broken(block)) if is_code else _safe_lines(block)
+        for is_code, block in _blocks(text)
+    )
+
+
+def plain_label(text: str, *, max_chars: int = 80) -> str:
+    """`text` on one line with nothing in it read as markdown, for labels."""
+    line = " ".join(text.split())
+    short = line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+    return _PUNCTUATION.sub(r"\\\1", short)
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Runs of lines, each with whether it is fenced code; an open fence runs to the end."""
+    lines: list[str] = []
+    fence = ""
+    for line in re.split(r"(?<=\n)", text):
+        found = _FENCE.match(line)
+        mark = (found.group(1) or found.group(2)) if found else ""
+        if not fence and mark:
+            yield False, "".join(lines)
+            lines, fence = [line], mark
+        elif fence and mark.startswith(fence) and not line.strip().strip(mark[0]):
+            yield True, "".join([*lines, line])
+            lines, fence = [], ""
+        else:
+            lines.append(line)
+    yield bool(fence), "".join(lines)
+
+
+def _safe_lines(text: str) -> str:
+    """Prose made safe; code spans in it only lose what could be an image."""
+    pieces: list[str] = []
+    end = 0
+    for span in _CODE_SPAN.finditer(text):
+        pieces += [_safe_prose(text[end : span.start()]), _broken(span.group())]
+        end = span.end()
+    return "".join([*pieces, _safe_prose(text[end:])])
+
+
+def _broken(code: str) -> str:
+    return code.replace("![", f"!{_WORD_JOINER}[")
+
+
+def _safe_prose(text: str) -> str:
+    linked = _IMAGE.sub(_link, text)
+    named = _SHORTCODE.sub(f":{_WORD_JOINER}", _DIRECTIVE.sub(r"\\:", linked))
+    parts = _BLOCK_MATH.split(named)
+    return "".join(part if at % 2 else _DOLLAR.sub(r"\\$", part) for at, part in enumerate(parts))
+
+
+def _link(image: re.Match[str]) -> str:
+    """The link in place of an image; further exclamation marks before it stay."""
+    before = image.group(1)[1:]
+    name = "image]" if image.group(2) else ""
+    return f"{before}{_WORD_JOINER}[{name}" if before else f"[{name}"

@@ -1,0 +1,135 @@
+"""Owns what the pages work with: one store and one gateway a process, one engine a user.
+
+Nothing is opened at import; the first page opens it. litellm is imported in the background, after
+the first page is there, because its import takes seconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import streamlit as st
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.errors import ContextError
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.gateway.local.status import LOCAL_MODEL
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.sql import open_store
+
+logger = logging.getLogger(__name__)
+
+PROJECT = Path(__file__).resolve().parent.parent
+DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
+MODEL_VARIABLE = "CTXCORE_MODEL"
+WARM_UP_VARIABLE = "CTXCORE_WARM_UP"
+WARM_UP_SECONDS = 2.0  # after the first page: its import would slow that page's own requests
+LOCAL_USER = "local"
+DEMO_FILES = ("demo_trip_zh.json", "demo_incident.json")
+
+_seeding = threading.Lock()
+
+
+def database_url() -> str:
+    """Where the dashboard keeps its sessions."""
+    if url := os.environ.get(DATABASE_VARIABLE):
+        return url
+    folder = PROJECT / "data"
+    folder.mkdir(exist_ok=True)
+    return f"sqlite:///{folder / 'ctxcore.db'}"
+
+
+def default_model() -> str:
+    """The model of sessions that name none."""
+    return os.environ.get(MODEL_VARIABLE) or LOCAL_MODEL
+
+
+def user_id() -> str:
+    """Who is looking: the subject of the login, or the local user where there is no login."""
+    if getattr(st.user, "is_logged_in", None):
+        return str(st.user.sub)
+    return LOCAL_USER
+
+
+def needs_login() -> bool:
+    """Whether a login is configured and nobody has logged in."""
+    return getattr(st.user, "is_logged_in", None) is False and _has_login()
+
+
+def engine() -> ContextEngine:
+    """The engine on behalf of who is looking.
+
+    Raises:
+        StoreError: the database cannot be opened.
+    """
+    return _engine(user_id())
+
+
+@st.cache_resource(show_spinner=False)
+def _store() -> SessionStore:
+    store = open_store(database_url())
+    store.interrupt_stale_turns(at=datetime.now(UTC))
+    return store
+
+
+@st.cache_resource(show_spinner=False, max_entries=1_000)
+def _engine(user: str) -> ContextEngine:
+    found = ContextEngine(_store(), user_id=user, gateway=LiteLLMGateway(), model=default_model())
+    found.user()
+    seed_demo(found)
+    return found
+
+
+def seed_demo(engine: ContextEngine, folder: Path = PROJECT / "data") -> None:
+    """Gives a user who never had a session the demo sessions, once."""
+    key = f"demo_offered:{engine.user_id}"
+    with _seeding:
+        if engine.store.setting(key):
+            return
+        engine.store.save_setting(key, True)
+        if engine.sessions(limit=1) or engine.sessions(limit=1, deleted=True):
+            return
+        for path in (folder / name for name in DEMO_FILES):
+            _import_demo(engine, path)
+
+
+def _import_demo(engine: ContextEngine, path: Path) -> None:
+    """A demo that is missing or cannot be read is left out; the dashboard works without."""
+    try:
+        made = engine.import_(path.read_text(encoding="utf-8"), name=path.stem)
+    except (OSError, ContextError) as error:
+        logger.warning("demo session left out file=%s error=%s", path.name, error)
+        return
+    for session in made:
+        engine.set_model(session.id, None)  # the model it was recorded with needs a key
+
+
+def warm_up_later() -> None:
+    """Imports litellm in the background, once a process, unless it is switched off."""
+    if os.environ.get(WARM_UP_VARIABLE) != "0":
+        _start_warm_up()
+
+
+@st.cache_resource(show_spinner=False)
+def _start_warm_up() -> threading.Timer:
+    timer = threading.Timer(WARM_UP_SECONDS, _warm_up)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _warm_up() -> None:
+    from ctxcore.gateway.runtime import load_litellm  # the import is the work
+
+    load_litellm()
+
+
+def _has_login() -> bool:
+    try:
+        return "auth" in st.secrets
+    except FileNotFoundError:
+        return False

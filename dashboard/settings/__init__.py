@@ -1,0 +1,1 @@
+"""Owns the settings page: thresholds by scope, connections, users."""

@@ -1,0 +1,100 @@
+"""Owns the callbacks that save thresholds; the library checks every value once more.
+
+A value that the wider layers give anyway is not saved, so that it follows them later.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.engine.policies import merge_layers
+from ctxcore.errors import ContextError, PolicyError
+from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.policy import Policy
+from dashboard.sentences import sentence
+from dashboard.services import engine
+from dashboard.settings.fields import AUTOMATIC, FIELDS, NEVER, Field, Target, changed, without
+from dashboard.texts import has_text, t
+
+PROBLEM = "settings_problem"
+
+
+def save_field(target: Target, field: Field, key: str) -> None:
+    """Saves what was typed for one threshold."""
+    shown = st.session_state[key]
+    if shown is None and not field.is_optional:
+        return
+    _save_one(target, field.name, field.stored(shown))
+
+
+def save_value(target: Target, field: str, key: str) -> None:
+    """Saves what was picked for one field."""
+    _save_one(target, field, st.session_state[key])
+
+
+def save_automatic(target: Target, key: str) -> None:
+    """Switches automatic compaction on or off."""
+    if not st.session_state[key]:
+        _save_one(target, "trigger_ratio", NEVER)
+        return
+    rest = without(_overrides(target), "trigger_ratio")
+    if not _policy(target, rest).is_automatic:
+        rest["trigger_ratio"] = AUTOMATIC
+    _save(target, rest)
+
+
+def reset_field(target: Target, field: str) -> None:
+    """Leaves one field to the wider layers."""
+    _save(target, without(_overrides(target), field))
+
+
+def reset(target: Target) -> None:
+    """Leaves everything to the wider layers."""
+    _save(target, {})
+
+
+def restore(target: Target, overrides: JsonObject) -> None:
+    """Makes an older version the newest one again."""
+    _save(target, dict(overrides))
+
+
+def _save_one(target: Target, field: str, value: JsonValue) -> None:
+    overrides = _overrides(target)
+    inherited = _policy(target, without(overrides, field))
+    _save(target, changed(overrides, field, value, getattr(inherited, field)))
+
+
+def _save(target: Target, overrides: JsonObject) -> None:
+    if overrides == _overrides(target):
+        return
+    try:
+        engine().save_policy(target.scope, overrides)
+    except PolicyError as error:
+        st.session_state[PROBLEM] = _refusal(error)
+    except ContextError as error:
+        st.session_state[PROBLEM] = sentence(error)
+    else:
+        st.toast(t("settings.saved"), icon=":material/check:")
+
+
+def _refusal(error: PolicyError) -> str:
+    """Which field was refused, what was typed, and what is allowed."""
+    label = f"settings.field.{error.field}"
+    field = next((one for one in FIELDS if one.name == error.field), None)
+    value, allowed = error.value, error.allowed
+    if field is not None and field.kind == "percent":
+        value = f"{field.shown(error.value)} %"
+        allowed = t("settings.allowed.share", allowed=allowed)
+    name = t(label) if has_text(label) else error.field
+    return t("settings.refused", field=name, value=value, allowed=allowed)
+
+
+def _overrides(target: Target) -> JsonObject:
+    own = engine().store.policy(target.scope)
+    return dict(own.overrides) if own else {}
+
+
+def _policy(target: Target, overrides: JsonObject) -> Policy:
+    """What would hold with these changes in place of the scope's own."""
+    wider = [version for version in engine().store.policies(target.parents) if version]
+    return merge_layers(wider, overrides).policy

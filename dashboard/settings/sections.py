@@ -1,0 +1,55 @@
+"""Owns the views of the settings page."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from dashboard.settings.connections import show_connections
+from dashboard.settings.figures import show_figures
+from dashboard.settings.thresholds import show_thresholds
+from dashboard.settings.users import show_users
+from dashboard.shell import save_language
+from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, Language, language, t
+
+VIEWS = ("thresholds", "connections", "models", "users", "language")
+
+
+def show_settings() -> None:
+    """The view that is chosen."""
+    view = st.segmented_control(
+        t("settings.view"),
+        VIEWS,
+        default="thresholds",
+        required=True,
+        format_func=lambda name: t(f"settings.view.{name}"),
+        label_visibility="collapsed",
+        key="settings_view",
+    )
+    if view == "connections":
+        show_connections()
+    elif view == "models":
+        show_figures()
+    elif view == "users":
+        show_users()
+    elif view == "language":
+        _language()
+    else:
+        show_thresholds()
+
+
+def _language() -> None:
+    st.session_state["settings_language"] = language()
+    st.radio(
+        t("settings.language"),
+        LANGUAGES,
+        format_func=lambda code: LANGUAGE_NAMES[cast("Language", code)],
+        key="settings_language",
+        on_change=_language_picked,
+    )
+    st.caption(t("settings.language.told"))
+
+
+def _language_picked() -> None:
+    save_language(st.session_state["settings_language"])

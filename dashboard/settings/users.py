@@ -1,0 +1,129 @@
+"""Owns the view of users: who they are, their groups, who is an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from ctxcore.store.values import UserInfo
+from dashboard.safe_markdown import plain_label
+from dashboard.sentences import sentence
+from dashboard.services import engine
+from dashboard.texts import t
+from dashboard.widgets import Row, plain_table
+
+_PROBLEM = "settings_user_problem"
+
+
+def show_users() -> None:
+    """All users, for operators; for others, who they are themselves."""
+    me = engine().user()
+    if not me.is_operator:
+        st.info(
+            t("settings.users.self", name=plain_label(me.name), group=plain_label(me.group or "–")),
+            icon=":material/person:",
+        )
+        return
+    users = engine().users()
+    plain_table([_row(user) for user in users], alt=t("settings.view.users"))
+    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
+        st.error(plain_label(problem, max_chars=300), icon=":material/error:")
+    _change(users)
+    _add()
+
+
+def is_last_operator(users: Sequence[UserInfo], user_id: str) -> bool:
+    """Whether nobody else could change users any more."""
+    return [user.id for user in users if user.is_operator] == [user_id]
+
+
+def _row(user: UserInfo) -> Row:
+    return {
+        t("settings.user.id"): user.id,
+        t("settings.user.name"): user.name,
+        t("settings.user.group"): user.group,
+        t("settings.user.operator"): t("compaction.yes" if user.is_operator else "compaction.no"),
+        t("settings.user.since"): f"{user.created_at:%Y-%m-%d}",
+    }
+
+
+def _change(users: Sequence[UserInfo]) -> None:
+    st.markdown(f"**{t('settings.user.change')}**")
+    by_id = {user.id: user for user in users}
+    chosen = by_id[
+        str(
+            st.selectbox(
+                t("settings.user"),
+                list(by_id),
+                format_func=lambda user_id: by_id[user_id].name or user_id,
+                key="settings_user_chosen",
+            )
+        )
+    ]
+    keys = {name: f"settings_user_{name}_{chosen.id}" for name in ("name", "group", "operator")}
+    for name, value in (("name", chosen.name), ("group", chosen.group)):
+        st.session_state[keys[name]] = value
+    st.session_state[keys["operator"]] = chosen.is_operator
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_user_fields"):
+        for name in ("name", "group"):
+            st.text_input(
+                t(f"settings.user.{name}"),
+                key=keys[name],
+                width=260,
+                on_change=_save,
+                args=(chosen.id, name, keys[name]),
+            )
+        st.toggle(
+            t("settings.user.operator"),
+            key=keys["operator"],
+            disabled=is_last_operator(users, chosen.id),
+            help=t("settings.user.operator.help"),
+            on_change=_save,
+            args=(chosen.id, "operator", keys["operator"]),
+        )
+
+
+def _add() -> None:
+    st.markdown(f"**{t('settings.user.add')}**")
+    with st.form("settings_user_form", clear_on_submit=True):
+        for name in ("id", "name", "group"):
+            st.text_input(
+                t(f"settings.user.{name}"),
+                key=f"settings_new_user_{name}",
+                help=t(f"settings.user.{name}.help"),
+            )
+        st.form_submit_button(t("settings.user.add"), key="settings_user_add", on_click=_create)
+
+
+def _create() -> None:
+    typed = {
+        name: str(st.session_state.get(f"settings_new_user_{name}") or "").strip()
+        for name in ("id", "name", "group")
+    }
+    if not typed["id"]:
+        st.session_state[_PROBLEM] = t("settings.user.no_id")
+        return
+    try:
+        engine().create_user(typed["id"], name=typed["name"], group=typed["group"])
+    except ContextError as error:
+        st.session_state[_PROBLEM] = sentence(error)
+    else:
+        st.toast(t("settings.saved"), icon=":material/check:")
+
+
+def _save(user_id: str, name: str, key: str) -> None:
+    """Saves one field of a user; only operators get past the list of users."""
+    value = st.session_state[key]
+    try:
+        users = engine().users()
+        if name == "operator":
+            if value or not is_last_operator(users, user_id):
+                engine().store.update_user(user_id, is_operator=bool(value))
+        elif name == "group":
+            engine().store.update_user(user_id, group=str(value).strip())
+        else:
+            engine().store.update_user(user_id, name=str(value).strip() or user_id)
+    except ContextError as error:
+        st.session_state[_PROBLEM] = sentence(error)

@@ -1,0 +1,115 @@
+"""Owns what the transcript of a session consists of, in order; pure functions over stored values.
+
+Compactions of the active chain stand where they cut, and a turn that did not end well says so
+behind its last message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ctxcore.store.values import (
+    CompactionInfo,
+    ImportedCompaction,
+    Mark,
+    MessageInfo,
+    TurnInfo,
+)
+
+PAGE_MESSAGES = 50  # a page of more takes noticeably longer to redraw on every click
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """A compaction as the transcript shows it; numbers that were not recorded are None."""
+
+    key: str
+    summary: str
+    before_tokens: int | None
+    after_tokens: int | None
+    is_imported: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """The newest part of a session, ready to draw."""
+
+    messages: tuple[MessageInfo, ...]
+    markers: Mapping[int, Sequence[Marker]]
+    """Compactions by the message they stand behind."""
+    endings: Mapping[int, TurnInfo]
+    """Turns that did not simply end, by their last message."""
+    older: int
+    """How many messages lie before the first one."""
+    pinned: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
+
+
+def first_shown(length: int, shown: int) -> int:
+    """The first message (from 1) when the newest `shown` of `length` are."""
+    return max(1, length - shown + 1)
+
+
+def make_transcript(
+    messages: Sequence[MessageInfo],
+    *,
+    compactions: Sequence[CompactionInfo],
+    active_id: str | None,
+    imported: Iterable[ImportedCompaction],
+    turns: Iterable[TurnInfo],
+    marks: Iterable[Mark],
+) -> Transcript:
+    """The transcript of `messages`, the newest of a session."""
+    first = messages[0].seq if messages else 1
+    markers: dict[int, list[Marker]] = {}
+    for at, one in enumerate(imported):
+        markers.setdefault(one.before_seq - 1, []).append(_from_import(one, at))
+    for info in active_chain(compactions, active_id):
+        markers.setdefault(info.compaction.covered_until, []).append(_from_record(info))
+    placed = list(marks)
+    return Transcript(
+        messages=tuple(messages),
+        markers={seq: tuple(found) for seq, found in markers.items()},
+        endings={turn.last_seq: turn for turn in turns if turn.state not in ("done", "running")},
+        older=first - 1,
+        pinned=frozenset(mark.seq for mark in placed if mark.kind == "pin"),
+        excluded=frozenset(mark.seq for mark in placed if mark.kind == "exclude"),
+    )
+
+
+def active_chain(
+    compactions: Sequence[CompactionInfo], active_id: str | None
+) -> list[CompactionInfo]:
+    """The compactions that the active one was made from, itself last."""
+    by_id = {info.id: info for info in compactions}
+    chain: list[CompactionInfo] = []
+    while active_id is not None and active_id in by_id:
+        chain.append(by_id[active_id])
+        active_id = by_id[active_id].parent_id
+    return chain[::-1]
+
+
+def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bool:
+    """Whether an undo can be taken back: something was made from the active compaction."""
+    return any(info.parent_id == active_id for info in compactions)
+
+
+def _from_record(info: CompactionInfo) -> Marker:
+    record = info.compaction
+    return Marker(
+        key=info.id,
+        summary=record.summary,
+        before_tokens=record.before_tokens,
+        after_tokens=record.after_tokens,
+    )
+
+
+def _from_import(one: ImportedCompaction, at: int) -> Marker:
+    return Marker(
+        key=f"imported_{at}",
+        summary=one.summary,
+        before_tokens=one.before_tokens,
+        after_tokens=None,
+        is_imported=True,
+    )

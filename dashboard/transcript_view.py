@@ -1,0 +1,204 @@
+"""Owns drawing a transcript: messages, tool calls, compactions, and how turns ended.
+
+Words of models and people pass through `safe_markdown`; what tools wrote is shown as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.messages.values import Message, ToolCall
+from ctxcore.store.values import MessageInfo, TurnInfo
+from dashboard import numbers
+from dashboard.panels import show_summary
+from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.texts import t
+from dashboard.transcript import Marker, Transcript
+
+MOST_CHARS = 6_000  # of a tool's text on the page; a file of all of it is an export away
+
+_ENDING_ICONS = {
+    "stopped": ":material/stop_circle:",
+    "failed": ":material/error:",
+    "interrupted": ":material/power_off:",
+    "awaiting_tools": ":material/build:",
+    "awaiting_confirmation": ":material/help:",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """What a person may do with a message or a turn; both are callbacks."""
+
+    on_message: Callable[[str, int], None]
+    """Gets the widget's key, which holds the chosen action, and the message's number."""
+    on_retry: Callable[[], None]
+
+
+class TranscriptView:
+    """Draws one transcript into the present container."""
+
+    def __init__(self, transcript: Transcript, context: Context | None, actions: Actions) -> None:
+        self._transcript = transcript
+        self._context = context
+        self._actions = actions
+
+    def draw(self, *, can_retry: bool) -> None:
+        """Everything, oldest first; the last turn gets a button to go on where it ended badly."""
+        messages = self._transcript.messages
+        self._markers(self._transcript.older)
+        start = 0
+        while start < len(messages):
+            end = _block_end(messages, start)
+            self._block(messages[start:end])
+            start = end
+        if can_retry and messages and (last := messages[-1].seq) in self._transcript.endings:
+            turn = self._transcript.endings[last]
+            label = t("chat.retry_stopped" if turn.state == "stopped" else "chat.retry")
+            st.button(
+                label, key="chat_retry", icon=":material/refresh:", on_click=self._actions.on_retry
+            )
+
+    def _block(self, block: tuple[MessageInfo, ...]) -> None:
+        """One message, or an assistant message with the results of its calls, in one bubble."""
+        first = block[0]
+        if first.message.is_system:
+            with st.expander(t("chat.system"), type="compact", icon=":material/settings:"):
+                _code(first.message.text)
+                self._footer(first)
+        else:
+            is_user = first.message.role == "user"
+            with st.chat_message("user" if is_user else "assistant"):
+                for info in block:
+                    self._message(info)
+        for info in block:
+            if (turn := self._transcript.endings.get(info.seq)) is not None:
+                draw_ending(turn)
+            self._markers(info.seq)
+
+    def _message(self, info: MessageInfo) -> None:
+        if info.message.is_tool_result:
+            self._result(info)
+        else:
+            draw_said(info.message)
+            self._footer(info)
+
+    def _result(self, info: MessageInfo) -> None:
+        """What a tool wrote, folded away together with what may be done with it."""
+        tool = plain_label(info.function_name or info.message.name or "?")
+        label = f"{t('chat.result', tool=tool)} · {self._account(info.seq)}"
+        with st.expander(label, type="compact", icon=":material/output:"):
+            _code(info.message.text)
+            self._menu(info.seq)
+
+    def _footer(self, info: MessageInfo) -> None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.caption(self._account(info.seq), width="content")
+            self._menu(info.seq)
+
+    def _menu(self, seq: int) -> None:
+        key = f"chat_menu_{seq}"
+        st.menu_button(
+            "",
+            self._options(seq),
+            key=key,
+            icon=":material/more_horiz:",
+            type="tertiary",
+            help=t("chat.menu"),
+            format_func=lambda action: t(f"chat.action.{action}"),
+            on_click=self._actions.on_message,
+            args=(key, seq),
+        )
+
+    def _options(self, seq: int) -> list[str]:
+        is_pinned = seq in self._transcript.pinned
+        is_excluded = seq in self._transcript.excluded
+        return [
+            "unpin" if is_pinned else "pin",
+            "include" if is_excluded else "exclude",
+            "fork",
+        ]
+
+    def _account(self, seq: int) -> str:
+        """Number, size and verdict of a message, as far as they are known."""
+        said = [f"#{seq}"]
+        context = self._context
+        if context is not None and seq <= len(context.verdicts):
+            verdict = context.verdict(seq - 1)
+            size = numbers.tokens(verdict.before_tokens, is_exact=context.is_exact)
+            said.append(t("chat.size", tokens=size))
+            if verdict.verdict != "kept":
+                said.append(t(f"chat.verdict.{verdict.verdict}"))
+        if seq in self._transcript.pinned:
+            said.append(f":material/keep: {t('chat.pinned_mark')}")
+        if seq in self._transcript.excluded:
+            said.append(f":material/visibility_off: {t('chat.excluded_mark')}")
+        return " · ".join(said)
+
+    def _markers(self, seq: int) -> None:
+        for marker in self._transcript.markers.get(seq, ()):
+            _draw_marker(marker)
+
+
+def draw_said(message: Message) -> None:
+    """What somebody said, the thinking before it, the calls behind it."""
+    if message.reasoning:
+        with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
+            st.markdown(safe_markdown(message.reasoning))
+    if message.text:
+        st.markdown(safe_markdown(message.text))
+    for call in message.calls:
+        _draw_call(call)
+
+
+def _draw_call(call: ToolCall) -> None:
+    label = t("chat.call", tool=plain_label(call.name))
+    with st.expander(label, type="compact", icon=":material/build:"):
+        _code(call.arguments, language="json")
+
+
+def draw_ending(turn: TurnInfo) -> None:
+    """How a turn ended that did not simply end, in one sentence."""
+    if turn.state == "interrupted" and turn.partial:
+        with st.chat_message("assistant"):
+            st.markdown(safe_markdown(turn.partial))
+    icon = _ENDING_ICONS[turn.state]
+    said = t(f"chat.ended.{turn.state}")
+    if turn.state == "failed":
+        st.error(f"{said} {_detail(turn.error)}", icon=icon)
+    else:
+        st.caption(f"{icon} {said}")
+
+
+def _detail(error: str | None) -> str:
+    text = plain_label(error or "", max_chars=600)
+    return text[:1].upper() + text[1:]
+
+
+def _draw_marker(marker: Marker) -> None:
+    key = "chat.marker_imported" if marker.is_imported else "chat.marker"
+    label = t(
+        key,
+        before=numbers.tokens(marker.before_tokens),
+        after=numbers.tokens(marker.after_tokens),
+    )
+    with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
+        show_summary(marker.summary)
+
+
+def _code(text: str, *, language: str | None = None) -> None:
+    st.code(text[:MOST_CHARS], language=language, wrap_lines=True)
+    if len(text) > MOST_CHARS:
+        st.caption(t("chat.more_chars", count=f"{len(text) - MOST_CHARS:,}"))
+
+
+def _block_end(messages: tuple[MessageInfo, ...], start: int) -> int:
+    """Behind the tool results that belong to the message at `start`."""
+    end = start + 1
+    while end < len(messages) and messages[end].message.is_tool_result:
+        end += 1
+    return end

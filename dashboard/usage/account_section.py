@@ -1,0 +1,129 @@
+"""Owns the section that says where a session's tokens went: who spoke, which tools, which files."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.formats.report import ProviderTotals, TokenReport
+from ctxcore.store.values import SessionInfo
+from dashboard import numbers
+from dashboard.charts.usage import where_tokens_went
+from dashboard.reads import recorded, token_report
+from dashboard.texts import t
+from dashboard.usage.account import largest, shares
+from dashboard.usage.labels import share_name
+from dashboard.widgets import Row, chart, csv_button, plain_table
+
+SHOWN_PARTS = 14
+SHOWN_FILES = 200
+
+
+def show_account(session: SessionInfo) -> None:
+    """Each message counted once: by kind, by tool, by file, and beside it what was billed."""
+    st.subheader(t("usage.account"))
+    with st.spinner(t("usage.counting")):
+        report = token_report(session)
+    st.caption(
+        t(
+            "usage.account.told",
+            total=numbers.tokens(report.total_tokens, is_exact=report.is_exact),
+            exactness=numbers.exactness(report.is_exact),
+            counter=report.counter_id,
+        )
+    )
+    _parts(report)
+    _tools(report)
+    _files(report)
+    calls = recorded(session).calls
+    _provider(report, tells_cache=any(call.cached_tokens is not None for call in calls))
+
+
+def _parts(report: TokenReport) -> None:
+    parts = largest(shares(report), SHOWN_PARTS)
+    labels = [share_name(share) for share in parts]
+    figure = where_tokens_went(
+        parts, labels=labels, total=report.total_tokens, axis=t("common.tokens")
+    )
+    rows: list[Row] = [
+        {
+            t("usage.part"): label,
+            t("common.segment.tokens"): share.tokens,
+            t("usage.share"): numbers.percent(share.tokens, report.total_tokens),
+        }
+        for share, label in zip(parts, labels, strict=True)
+    ]
+    chart(figure, rows, key="usage_account", alt=t("usage.account"), csv_name="account.csv")
+
+
+def _tools(report: TokenReport) -> None:
+    if not report.tools:
+        return
+    st.markdown(f"**{t('usage.tools')}**")
+    rows: list[Row] = [
+        {
+            t("usage.tool"): tool.name,
+            t("usage.figure.calls"): tool.calls,
+            t("usage.call_tokens"): tool.call_tokens,
+            t("usage.result_tokens"): tool.result_tokens,
+            t("usage.sum"): tool.total_tokens,
+            t("usage.share"): numbers.percent(tool.total_tokens, report.total_tokens),
+        }
+        for tool in report.tools
+    ]
+    plain_table(rows, alt=t("usage.tools"))
+
+
+def _files(report: TokenReport) -> None:
+    if not report.files:
+        return
+    again = sum(file.reread_tokens for file in report.files)
+    st.markdown(f"**{t('usage.files')}**")
+    if again:
+        st.caption(t("usage.files.again", tokens=numbers.tokens(again)))
+    rows: list[Row] = [
+        {
+            t("usage.file"): file.path,
+            t("usage.reads"): file.reads,
+            t("usage.read_tokens"): file.read_tokens,
+            t("usage.rereads"): file.rereads,
+            t("usage.reread_tokens"): file.reread_tokens,
+            t("usage.other_calls"): file.other_calls,
+            t("usage.other_tokens"): file.other_tokens,
+            t("usage.sum"): file.total_tokens,
+        }
+        for file in report.files
+    ]
+    plain_table(rows[:SHOWN_FILES], alt=t("usage.files"))
+    csv_button(rows, key="usage_files_csv", name="files.csv")
+
+
+def _provider(report: TokenReport, *, tells_cache: bool) -> None:
+    """What the provider counted stands beside our counts and is never mixed in."""
+    billed = report.provider
+    if billed is None:
+        st.caption(t("usage.no_provider"))
+        return
+    unattributed = numbers.tokens(report.unattributed_tokens)
+    st.markdown(f"**{t('usage.provider')}**")
+    st.caption(t("usage.provider.told", tokens=unattributed))
+    rows: list[Row] = [
+        {t("usage.part"): t(f"usage.provider.{name}"), t("common.segment.tokens"): value}
+        for name, value in (
+            *_billed_input(billed, tells_cache=tells_cache),
+            ("output", billed.output_tokens),
+            ("largest", billed.largest_context_tokens),
+            ("unattributed", report.unattributed_tokens),
+        )
+    ]
+    plain_table(rows, alt=t("usage.provider"))
+
+
+def _billed_input(billed: ProviderTotals, *, tells_cache: bool) -> list[tuple[str, int | None]]:
+    """The parts of the input; a provider that tells nothing of its cache has not told of none."""
+    if not tells_cache:
+        return [("all_input", billed.input_tokens), ("cache_read", None), ("cache_write", None)]
+    return [
+        ("input", billed.input_tokens),
+        ("cache_read", billed.cache_read_tokens),
+        ("cache_write", billed.cache_write_tokens),
+    ]

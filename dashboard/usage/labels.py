@@ -1,0 +1,30 @@
+"""Owns the names and colours of what the usage charts stack."""
+
+from __future__ import annotations
+
+from ctxcore.assembly.breakdown import INPUT_SEGMENTS
+from dashboard.charts.palette import SEGMENT_COLORS
+from dashboard.charts.usage import PROVIDER_COLORS
+from dashboard.texts import t
+from dashboard.usage.account import Share
+from dashboard.usage.rows import PROVIDER_PARTS, Source
+
+
+def part_names(source: Source) -> dict[str, str]:
+    """What each part is called, in the order in which they are stacked."""
+    if source == "estimate":
+        return {name: t(f"common.segment.{name}") for name in INPUT_SEGMENTS}
+    return {name: t(f"usage.part.{name}") for name in PROVIDER_PARTS}
+
+
+def part_colors(source: Source) -> dict[str, str]:
+    """The colour of each part."""
+    if source == "estimate":
+        return {name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS}
+    return dict(PROVIDER_COLORS)
+
+
+def share_name(share: Share) -> str:
+    """What a part of the account is called."""
+    kind = t(f"usage.share.{share.kind}")
+    return t("usage.share.of_tool", tool=share.name, kind=kind) if share.name else kind

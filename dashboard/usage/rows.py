@@ -1,0 +1,228 @@
+"""Owns what the usage page tells: one row a turn, made from its calls, and their sums.
+
+A number that no provider reported is None and stays None in every sum made of nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal, TypeAlias
+
+from ctxcore.assembly.breakdown import INPUT_SEGMENTS
+from ctxcore.assembly.verdicts import Run
+from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
+
+Mode: TypeAlias = Literal["turn", "context", "total"]
+Source: TypeAlias = Literal["estimate", "provider"]
+
+MODES: tuple[Mode, ...] = ("turn", "context", "total")
+SOURCES: tuple[Source, ...] = ("estimate", "provider")
+PROVIDER_PARTS = ("fresh", "cache_write", "cached")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A sum of what was reported; `missing` calls said nothing."""
+
+    value: float | None
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUsage:
+    """One turn with its calls; places are sequence numbers from 1."""
+
+    number: int
+    first_seq: int
+    last_seq: int
+    title: str
+    state: str | None
+    """None where the turn was imported or appended, not run here."""
+    calls: tuple[CallInfo, ...]
+    compactions: tuple[CompactionInfo, ...] = ()
+    """Made after this turn began and before the next one did."""
+
+    @property
+    def sent_tokens(self) -> Known:
+        """What all its calls were sent: our count, or the provider's for imported calls."""
+        return known_sum(self.calls, sent_tokens)
+
+    @property
+    def context_tokens(self) -> int | None:
+        """What its last call was sent."""
+        return next((size for size in map(sent_tokens, reversed(self.calls)) if size), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One bar of a stacked chart."""
+
+    turn: int
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Our count of a call beside the provider's."""
+
+    turn: int
+    call: int
+    estimate_tokens: int
+    provider_tokens: int
+
+    @property
+    def difference(self) -> int:
+        """What the provider counted beyond ours."""
+        return self.provider_tokens - self.estimate_tokens
+
+
+def estimate_tokens(call: CallInfo) -> int | None:
+    """Our count of what the call was sent; None for imported calls."""
+    if not call.estimate:
+        return None
+    return sum(call.estimate.get(name, 0) for name in INPUT_SEGMENTS)
+
+
+def sent_tokens(call: CallInfo) -> int | None:
+    """What the call was sent: our count, else the provider's."""
+    ours = estimate_tokens(call)
+    return call.input_tokens if ours is None else ours
+
+
+def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> Known:
+    """The sum of what is known of `calls`, and how many said nothing."""
+    values = [value(call) for call in calls]
+    known = [one for one in values if one is not None]
+    return Known(value=sum(known) if known else None, missing=len(values) - len(known))
+
+
+def turn_rows(
+    starts: Sequence[tuple[int, str]],
+    length: int,
+    turns: Iterable[TurnInfo],
+    calls: Sequence[CallInfo],
+    compactions: Iterable[CompactionInfo] = (),
+) -> list[TurnUsage]:
+    """The turns of a session; `starts` are its user messages, each with the begin of its text."""
+    if not starts:
+        return []
+    states = {turn.first_seq: turn for turn in turns}
+    firsts = [seq for seq, _ in starts]
+    ends = [*(seq - 1 for seq in firsts[1:]), length]
+    by_turn = _calls_by_turn(calls, firsts, states)
+    made = _compactions_by_turn(compactions, by_turn)
+    return [
+        TurnUsage(
+            number=number,
+            first_seq=first,
+            last_seq=last,
+            title=title,
+            state=states[first].state if first in states else None,
+            calls=tuple(by_turn[number]),
+            compactions=tuple(made.get(number, ())),
+        )
+        for number, ((first, title), last) in enumerate(zip(starts, ends, strict=True), start=1)
+    ]
+
+
+def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
+    """What was sent a turn, what the last call of each held, or what all turns so far sent."""
+    known = [(turn.number, _call_parts(turn, source)) for turn in turns]
+    filled = [(number, parts) for number, parts in known if parts]
+    if mode == "context":
+        return [Bar(turn=number, parts=parts[-1]) for number, parts in filled]
+    sums = [(number, _added(parts)) for number, parts in filled]
+    if mode == "turn":
+        return [Bar(turn=number, parts=parts) for number, parts in sums]
+    totals = accumulate((parts for _, parts in sums), lambda one, other: _added([one, other]))
+    return [Bar(turn=number, parts=parts) for (number, _), parts in zip(sums, totals, strict=True)]
+
+
+def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
+    """Every call that both sides counted."""
+    return [
+        Compared(
+            turn=turn.number,
+            call=number,
+            estimate_tokens=ours,
+            provider_tokens=call.input_tokens,
+        )
+        for turn in turns
+        for number, call in enumerate(turn.calls, start=1)
+        if (ours := estimate_tokens(call)) is not None and call.input_tokens is not None
+    ]
+
+
+def not_sent(runs: Iterable[Run]) -> dict[str, int]:
+    """Tokens of the history that a call was not sent, by what became of them."""
+    gone: dict[str, int] = {}
+    for run in runs:
+        less = run.before_tokens - run.after_tokens
+        if less > 0:
+            gone[run.verdict] = gone.get(run.verdict, 0) + less
+    return gone
+
+
+def _calls_by_turn(
+    calls: Sequence[CallInfo], firsts: Sequence[int], states: Mapping[int, TurnInfo]
+) -> dict[int, list[CallInfo]]:
+    """The calls of each turn: by the turn that made them, else by the message that answered."""
+    numbers = {
+        states[first].id: number for number, first in enumerate(firsts, 1) if first in states
+    }
+    found: dict[int, list[CallInfo]] = {number: [] for number in range(1, len(firsts) + 1)}
+    last = 1
+    for call in calls:
+        last = numbers.get(call.turn_id or "") or _turn_at(call.seq, firsts) or last
+        found[last].append(call)
+    return found
+
+
+def _turn_at(seq: int | None, firsts: Sequence[int]) -> int | None:
+    if seq is None:
+        return None
+    return max(bisect_right(firsts, seq), 1)
+
+
+def _compactions_by_turn(
+    compactions: Iterable[CompactionInfo], by_turn: Mapping[int, Sequence[CallInfo]]
+) -> dict[int, list[CompactionInfo]]:
+    """Compactions by the newest turn that had called a model before they were made."""
+    begins = [(calls[0].created_at, number) for number, calls in by_turn.items() if calls]
+    found: dict[int, list[CompactionInfo]] = {}
+    for info in compactions:
+        before = [number for at, number in begins if at <= info.created_at]
+        if before:
+            found.setdefault(max(before), []).append(info)
+    return found
+
+
+def _call_parts(turn: TurnUsage, source: Source) -> list[dict[str, int]]:
+    read = _estimate_parts if source == "estimate" else _provider_parts
+    return [parts for call in turn.calls if (parts := read(call))]
+
+
+def _estimate_parts(call: CallInfo) -> dict[str, int]:
+    return {name: call.estimate.get(name, 0) for name in INPUT_SEGMENTS} if call.estimate else {}
+
+
+def _provider_parts(call: CallInfo) -> dict[str, int]:
+    if call.input_tokens is None:
+        return {}
+    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
+    return {
+        "fresh": max(call.input_tokens - cached - written, 0),
+        "cache_write": written,
+        "cached": cached,
+    }
+
+
+def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in parts:
+        for name, tokens in one.items():
+            total[name] = total.get(name, 0) + tokens
+    return total

@@ -1,0 +1,208 @@
+"""Owns the sections of the usage page, in the order in which they answer questions.
+
+An imported transcript is asked first where its tokens went; a chat, what its turns sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ctxcore.store.values import SessionInfo
+from dashboard import numbers
+from dashboard.charts.usage import Line, estimate_against_provider, stacked_turns
+from dashboard.reads import Recorded, recorded, turn_beginnings
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.shell import session_title
+from dashboard.texts import t
+from dashboard.usage.account_section import show_account
+from dashboard.usage.labels import part_colors, part_names
+from dashboard.usage.rows import (
+    MODES,
+    SOURCES,
+    Bar,
+    Known,
+    Mode,
+    Source,
+    TurnUsage,
+    bars,
+    compared,
+    known_sum,
+    sent_tokens,
+    turn_rows,
+)
+from dashboard.usage.turn_section import show_turns
+from dashboard.widgets import Row, chart, empty_state
+
+WIDTHS = {"turns": 95, "calls": 95}
+SHOWN_TURNS = 100  # bars that can still be told apart on one screen
+
+
+def show_usage(session: SessionInfo) -> None:
+    """The whole page for one session."""
+    found = recorded(session)
+    turns = turn_rows(
+        turn_beginnings(session), session.length, found.turns, found.calls, found.compactions
+    )
+    st.caption(plain_label(session_title(session)))
+    _key_figures(turns, found)
+    is_imported = bool(found.calls) and all(call.is_imported for call in found.calls)
+    if is_imported or not found.calls:
+        show_account(session)
+    if found.calls:
+        shown = _shown(turns)
+        _tokens_per_turn(session, shown)
+        _estimate_and_provider(shown)
+    if turns:
+        show_turns(session, turns)
+    if found.calls and not is_imported:
+        show_account(session)
+
+
+def _key_figures(turns: Sequence[TurnUsage], found: Recorded) -> None:
+    calls = found.calls
+    figures: tuple[tuple[str, Known], ...] = (
+        ("sent", known_sum(calls, sent_tokens)),
+        ("cached", known_sum(calls, lambda call: call.cached_tokens)),
+        ("output", known_sum(calls, lambda call: call.output_tokens)),
+    )
+    with st.container(horizontal=True, key="usage_figures"):
+        _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
+        _figure("calls", f"{len(calls):,}", t("usage.help.calls"))
+        for name, known in figures:
+            value = None if known.value is None else int(known.value)
+            _figure(name, numbers.short_tokens(value), _told(name, known, numbers.tokens(value)))
+        cost = known_sum(calls, lambda call: call.cost)
+        _figure("cost", numbers.money(cost.value), _told("cost", cost, numbers.money(cost.value)))
+
+
+def _figure(name: str, value: str, told: str) -> None:
+    st.metric(t(f"usage.figure.{name}"), value, help=told, width=WIDTHS.get(name, 155))
+
+
+def _told(name: str, known: Known, whole: str) -> str:
+    """What a key figure is made of, and how much of it is missing."""
+    text = f"{t(f'usage.help.{name}')} {plain_label(whole)}."
+    if known.missing and known.value is not None:
+        text += " " + t("usage.help.missing", count=known.missing)
+    return text
+
+
+def _shown(turns: Sequence[TurnUsage]) -> Sequence[TurnUsage]:
+    """The turns of a long session that are drawn; the newest unless others are asked for."""
+    if len(turns) <= SHOWN_TURNS:
+        return turns
+    newest = (len(turns) - SHOWN_TURNS + 1, len(turns))
+    first, last = st.slider(
+        t("usage.range"), 1, len(turns), newest, key=f"usage_range_{len(turns)}"
+    )
+    return turns[first - 1 : last]
+
+
+def _tokens_per_turn(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
+    st.subheader(t("usage.per_turn"))
+    mode = st.segmented_control(
+        t("usage.mode"),
+        MODES,
+        default="turn",
+        required=True,
+        format_func=lambda name: t(f"usage.mode.{name}"),
+        key="usage_mode",
+        persist_state="session",
+    )
+    st.caption(t(f"usage.mode.{mode}.told"))
+    drawn = 0
+    for source in SOURCES:
+        is_wanted = source == "estimate" or any(
+            call.is_imported for turn in turns for call in turn.calls
+        )
+        if is_wanted and (rows := bars(turns, mode, source)):
+            _stacked(session, turns, rows, mode, source)
+            drawn += 1
+    if not drawn:
+        empty_state(t("usage.no_calls"))
+
+
+def _stacked(
+    session: SessionInfo,
+    turns: Sequence[TurnUsage],
+    rows: Sequence[Bar],
+    mode: Mode,
+    source: Source,
+) -> None:
+    names = part_names(source)
+    figure = stacked_turns(
+        rows,
+        names=names,
+        colors=part_colors(source),
+        axis=t("common.tokens"),
+        turn=t("usage.turn"),
+        lines=_limits(session) if mode == "context" else (),
+        marked=[turn.number for turn in turns if turn.compactions],
+        marker=t("usage.compaction"),
+    )
+    st.markdown(f"**{t(f'usage.source.{source}')}**")
+    table = [_bar_row(bar, names) for bar in rows]
+    alt = t(f"usage.alt.{mode}", source=t(f"usage.source.{source}"))
+    chart(figure, table, key=f"usage_{mode}_{source}", alt=alt, csv_name=f"usage_{mode}.csv")
+    if mode == "context":
+        _limits_told(session)
+
+
+def _bar_row(bar: Bar, names: dict[str, str]) -> Row:
+    parts = {name: bar.parts.get(part, 0) for part, name in names.items()}
+    return {t("usage.turn"): bar.turn, **parts, t("usage.sum"): sum(bar.parts.values())}
+
+
+def _limits(session: SessionInfo) -> list[Line]:
+    budget = engine().subject(session.id).call.budget
+    if budget is None:
+        return []
+    return [
+        Line(name=t("common.segment.trigger"), tokens=budget.trigger_tokens, dash="dash"),
+        Line(name=t("usage.usable"), tokens=budget.usable_tokens, dash="solid"),
+        Line(name=t("usage.window"), tokens=budget.window_tokens, dash="dot"),
+    ]
+
+
+def _limits_told(session: SessionInfo) -> None:
+    told = " · ".join(f"{line.name} {line.tokens:,}" for line in _limits(session))
+    st.caption(t("usage.limits", lines=told) if told else t("usage.no_limits"))
+
+
+def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
+    rows = compared(turns)
+    if not rows:
+        return
+    st.subheader(t("usage.against"))
+    ours = sum(row.estimate_tokens for row in rows)
+    theirs = sum(row.provider_tokens for row in rows)
+    st.caption(
+        t(
+            "usage.against.told",
+            ours=numbers.tokens(ours),
+            theirs=numbers.tokens(theirs),
+            share=numbers.percent(theirs, ours),
+        )
+    )
+    figure = estimate_against_provider(
+        rows,
+        ours=t("usage.ours"),
+        theirs=t("usage.theirs"),
+        axis=t("common.tokens"),
+        turn=t("usage.turn_call"),
+    )
+    table = [
+        {
+            t("usage.turn"): row.turn,
+            t("usage.call"): row.call,
+            t("usage.ours"): row.estimate_tokens,
+            t("usage.theirs"): row.provider_tokens,
+            t("usage.difference"): row.difference,
+        }
+        for row in rows
+    ]
+    alt = t("usage.against")
+    chart(figure, table, key="usage_against", alt=alt, csv_name="usage_estimate.csv")

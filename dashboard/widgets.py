@@ -1,0 +1,127 @@
+"""Owns the small pieces that several pages draw: charts with their numbers, tables with a choice.
+
+A row is chosen by mouse in the table or by keyboard in the list beside it; both are one value.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from dashboard.charts.usage import CONFIG, Figure
+from dashboard.texts import t
+
+Row = Mapping[str, object]
+
+
+def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: str = "") -> None:
+    """A chart, its numbers as a table under it, and the table as a file."""
+    st.plotly_chart(figure, key=key, alt=alt, config=dict(CONFIG))
+    with st.expander(t("usage.as_table"), key=f"{key}_numbers", on_change="rerun") as numbers:
+        if not numbers.open:
+            return
+        plain_table(rows, alt=alt)
+        if csv_name:
+            csv_button(rows, key=f"{key}_csv", name=csv_name)
+
+
+def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
+    """Offers `rows` as a CSV file; it is made when it is asked for."""
+    st.download_button(
+        t("usage.csv"),
+        data=lambda: to_csv(rows),
+        file_name=name,
+        mime="text/csv",
+        key=key,
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def to_csv(rows: Sequence[Row]) -> bytes:
+    """`rows` as CSV with a mark, so that spreadsheets read it as UTF-8; unknown is empty.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else [])
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return b"\xef\xbb\xbf" + out.getvalue().encode()
+
+
+def plain_table(rows: Sequence[Row], *, alt: str) -> None:
+    """A table that only shows."""
+    st.dataframe(
+        _columns(rows),
+        hide_index=True,
+        column_config=_config(rows),
+        placeholder=t("common.unknown"),
+        alt=alt,
+    )
+
+
+def table_with_choice(
+    rows: Sequence[Row],
+    options: Sequence[str],
+    *,
+    key: str,
+    label: str,
+    name: Callable[[str], str],
+    alt: str,
+    newest: int = 0,
+) -> str:
+    """The option whose row is chosen; `options` are language-neutral, one a row."""
+    table, pick = f"{key}_table", f"{key}_pick"
+    known = st.session_state.get(pick)
+    # Set on every run: the browser remembers the words, and they change with the language.
+    st.session_state[pick] = known if known in options else options[newest]
+
+    def picked() -> None:
+        chosen = cast("dict[str, dict[str, list[int]]]", st.session_state[table])
+        if chosen["selection"]["rows"]:
+            st.session_state[pick] = options[chosen["selection"]["rows"][0]]
+
+    st.dataframe(
+        _columns(rows),
+        hide_index=True,
+        key=table,
+        on_select=picked,
+        selection_mode="single-row",
+        column_config=_config(rows),
+        placeholder=t("common.unknown"),
+        height=min(36 * (len(rows) + 1) + 2, 400),
+        alt=alt,
+    )
+    return str(st.selectbox(label, options, format_func=name, key=pick))
+
+
+def empty_state(text: str, icon: str = ":material/inbox:") -> None:
+    """Says that there is nothing here yet, and how something comes."""
+    st.info(text, icon=icon)
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, list[object]]:
+    """`rows` by column; a list of dictionaries would lose the columns of an empty table."""
+    names = list(rows[0]) if rows else []
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
+    """Whole numbers with separators; without it they are hard to read."""
+    return {
+        name: st.column_config.NumberColumn(format="localized")
+        for name in (rows[0] if rows else ())
+        if any(isinstance(row[name], int) for row in rows)
+    }
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return "" if value is None else value

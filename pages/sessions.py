@@ -1,0 +1,14 @@
+"""The sessions page: find, keep, import and export sessions."""
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from dashboard.listing.sections import show_sessions
+from dashboard.sentences import sentence
+from dashboard.texts import t
+
+st.title(t("sessions.title"))
+try:
+    show_sessions()
+except ContextError as error:
+    st.error(sentence(error), icon=":material/error:")

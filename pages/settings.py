@@ -1,0 +1,14 @@
+"""The settings page: thresholds for whom, how models are reached, who uses this, which language."""
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from dashboard.sentences import sentence
+from dashboard.settings.sections import show_settings
+from dashboard.texts import t
+
+st.title(t("settings.title"))
+try:
+    show_settings()
+except ContextError as error:
+    st.error(sentence(error), icon=":material/error:")

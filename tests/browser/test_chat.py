@@ -1,0 +1,201 @@
+"""The chat page in a real browser: what only a browser can show."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.values import SessionInfo
+from tests.browser.conftest import LONG_REPLY, Server
+
+pytestmark = pytest.mark.browser
+
+expect.set_options(timeout=30_000)  # a first answer loads litellm
+IS_IDLE = '[data-test-script-state="notRunning"]'
+
+
+def open_session(page: Page, server: Server, session: SessionInfo) -> None:
+    page.goto(f"{server.url}/?session={session.id}")
+    page.locator(".st-key-chat_ask textarea").wait_for()
+    page.wait_for_selector(IS_IDLE)
+
+
+def say(page: Page, text: str) -> None:
+    field = page.locator(".st-key-chat_ask textarea")
+    field.fill(text)
+    field.press("Enter")
+
+
+def sidebar_link(page: Page, name: str) -> Locator:
+    return page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=name)
+
+
+def slow_session(server: Server) -> SessionInfo:
+    return server.engine.create_session("Slow", model="scripted/slow")
+
+
+def long_session(server: Server) -> SessionInfo:
+    session = server.engine.create_session("Long")
+    said: list[JsonObject] = []
+    for number in range(12):
+        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
+        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
+    server.engine.append(session.id, said)
+    return session
+
+
+def answer(server: Server, session: SessionInfo) -> str:
+    return server.engine.store.messages(session.id)[-1].message.text
+
+
+def test_an_answer_is_visible_before_its_end(page: Page, server: Server) -> None:
+    session = slow_session(server)
+    open_session(page, server, session)
+
+    say(page, "Go on")
+
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word20 ")
+    assert server.engine.session(session.id).length == 1  # the answer is not stored yet
+    expect(page.locator(".st-key-chat_suggest_first")).to_have_count(0)
+    expect(page.locator(".st-key-chat_ask textarea")).to_be_disabled()
+    page.locator(".st-key-chat_stop button").click()
+    expect(page.locator(".st-key-chat_stop")).to_have_count(0)
+
+
+def test_stop_keeps_the_answer_so_far(page: Page, server: Server) -> None:
+    session = slow_session(server)
+    open_session(page, server, session)
+    say(page, "Go on")
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word10 ")
+
+    page.locator(".st-key-chat_stop button").click()
+
+    expect(page.locator(".st-key-chat_log")).to_contain_text("Stopped.")
+    kept = answer(server, session)
+    assert kept.startswith("word0 word1 ")
+    assert len(kept) < len(LONG_REPLY)
+    expect(page.locator(".st-key-chat_ask textarea")).to_be_enabled()
+
+
+def test_a_page_switch_does_not_end_an_answer(page: Page, server: Server) -> None:
+    session = slow_session(server)
+    open_session(page, server, session)
+    say(page, "Go on")
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word5 ")
+
+    sidebar_link(page, "Sessions").click()
+    page.wait_for_url("**/sessions**")
+    page.wait_for_selector(IS_IDLE)
+    sidebar_link(page, "Chat").click()
+
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word299", timeout=60_000)
+    expect(page.locator(".st-key-chat_stop")).to_have_count(0)
+    assert answer(server, session) == LONG_REPLY
+
+
+def test_a_compaction_is_confirmed_and_taken_back_by_keyboard_and_mouse(
+    page: Page, server: Server
+) -> None:
+    session = long_session(server)
+    open_session(page, server, session)
+
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog").wait_for()
+    page.locator(".st-key-compact_confirm button").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("Compacted here").first).to_be_attached()
+    assert server.engine.store.active_compaction(session.id) is not None
+
+    page.locator(".st-key-chat_undo button").first.click()
+    expect(page.get_by_text("Compacted here")).to_have_count(0)
+    assert server.engine.store.active_compaction(session.id) is None
+
+
+def test_escape_closes_the_dialog_and_changes_nothing(page: Page, server: Server) -> None:
+    session = long_session(server)
+    open_session(page, server, session)
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog").wait_for()
+
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert server.engine.store.active_compaction(session.id) is None
+
+
+def test_no_request_leaves_the_origin(page: Page, server: Server) -> None:
+    session = long_session(server)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    open_session(page, server, session)
+    say(page, "Hello")
+    expect(page.locator(".st-key-chat_log")).to_contain_text("You said: Hello")
+
+    own = (server.url, server.url.replace("http", "ws", 1), "data:", "blob:")
+    assert [url for url in asked if not url.startswith(own)] == []
+
+
+@pytest.fixture
+def sink() -> Iterator[tuple[str, list[str]]]:
+    """A server that should never be asked for anything, and what it was asked for."""
+    hits: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hits.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Says nothing."""
+
+    served = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=served.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{served.server_port}", hits
+    served.shutdown()
+    thread.join()
+    served.server_close()
+
+
+def test_an_image_in_an_answer_is_not_fetched(
+    page: Page, server: Server, sink: tuple[str, list[str]]
+) -> None:
+    address, hits = sink
+    session = server.engine.create_session("Image")
+    server.engine.append(
+        session.id,
+        [
+            {"role": "user", "content": "A picture?"},
+            {"role": "assistant", "content": f"Here: ![cat]({address}/cat.png?q=secret)"},
+        ],
+    )
+
+    open_session(page, server, session)
+
+    expect(page.get_by_role("link", name="cat")).to_be_visible()
+    assert page.locator(".st-key-chat_log img[src^=http]").count() == 0
+    # Even an image that gets onto the page is refused by the policy of the page itself.
+    page.evaluate(f"document.body.appendChild(new Image()).src = '{address}/direct.png'")
+    page.wait_for_timeout(300)
+    assert hits == []
+
+
+def test_a_chinese_browser_gets_a_chinese_page_on_a_phone(browser: Browser, server: Server) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, locale="zh-CN", color_scheme="dark"
+    )
+    try:
+        page = context.new_page()
+        open_session(page, server, long_session(server))
+
+        expect(page.locator(".st-key-chat_compact button").first).to_contain_text("压缩")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        context.close()

@@ -1,0 +1,143 @@
+"""The other pages in a real browser: settings that take effect, files in and out, deep links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.values import Scope, SessionInfo
+from tests.browser.conftest import WINDOW_TOKENS, Server
+from tests.small_transcript import claude_code_lines
+
+pytestmark = pytest.mark.browser
+
+IS_IDLE = '[data-test-script-state="notRunning"]'
+USABLE = WINDOW_TOKENS - WINDOW_TOKENS // 4  # the reserve is a quarter of a small window
+
+
+def open_page(page: Page, server: Server, name: str, session: SessionInfo) -> None:
+    page.goto(f"{server.url}/{name}?session={session.id}")
+    page.get_by_test_id("stSidebarNavLink").first.wait_for()
+    page.wait_for_selector(IS_IDLE)
+
+
+def small_session(server: Server, title: str = "Small") -> SessionInfo:
+    session = server.engine.create_session(title)
+    said: list[JsonObject] = [
+        {"role": "user", "content": "Where is the key?"},
+        {"role": "assistant", "content": "Under the mat."},
+    ]
+    server.engine.append(session.id, said)
+    return session
+
+
+def long_session(server: Server) -> SessionInfo:
+    session = server.engine.create_session("Long")
+    said: list[JsonObject] = []
+    for number in range(12):
+        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
+        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
+    server.engine.append(session.id, said)
+    return session
+
+
+@pytest.mark.parametrize("name", ["usage", "compaction", "sessions", "settings"])
+def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, name: str) -> None:
+    session = small_session(server, f"Deep {name}")
+
+    open_page(page, server, name, session)
+
+    expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
+    expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(5)
+
+
+def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Server) -> None:
+    session = small_session(server)
+    open_page(page, server, "settings", session)
+    page.locator(".st-key-settings_scope").get_by_text("This session").click()
+    expect(page.get_by_text("Holds for “Small” only.")).to_be_visible()
+
+    field = page.locator(".st-key-settings_trigger_ratio input")
+    field.fill("50")
+    field.press("Enter")
+    expect(page.get_by_text(f"compacts at {USABLE // 2:,} of {USABLE:,} usable")).to_be_visible()
+    page.get_by_test_id("stSidebarNavLink").first.click()
+
+    used = server.engine.context(session.id).tokens
+    expect(page.get_by_text(f"~{USABLE // 2 - used:,} tokens until")).to_be_visible()
+    saved = server.engine.store.policy(Scope(kind="session", owner=session.id))
+    assert saved is not None
+    assert saved.overrides == {"trigger_ratio": 0.5}
+
+
+def test_a_transcript_is_imported_and_leads_to_its_account(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    file = tmp_path / "small.jsonl"
+    file.write_text(claude_code_lines(), encoding="utf-8")
+    open_page(page, server, "sessions", small_session(server))
+    page.locator(".st-key-sessions_view").get_by_text("Import").click()
+
+    page.locator("input[type=file]").set_input_files(file)
+    page.locator(".st-key-sessions_import_start button").click()
+    expect(page.get_by_text("Imported 1.")).to_be_visible()
+    page.get_by_test_id("stMain").get_by_role("link", name="Usage").click()
+
+    expect(page.get_by_role("heading", name="Where the tokens go")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Usage")
+    expect(page.locator(".st-key-usage_figures")).to_contain_text("unknown")
+    expect(page.get_by_role("figure", name="Where the tokens go")).to_be_visible()
+
+
+def test_an_export_is_downloaded_and_can_be_imported_again(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    session = small_session(server, "Key")
+    open_page(page, server, "sessions", session)
+
+    with page.expect_download() as waiting:
+        page.locator(".st-key-sessions_export_native button").first.click()
+    file = tmp_path / "key.jsonl"
+    waiting.value.save_as(file)
+
+    assert waiting.value.suggested_filename == "Key.jsonl"
+    (again,) = server.engine.import_(file.read_text(encoding="utf-8"))
+    assert server.engine.digest(again.id) == server.engine.digest(session.id)
+
+
+def test_a_compaction_is_made_undone_and_redone_by_keyboard(page: Page, server: Server) -> None:
+    session = long_session(server)
+    open_page(page, server, "compaction", session)
+
+    page.locator(".st-key-compaction_open button").wait_for()
+
+    page.keyboard.press("Control+k")
+    page.locator(".st-key-compact_confirm button").press("Enter")
+    expect(page.get_by_role("heading", name="Compaction 1")).to_be_visible()
+    assert server.engine.session(session.id).active_compaction_id is not None
+
+    page.locator(".st-key-compaction_undo button").first.press("Enter")
+    expect(page.locator(".st-key-compaction_redo button").first).to_be_enabled()
+    assert server.engine.session(session.id).active_compaction_id is None
+
+    page.locator(".st-key-compaction_redo button").first.press("Enter")
+    expect(page.locator(".st-key-compaction_undo button").first).to_be_enabled()
+    assert server.engine.session(session.id).active_compaction_id is not None
+
+
+def test_switching_the_language_keeps_page_and_session(page: Page, server: Server) -> None:
+    session = small_session(server, "Sprache")
+    open_page(page, server, "settings", session)
+    page.locator(".st-key-settings_view").get_by_text("Language").click()
+    try:
+        page.locator(".st-key-settings_language").get_by_text("中文").click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("设置")
+        expect(page.locator(".st-key-shell_session input")).to_have_value("Sprache")
+        expect(page.get_by_test_id("stSidebarNavLink").first).to_contain_text("对话")
+    finally:
+        server.engine.store.save_setting("language:local", "en")

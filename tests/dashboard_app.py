@@ -1,0 +1,108 @@
+"""Runs the dashboard in a test: its real main script, a store of the test's own, a scripted model.
+
+One helper opens it and checks every run: no exception, the shell around the page, content in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.models import save_figures
+from ctxcore.gateway.scripted import Script, ScriptedModel
+from dashboard import services, texts
+from dashboard.hub import TurnHub, hub
+from tests.engines import quiet_litellm
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN = ROOT / "dashboard" / "main.py"
+PAGES = ("chat", "usage", "compaction", "sessions", "settings")
+MODEL = "scripted/demo"
+WINDOW_TOKENS = 2_000
+
+
+class Dashboard:
+    """An open dashboard; `run` and `go` check what holds on every page."""
+
+    def __init__(self, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.model = model
+        self._monkeypatch = monkeypatch
+        self.at = AppTest.from_file(str(MAIN), default_timeout=60)
+
+    @property
+    def engine(self) -> ContextEngine:
+        """The engine that the pages use."""
+        return services.engine()
+
+    @property
+    def hub(self) -> TurnHub:
+        """The hub that the pages use."""
+        return hub()
+
+    def run(self) -> AppTest:
+        """Runs the page once more."""
+        self.at.run()
+        self.check()
+        return self.at
+
+    def go(self, page: str) -> AppTest:
+        """Switches to another page."""
+        self.at.switch_page(f"../pages/{page}.py")
+        return self.run()
+
+    def check(self) -> None:
+        """The page ran through, has content, and stands in its shell."""
+        assert not self.at.exception, [error.message for error in self.at.exception]
+        assert self.at.sidebar.selectbox(key="shell_language").value in ("en", "zh")
+        assert self.at.sidebar.button(key="shell_new").label
+        assert len(self.at.main.children) > 0
+        # AppTest formats a widget's value outside of the script, for its next run.
+        shown = self.at.session_state[texts.STATE_KEY]
+        self._monkeypatch.setattr(texts, "OUTSIDE", shown)
+
+    def texts(self) -> str:
+        """Everything that is written on the page, in one text."""
+        at = self.at
+        groups = (at.markdown, at.caption, at.error, at.warning, at.info, at.subheader)
+        return "\n".join(str(element.value) for group in groups for element in group)
+
+
+@contextmanager
+def open_dashboard(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    replies: Iterable[Script] = (),
+    with_demo: bool = False,
+) -> Iterator[Dashboard]:
+    """A dashboard on an empty store in `folder`; with the demo sessions only if asked for."""
+    monkeypatch.setenv(services.DATABASE_VARIABLE, f"sqlite:///{folder / 'test.db'}")
+    monkeypatch.setenv(services.MODEL_VARIABLE, MODEL)
+    monkeypatch.setenv(services.WARM_UP_VARIABLE, "0")
+    if not with_demo:
+        monkeypatch.setattr(services, "DEMO_FILES", ())
+    _forget()
+    quiet_litellm()
+    with ScriptedModel("demo", replies) as model:
+        opened = Dashboard(model, monkeypatch)
+        save_figures(
+            opened.engine.store,
+            MODEL,
+            {"window_tokens": WINDOW_TOKENS, "max_output_tokens": 200},
+        )
+        try:
+            yield opened
+        finally:
+            opened.engine.store.close()
+            _forget()
+
+
+def _forget() -> None:
+    """Lets go of what the process keeps between runs."""
+    for cached in (services._store, services._engine, hub):
+        cached.clear()

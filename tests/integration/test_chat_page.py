@@ -1,0 +1,336 @@
+"""The chat page: say, stop, retry, mark, compact, undo, and what it tells of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
+from ctxcore.gateway.scripted import ScriptedReply
+from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.store.values import SessionInfo
+from dashboard import chat_side
+from dashboard.texts import LANGUAGES, translate
+from tests.dashboard_app import MODEL, Dashboard, open_dashboard
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def long_session(app: Dashboard, turns: int = 12) -> SessionInfo:
+    """A session well above the trigger of the test's window."""
+    session = app.engine.create_session("Long")
+    said: list[JsonObject] = []
+    for number in range(turns):
+        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
+        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
+    app.engine.append(session.id, said)
+    return session
+
+
+def say(app: Dashboard, text: str) -> None:
+    app.at.chat_input(key="chat_ask").set_value(text).run()
+    app.check()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_first_run_offers_something_to_say(app: Dashboard, language: str) -> None:
+    app.engine.store.save_setting("language:local", language)
+    app.run()
+
+    label = app.at.button(key="chat_suggest_first").label
+    assert label == translate("chat.suggestion.first", "zh" if language == "zh" else "en")
+
+
+def test_a_suggestion_starts_a_session_with_an_answer(app: Dashboard) -> None:
+    app.run()
+
+    app.at.button(key="chat_suggest_second").click().run()
+    app.check()
+
+    session = app.engine.sessions()[0]
+    assert session.length == 2
+    assert session.title.startswith("Write a short packing list")
+    assert "You said: Write a short packing list" in app.texts()
+
+
+def test_an_answer_is_stored_and_shown(app: Dashboard) -> None:
+    app.engine.create_session("Chat")
+    app.run()
+
+    say(app, "Hello there")
+
+    assert "You said: Hello there" in app.texts()
+    assert app.at.chat_input(key="chat_ask").disabled is False
+
+
+def test_what_a_model_writes_never_becomes_an_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = ScriptedReply(text="Look ![cat](http://192.0.2.1/cat.png) for $5 :smile:")
+    with open_dashboard(tmp_path, monkeypatch, replies=[reply]) as app:
+        app.engine.create_session("Chat")
+        app.run()
+
+        say(app, "A picture, please")
+
+        assert "![" not in app.texts()
+        assert "[cat](http://192.0.2.1/cat.png)" in app.texts()
+
+
+def test_a_failed_turn_says_why_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [ScriptedReply(error="auth"), ScriptedReply(text="Better now.")]
+    with open_dashboard(tmp_path, monkeypatch, replies=replies) as app:
+        app.engine.create_session("Chat")
+        app.run()
+        say(app, "Hello")
+        assert "key" in app.at.error[0].value
+
+        app.at.button(key="chat_retry").click().run()
+        app.check()
+
+        assert "Better now." in app.texts()
+        assert [error.value for error in app.at.error] == []
+
+
+def test_what_could_not_be_sent_is_kept_on_the_page(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", model="scripted/nobody-wrote-it")
+    app.run()
+
+    say(app, "Hello")
+
+    assert app.at.error
+    assert "Hello" in app.texts()
+    assert app.engine.session(session.id).length <= 1
+
+
+def test_a_stopped_answer_is_labelled_and_kept(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    events = app.engine.chat(session.id, "Tell me something that goes on and on and on")
+    for event in events:
+        if type(event).__name__ == "TextDelta":
+            events.close()  # type: ignore[attr-defined]  # what the hub does on Stop
+            break
+    app.run()
+
+    assert translate("chat.ended.stopped", "en") in app.texts()
+    assert "You said" in app.texts()
+    assert app.at.button(key="chat_retry").label == translate("chat.retry_stopped", "en")
+
+
+def test_tool_calls_and_results_are_folded_away(app: Dashboard) -> None:
+    session = app.engine.create_session("Tools")
+    call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    app.engine.append(
+        session.id,
+        [
+            {"role": "user", "content": "Look it up"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "forty-two"},
+        ],
+    )
+    app.run()
+
+    labels = [expander.label for expander in app.at.expander]
+    assert any("look\\_up" in label and label.startswith("Calls") for label in labels)
+    assert "forty-two" in [code.value for code in app.at.code]
+
+
+def test_a_turn_with_open_calls_says_what_it_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = ToolCall(id="c1", name="look_up", arguments="{}")
+    with open_dashboard(tmp_path, monkeypatch, replies=[ScriptedReply(calls=(call,))]) as app:
+        app.engine.create_session("Chat")
+        app.run()
+
+        say(app, "Look it up")
+
+        assert translate("chat.ended.awaiting_tools", "en") in app.texts()
+
+
+def test_only_the_newest_messages_are_drawn_until_older_ones_are_asked_for(app: Dashboard) -> None:
+    long_session(app, turns=30)
+    app.run()
+    assert "Question 0" not in app.texts()
+
+    app.at.button(key="chat_older").click().run()
+    app.check()
+
+    assert "Question 0" in app.texts()
+
+
+def test_a_message_can_be_pinned_and_let_go(app: Dashboard) -> None:
+    session = long_session(app)
+    app.run()
+
+    app.at.menu_button(key="chat_menu_3").click("pin").run()
+    app.check()
+    assert [(mark.seq, mark.kind) for mark in app.engine.store.marks(session.id)] == [(3, "pin")]
+
+    app.at.button(key="chat_unpin_3").click().run()
+    app.check()
+    assert app.engine.store.marks(session.id) == []
+
+
+def test_a_message_can_be_excluded(app: Dashboard) -> None:
+    session = long_session(app)
+    app.run()
+
+    app.at.menu_button(key="chat_menu_24").click("exclude").run()
+    app.check()
+
+    assert translate("chat.excluded_mark", "en") in app.texts()
+    assert app.engine.context(session.id).verdict(23).reason == "excluded by a mark"
+
+
+def test_a_fork_is_taken_in_hand(app: Dashboard) -> None:
+    session = long_session(app)
+    app.run()
+
+    app.at.menu_button(key="chat_menu_4").click("fork").run()
+    app.check()
+
+    fork = app.engine.session(str(app.at.sidebar.selectbox(key="shell_session").value))
+    assert (fork.parent_id, fork.length) == (session.id, 4)
+
+
+def test_a_compaction_is_looked_at_confirmed_and_taken_back(app: Dashboard) -> None:
+    session = long_session(app)
+    before = app.engine.context(session.id).messages
+    app.run()
+
+    app.at.button(key="chat_compact").click().run()
+    app.check()
+    assert app.at.text_area(key="compact_summary").value
+
+    app.at.text_area(key="compact_summary").set_value("They talked about it.").run()
+    app.at.button(key="compact_confirm").click().run()
+    app.check()
+    active = app.engine.store.active_compaction(session.id)
+    assert active is not None
+    assert active.compaction.summary == "They talked about it."
+    assert any(e.label.startswith("Compacted here") for e in app.at.expander)
+
+    app.at.button(key="chat_undo").click().run()
+    app.check()
+    assert app.engine.context(session.id).messages == before
+    assert app.at.button(key="chat_redo").disabled is False
+
+
+def test_a_stale_proposal_is_refused_with_a_sentence(app: Dashboard) -> None:
+    session = long_session(app)
+    app.run()
+    app.at.button(key="chat_compact").click().run()
+    app.engine.pin(session.id, 2)
+
+    app.at.button(key="compact_confirm").click().run()
+    app.check()
+
+    assert app.engine.store.active_compaction(session.id) is None
+    assert any("changed" in warning.value for warning in app.at.warning)
+    app.at.button(key="compact_refresh").click().run()
+    app.check()
+    assert app.at.button(key="compact_confirm").disabled is False
+
+
+def test_a_summary_that_saves_nothing_is_warned_about(app: Dashboard) -> None:
+    long_session(app)
+    app.run()
+    app.at.button(key="chat_compact").click().run()
+
+    app.at.text_area(key="compact_summary").set_value("far too long " * 2_000).run()
+    app.check()
+
+    assert any("not be smaller" in warning.value for warning in app.at.warning)
+
+
+def test_nothing_to_fold_is_said_instead_of_offered(app: Dashboard) -> None:
+    session = app.engine.create_session("Short")
+    app.engine.append(session.id, [{"role": "user", "content": "Hi"}])
+    app.run()
+
+    app.at.button(key="chat_compact").click().run()
+    app.check()
+
+    assert app.at.info
+    assert app.at.button(key="compact_confirm").disabled is True
+
+
+def test_the_model_of_a_session_can_be_changed(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", model="gpt-4o")
+    app.engine.append(session.id, [{"role": "user", "content": "Hi"}])
+    app.run()
+
+    app.at.selectbox(key=f"chat_model_{session.id}").select(MODEL).run()
+    app.check()
+
+    assert app.engine.session(session.id).model is None
+    assert app.at.selectbox(key=f"chat_model_{session.id}").value == MODEL
+
+
+def test_an_unknown_window_is_said_and_gives_no_percentage(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", model="a-model-nobody-knows")
+    app.engine.append(session.id, [{"role": "user", "content": "Hi"}])
+    app.run()
+
+    assert translate("compact.no_window", "en") in app.texts()
+    assert "%" not in app.at.markdown[0].value
+
+
+def test_what_does_not_fit_is_compacted_before_it_is_sent(app: Dashboard) -> None:
+    session = long_session(app, turns=40)
+    app.run()
+    assert "do not fit" in app.texts()
+
+    say(app, "And now?")
+
+    active = app.engine.store.active_compaction(session.id)
+    assert active is not None
+    assert app.model.requests[-1].input_tokens < active.compaction.before_tokens
+    assert "do not fit" not in app.texts()
+
+
+def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = LocalModelStatus(available=False, reason="this processor lacks avx2")
+    monkeypatch.setattr(chat_side, "local_model_status", lambda: status)
+    app.engine.create_session("Chat", model=LOCAL_MODEL)
+    app.run()
+
+    said = app.at.warning[0].value
+    assert "this processor lacks avx2" in said
+    assert "API key" in said
+    assert "server by its address" in said
+
+
+def test_an_interrupted_turn_shows_what_had_come(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    store, counter = app.engine.store, app.engine.subject(session.id).call.counter
+    long_ago = datetime(2026, 1, 1, tzinfo=UTC)
+    store.begin_turn(
+        session.id,
+        "t1",
+        [text_message("user", "Hello")],
+        counter=counter,
+        at=long_ago,
+        lease_until=long_ago,
+    )
+    store.save_partial("t1", "Half an ans", lease_until=long_ago)
+    app.engine.interrupt_stale_turns()
+    app.run()
+
+    assert "Half an ans" in app.texts()
+    assert translate("chat.ended.interrupted", "en") in app.texts()
+    app.at.button(key="chat_retry").click().run()
+    app.check()
+    assert "You said: Hello" in app.texts()

@@ -1,0 +1,157 @@
+"""The compaction page: history, detail, undo and redo, forks, what was rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.values import SessionInfo
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import Dashboard, open_dashboard
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def long_session(app: Dashboard, turns: int = 12) -> SessionInfo:
+    """A session well above the trigger of the test's window."""
+    session = app.engine.create_session("Long")
+    said: list[JsonObject] = []
+    for number in range(turns):
+        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
+        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
+    app.engine.append(session.id, said)
+    return app.engine.session(session.id)
+
+
+def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.at.query_params["session"] = session.id
+    app.run()
+    return app.go("compaction")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("has_messages", [True, False])
+def test_without_a_compaction_the_page_says_so(
+    app: Dashboard, language: Language, has_messages: bool
+) -> None:
+    session = app.engine.create_session("Empty")
+    if has_messages:
+        app.engine.append(session.id, [{"role": "user", "content": "hello"}])
+
+    at = opened(app, session, language)
+
+    key = "compaction.empty" if has_messages else "compaction.no_session"
+    assert at.info[0].value == translate(key, language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Language) -> None:
+    session = long_session(app)
+    made = app.engine.compact(session.id)
+    assert made is not None
+
+    at = opened(app, session, language)
+
+    record = made.compaction
+    assert f"{record.before_tokens:,} → {record.after_tokens:,}" in app.texts()
+    table = at.dataframe[0].value
+    assert table[translate("compaction.state", language)][0] == translate(
+        "compaction.state.active", language
+    )
+    assert table[translate("common.segment.after", language)][0] == record.after_tokens
+    assert len(at.get("plotly_chart")) == 1
+
+
+def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> None:
+    session = long_session(app)
+    app.engine.compact(session.id)
+    at = opened(app, session)
+    assert at.button(key="compaction_redo").disabled
+
+    at.button(key="compaction_undo").click().run()
+    app.check()
+
+    assert at.dataframe[0].value["State"][0] == "undone"
+    assert app.engine.session(session.id).active_compaction_id is None
+    assert at.button(key="compaction_undo").disabled
+
+    at.button(key="compaction_redo").click().run()
+    app.check()
+
+    assert at.dataframe[0].value["State"][0] == "active"
+
+
+def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
+    at = opened(app, long_session(app))
+
+    at.button(key="compaction_open").click().run()
+    at.text_area(key="compact_summary").set_value("Only what matters.").run()
+    at.button(key="compact_confirm").click().run()
+    app.check()
+
+    assert "Only what matters." in app.texts()
+
+
+def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
+    session = long_session(app)
+    first = app.engine.compact(session.id)
+    assert first is not None
+    said = [{"role": "user", "content": "and then? " * 60} for _ in range(14)]
+    app.engine.append(session.id, said)
+    second = app.engine.compact(session.id)
+    assert second is not None
+    at = opened(app, session)
+    at.selectbox(key=f"compaction_rows_{session.id}_2_pick").set_value(first.id).run()
+
+    at.button(key=f"compaction_fork_{first.id}").click().run()
+    app.check()
+
+    fork = next(one for one in app.engine.sessions() if one.parent_id == session.id)
+    assert fork.length == session.length
+    active = app.engine.store.active_compaction(fork.id)
+    assert active is not None
+    assert active.compaction == first.compaction
+    assert at.session_state["session_id"] == fork.id
+
+
+def test_an_undone_compaction_cannot_be_forked(app: Dashboard) -> None:
+    session = long_session(app)
+    made = app.engine.compact(session.id)
+    app.engine.undo(session.id)
+    assert made is not None
+
+    at = opened(app, session)
+
+    assert at.button(key=f"compaction_fork_{made.id}").disabled
+
+
+def test_rejected_attempts_are_told_with_their_reason(app: Dashboard) -> None:
+    session = app.engine.create_session("Short")
+    app.engine.append(session.id, [{"role": "user", "content": "hello"}])
+    assert app.engine.compact(session.id) is None
+
+    at = opened(app, session)
+
+    assert at.dataframe[0].value["Reason"][0] == "nothing may be folded"
+
+
+def test_folded_messages_are_listed_on_request(app: Dashboard) -> None:
+    session = long_session(app)
+    made = app.engine.compact(session.id)
+    assert made is not None
+    at = opened(app, session)
+    at.session_state[f"compaction_folded_{made.id}"] = True
+
+    at.run()
+    app.check()
+
+    assert "Question 0" in at.dataframe[-1].value["Text"][0]

@@ -1,0 +1,199 @@
+"""The sessions page: find, rename, fork, delete with a way back, erase, import, export, search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.engine.core import ContextEngine
+from dashboard.listing.pages import PAGE_SESSIONS
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import Dashboard, open_dashboard
+from tests.small_transcript import claude_code_lines
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def opened(app: Dashboard, view: str = "list", language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.run()
+    app.go("sessions")
+    if view != "list":
+        app.at.segmented_control(key="sessions_view").set_value(view).run()
+        app.check()
+    return app.at
+
+
+def session_with(app: Dashboard, title: str, text: str = "hello") -> str:
+    session = app.engine.create_session(title)
+    app.engine.append(session.id, [{"role": "user", "content": text}])
+    return session.id
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("view", "key"),
+    [
+        ("list", "sessions.empty"),
+        ("import", "sessions.import.empty"),
+        ("search", "sessions.search.empty"),
+        ("deleted", "sessions.deleted.empty"),
+    ],
+)
+def test_every_view_has_words_for_nothing(
+    app: Dashboard, view: str, key: str, language: Language
+) -> None:
+    at = opened(app, view, language)
+
+    assert translate(key, language) in [info.value for info in at.info]
+
+
+def test_the_list_is_filtered_by_title(app: Dashboard) -> None:
+    session_with(app, "Trip to Kyoto")
+    session_with(app, "Tax return")
+    at = opened(app)
+
+    at.text_input(key="sessions_filter").set_value("kyoto").run()
+    app.check()
+
+    assert list(at.dataframe[0].value["Title"]) == ["Trip to Kyoto"]
+
+
+def test_a_long_list_has_pages(app: Dashboard) -> None:
+    for number in range(PAGE_SESSIONS + 1):
+        app.engine.create_session(f"Session {number}")
+
+    at = opened(app)
+
+    assert len(at.dataframe[0].value) == PAGE_SESSIONS
+
+
+def test_renaming_saves_the_title(app: Dashboard) -> None:
+    session_id = session_with(app, "Old")
+    at = opened(app)
+
+    at.text_input(key=f"sessions_title_{session_id}").set_value(" New ").run()
+    app.check()
+
+    assert app.engine.session(session_id).title == "New"
+
+
+def test_a_fork_is_a_copy_and_is_taken_in_hand(app: Dashboard) -> None:
+    session_id = session_with(app, "Plan")
+    at = opened(app)
+
+    at.button(key="sessions_fork").click().run()
+    app.check()
+
+    fork = next(one for one in app.engine.sessions() if one.id != session_id)
+    assert (fork.title, fork.parent_id, fork.length) == ("Plan (copy)", session_id, 1)
+    assert at.session_state["session_id"] == fork.id
+
+
+def test_a_deleted_session_comes_back_at_once_or_from_the_list(app: Dashboard) -> None:
+    session_id = session_with(app, "Keep me")
+    at = opened(app)
+    at.button(key="sessions_delete").click().run()
+    app.check()
+    assert app.engine.sessions() == []
+
+    at.button(key="sessions_undo_delete").click().run()
+    app.check()
+    assert [one.id for one in app.engine.sessions()] == [session_id]
+
+    app.engine.delete(session_id)
+    at.segmented_control(key="sessions_view").set_value("deleted").run()
+    at.button(key=f"sessions_restore_{session_id}").click().run()
+    app.check()
+    assert [one.id for one in app.engine.sessions()] == [session_id]
+
+
+def test_erasing_asks_first(app: Dashboard) -> None:
+    session_id = session_with(app, "Secret")
+    app.engine.delete(session_id)
+    at = opened(app, "deleted")
+
+    at.button(key=f"sessions_purge_{session_id}").click().run()
+    assert len(app.engine.sessions(deleted=True)) == 1
+    assert any("Secret" in warning.value for warning in at.warning)
+    at.button(key="sessions_purge_confirm").click().run()
+    app.check()
+
+    assert app.engine.sessions(deleted=True) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_upload_is_shown_before_it_is_imported(app: Dashboard, language: Language) -> None:
+    at = opened(app, "import", language)
+    data = claude_code_lines().encode() + b'{"type": "user", "mess\n'
+
+    at.file_uploader(key="sessions_upload_0").upload("small.jsonl", data, "text/plain").run()
+    app.check()
+    assert app.engine.sessions() == []
+    assert at.dataframe[0].value.shape[0] == 1
+
+    at.button(key="sessions_import_start").click().run()
+    app.check()
+    (session,) = app.engine.sessions()
+    assert session.length == 8
+    assert at.success[0].value
+
+    at.button(key=f"sessions_take_{session.id}").click().run()
+    at.button(key="sessions_import_again").click().run()
+    app.check()
+    assert at.session_state["session_id"] == session.id
+
+
+def test_a_file_without_a_conversation_says_why(app: Dashboard) -> None:
+    at = opened(app, "import")
+
+    at.file_uploader(key="sessions_upload_0").upload("x.json", b"{", "text/plain").run()
+    app.check()
+
+    assert "JSON" in at.error[0].value
+
+
+def test_exports_are_offered_in_three_forms(app: Dashboard) -> None:
+    session_with(app, "Plan")
+
+    at = opened(app)
+
+    labels = [at.download_button(key=f"sessions_export_{form}").label for form in FORMS]
+    assert labels == [translate(f"sessions.export.{form}", "en") for form in FORMS]
+
+
+def test_messages_are_found_by_their_words(app: Dashboard) -> None:
+    session_with(app, "Garden", "the heron stood in the pond")
+    at = opened(app, "search")
+
+    at.text_input(key="sessions_query").set_value("heron").run()
+    app.check()
+
+    assert "heron" in at.text[0].value
+    at.text_input(key="sessions_query").set_value("pelican").run()
+    app.check()
+    assert translate("sessions.search.none", "en") in [info.value for info in at.info]
+
+
+def test_operators_see_and_assign_the_sessions_of_others(app: Dashboard) -> None:
+    app.engine.create_user("ana", name="Ana")
+    theirs = ContextEngine(app.engine.store, user_id="ana").create_session("Ana's")
+    at = opened(app)
+
+    at.toggle(key="sessions_everybody").set_value(True).run()
+    app.check()
+    assert list(at.dataframe[0].value["User"]) == ["ana"]
+
+    at.selectbox(key=f"sessions_assign_{theirs.id}").set_value("local").run()
+    app.check()
+    assert app.engine.session(theirs.id).user_id == "local"
+
+
+FORMS = ("native", "openai", "markdown")

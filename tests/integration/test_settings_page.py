@@ -1,0 +1,295 @@
+"""The settings page: thresholds by scope, versions, connections without keys, users, language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.engine.models import save_connections
+from ctxcore.gateway.values import Connection
+from ctxcore.store.values import Scope
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
+
+USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
+MINE = Scope(kind="user", owner="local")
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def opened(app: Dashboard, view: str = "thresholds", language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.run()
+    app.go("settings")
+    if view != "thresholds":
+        app.at.segmented_control(key="settings_view").set_value(view).run()
+        app.check()
+    return app.at
+
+
+def overrides(app: Dashboard, scope: Scope = MINE) -> dict[str, object]:
+    found = app.engine.store.policy(scope)
+    return dict(found.overrides) if found else {}
+
+
+def typed(app: Dashboard, field: str, value: float | int | None) -> None:
+    app.at.number_input(key=f"settings_{field}").set_value(value).run()
+    app.check()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("view", ["thresholds", "connections", "models", "users", "language"])
+def test_every_view_opens(app: Dashboard, view: str, language: Language) -> None:
+    at = opened(app, view, language)
+
+    assert at.title[0].value == translate("settings.title", language)
+    assert not at.error
+
+
+def test_a_threshold_is_saved_and_told_in_tokens(app: Dashboard) -> None:
+    at = opened(app)
+
+    typed(app, "trigger_ratio", 50.0)
+
+    assert overrides(app) == {"trigger_ratio": 0.5}
+    assert f"compacts at {USABLE // 2:,} of {USABLE:,} usable" in app.texts()
+    assert at.button(key="settings_trigger_ratio_reset").label == "Reset"
+
+
+def test_it_holds_for_the_next_turn(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    app.engine.append(session.id, [{"role": "user", "content": "hello"}])
+    opened(app)
+
+    typed(app, "trigger_ratio", 25.0)
+
+    budget = app.engine.context(session.id).budget
+    assert budget is not None
+    assert budget.trigger_tokens == USABLE // 4
+
+
+def test_a_value_outside_its_range_is_refused_with_what_is_allowed(app: Dashboard) -> None:
+    at = opened(app)
+
+    typed(app, "target_ratio", 150.0)
+
+    assert overrides(app) == {}
+    assert "150\\.0 %" in at.error[0].value
+    assert "from 0\\.01 to 1" in at.error[0].value
+    assert at.number_input(key="settings_target_ratio").value == 40.0
+
+
+def test_typing_the_inherited_value_leaves_it_to_the_parent(app: Dashboard) -> None:
+    opened(app)
+    typed(app, "fresh_turns", 5)
+
+    typed(app, "fresh_turns", 2)
+
+    assert overrides(app) == {}
+
+
+def test_each_value_says_which_layer_it_comes_from(app: Dashboard) -> None:
+    app.engine.save_policy(Scope(), {"fresh_turns": 7})
+
+    at = opened(app)
+
+    assert at.number_input(key="settings_fresh_turns").value == 7
+    assert translate("settings.source.default", "en") in app.texts()
+
+
+def test_one_field_or_all_go_back_to_the_parent(app: Dashboard) -> None:
+    at = opened(app)
+    typed(app, "fresh_turns", 5)
+    typed(app, "min_messages", 9)
+
+    at.button(key="settings_fresh_turns_reset").click().run()
+    app.check()
+    assert overrides(app) == {"min_messages": 9}
+
+    at.button(key="settings_reset").click().run()
+    app.check()
+    assert overrides(app) == {}
+
+
+def test_an_older_version_can_be_brought_back(app: Dashboard) -> None:
+    at = opened(app)
+    typed(app, "fresh_turns", 5)
+    typed(app, "fresh_turns", 6)
+    oldest = app.engine.store.policy_versions(MINE)[-1]
+
+    at.button(key=f"settings_restore_{oldest.id}").click().run()
+    app.check()
+
+    assert overrides(app) == {"fresh_turns": 5}
+    assert len(app.engine.store.policy_versions(MINE)) == 3
+
+
+def test_automatic_compaction_is_switched_off_and_on(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.toggle(key="settings_automatic").set_value(False).run()
+    app.check()
+    assert overrides(app) == {"trigger_ratio": 1.0}
+    assert at.number_input(key="settings_trigger_ratio").disabled
+
+    at.toggle(key="settings_automatic").set_value(True).run()
+    app.check()
+    assert overrides(app) == {}
+
+
+def test_a_preset_is_picked(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.selectbox(key="settings_preset").set_value("sliding-summary").run()
+    app.check()
+
+    assert overrides(app) == {"name": "sliding-summary"}
+    assert at.number_input(key="settings_min_messages").value == 6
+
+
+@pytest.mark.parametrize(
+    ("scope", "saved"),
+    [
+        ("everybody", Scope()),
+        ("user", MINE),
+        ("model", Scope(kind="user_model", owner="local", model=MODEL)),
+    ],
+)
+def test_each_scope_saves_its_own(app: Dashboard, scope: str, saved: Scope) -> None:
+    at = opened(app)
+    at.segmented_control(key="settings_scope").set_value(scope).run()
+
+    typed(app, "fresh_turns", 4)
+
+    assert overrides(app, saved) == {"fresh_turns": 4}
+
+
+def test_a_session_has_thresholds_of_its_own(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    at = opened(app)
+    at.segmented_control(key="settings_scope").set_value("session").run()
+
+    typed(app, "fresh_turns", 4)
+
+    assert overrides(app, Scope(kind="session", owner=session.id)) == {"fresh_turns": 4}
+    assert app.engine.policy(session.id).source("fresh_turns") == "session"
+
+
+def test_a_group_without_a_name_has_no_thresholds(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.segmented_control(key="settings_scope").set_value("group").run()
+    app.check()
+
+    assert translate("settings.no_group", "en") in [info.value for info in at.info]
+
+
+def test_others_edit_only_what_is_theirs(app: Dashboard) -> None:
+    app.engine.create_user("boss")
+    app.engine.store.update_user("boss", is_operator=True)
+    app.engine.store.update_user("local", is_operator=False)
+
+    at = opened(app)
+
+    assert at.segmented_control(key="settings_scope").options == ["Me", "This model"]
+    at.segmented_control(key="settings_view").set_value("connections").run()
+    app.check()
+    assert not at.text_input
+
+
+def test_a_connection_is_added_edited_and_removed_without_a_key(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CTXCORE_TEST_KEY", "very secret")
+    at = opened(app, "connections")
+    fields = {"name": "work", "model": "openai/gpt-4o", "key_env": "CTXCORE_TEST_KEY"}
+    for name, value in fields.items():
+        at.text_input(key=f"settings_connection_field_{name}").set_value(value)
+
+    at.button(key="settings_connection_save").click().run()
+    app.check()
+    (made,) = app.engine.models().connections
+    assert (made.name, made.key_env) == ("work", "CTXCORE_TEST_KEY")
+    assert "is set" in app.texts()
+    assert "very secret" not in app.texts()
+
+    at.button(key="settings_edit_0").click().run()
+    at.text_input(key="settings_connection_field_name").set_value("office")
+    at.button(key="settings_connection_save").click().run()
+    app.check()
+    assert [one.name for one in app.engine.models().connections] == ["office"]
+
+    at.button(key="settings_remove_0").click().run()
+    app.check()
+    assert app.engine.models().connections == ()
+
+
+def test_a_key_in_place_of_a_name_is_refused(app: Dashboard) -> None:
+    at = opened(app, "connections")
+    fields = {"name": "work", "model": "openai/gpt-4o", "key_env": "sk-0123456789"}
+    for name, value in fields.items():
+        at.text_input(key=f"settings_connection_field_{name}").set_value(value)
+
+    at.button(key="settings_connection_save").click().run()
+    app.check()
+
+    assert app.engine.models().connections == ()
+    assert at.error[0].value == translate("settings.key.invalid", "en")
+
+
+def test_a_connection_is_tested_with_one_short_call(app: Dashboard) -> None:
+    save_connections(app.engine.store, [Connection(name="demo", model=MODEL)])
+    at = opened(app, "connections")
+
+    at.button(key="settings_test_0").click().run()
+    app.check()
+
+    assert "demo answered" in at.success[0].value
+
+
+def test_windows_and_prices_of_a_model_are_its_own(app: Dashboard) -> None:
+    at = opened(app, "models")
+
+    at.number_input(key="settings_figure_window_tokens").set_value(5_000).run()
+    at.number_input(key="settings_figure_input_price").set_value(2.5).run()
+    app.check()
+
+    info = app.engine.models().info(MODEL)
+    assert (info.window_tokens, info.input_price) == (5_000, 2.5e-6)
+
+    at.button(key="settings_figures_reset").click().run()
+    app.check()
+    assert app.engine.models().overrides == {}
+
+
+def test_users_are_added_grouped_and_made_operators(app: Dashboard) -> None:
+    at = opened(app, "users")
+    assert at.toggle(key="settings_user_operator_local").disabled
+    for name, value in (("id", "ana"), ("name", "Ana"), ("group", "team")):
+        at.text_input(key=f"settings_new_user_{name}").set_value(value)
+
+    at.button(key="settings_user_add").click().run()
+    at.selectbox(key="settings_user_chosen").set_value("ana").run()
+    at.text_input(key="settings_user_group_ana").set_value("lab").run()
+    at.toggle(key="settings_user_operator_ana").set_value(True).run()
+    app.check()
+
+    ana = app.engine.store.user("ana")
+    assert (ana.name, ana.group, ana.is_operator) == ("Ana", "lab", True)
+
+
+def test_the_language_is_kept_for_the_user(app: Dashboard) -> None:
+    at = opened(app, "language")
+
+    at.radio(key="settings_language").set_value("zh").run()
+    app.check()
+
+    assert at.title[0].value == "设置"
+    assert app.engine.store.setting("language:local") == "zh"

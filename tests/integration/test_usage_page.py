@@ -1,0 +1,153 @@
+"""The usage page: what turns sent, what was left out, where the tokens went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.store.values import SessionInfo
+from dashboard.shell import select_session
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import Dashboard, open_dashboard
+from tests.small_transcript import claude_code_lines
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def chatted(app: Dashboard, turns: int) -> SessionInfo:
+    """A session whose turns were really answered, so that calls are recorded."""
+    session = app.engine.create_session("Chat")
+    for number in range(turns):
+        for _ in app.engine.chat(session.id, f"Question {number}: " + "what about it? " * 20):
+            pass
+    return app.engine.session(session.id)
+
+
+def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.at.query_params["session"] = session.id
+    app.run()
+    return app.go("usage")
+
+
+def figures(at: Any) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def charts(at: Any) -> list[Any]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Language) -> None:
+    at = opened(app, app.engine.create_session("Empty"), language)
+
+    assert at.info[0].value == translate("usage.empty", language)
+    assert not at.metric
+
+
+def test_a_chat_is_told_turn_by_turn(app: Dashboard) -> None:
+    session = chatted(app, 3)
+    calls = app.engine.store.calls(session.id)
+
+    at = opened(app, session)
+
+    told = figures(at)
+    assert (told["Turns"], told["Calls"]) == ("3", "3")
+    assert "unknown" not in told["Tokens sent"]
+    bars = charts(at)[0]["data"]
+    drawn = sum(sum(trace["y"]) for trace in bars if trace["type"] == "bar")
+    assert drawn == sum(
+        size
+        for call in calls
+        for name, size in call.estimate.items()
+        if name not in ("reserve", "free")
+    )
+
+
+def test_cumulative_and_context_size_are_other_charts(app: Dashboard) -> None:
+    at = opened(app, chatted(app, 6))
+
+    at.segmented_control(key="usage_mode").set_value("context").run()
+    app.check()
+
+    assert charts(at)[0]["layout"]["annotations"]
+    assert "trigger" in app.texts().lower()
+
+
+def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> None:
+    session = chatted(app, 20)
+    assert app.engine.compactions(session.id)
+
+    at = opened(app, session)
+
+    assert translate("usage.verdicts", "en", number=20) in app.texts()
+    assert "What was not sent" in app.texts()
+    key = f"usage_turns_{session.id}_20_pick"
+    at.selectbox(key=key).set_value("1").run()
+    app.check()
+    assert translate("usage.verdicts", "en", number=1) in app.texts()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_imported_transcript_is_asked_first_where_its_tokens_went(
+    app: Dashboard, language: Language
+) -> None:
+    (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+
+    at = opened(app, session, language)
+
+    assert at.subheader[0].value == translate("usage.account", language)
+    assert figures(at)[translate("usage.figure.cost", language)] == translate(
+        "common.unknown", language
+    )
+    tables = [frame.value for frame in at.dataframe]
+    assert "Read" in list(tables[0].iloc[:, 0])
+    assert "/project/greet.py" in list(tables[1].iloc[:, 0])
+
+
+def test_numbers_of_a_chart_are_there_as_a_table(app: Dashboard) -> None:
+    at = opened(app, chatted(app, 2))
+    at.session_state["usage_turn_estimate_numbers"] = True
+
+    at.run()
+    app.check()
+
+    assert "System" in next(iter(frame.value.columns[1] for frame in at.dataframe))
+    assert at.download_button(key="usage_turn_estimate_csv").label == "Download CSV"
+
+
+def test_a_long_session_shows_its_newest_turns(app: Dashboard) -> None:
+    lines = []
+    for number in range(150):
+        lines.append({"role": "user", "content": f"Question {number}"})
+        lines.append({"role": "assistant", "content": "Yes."})
+    session = app.engine.create_session("Long")
+    app.engine.append(session.id, lines)
+    for _ in app.engine.chat(session.id, "One more"):
+        pass
+
+    at = opened(app, session)
+
+    assert at.slider(key="usage_range_151").value == (52, 151)
+
+
+def test_the_session_of_somebody_else_stays_closed(app: Dashboard) -> None:
+    app.engine.store.create_user("other", at=app.engine.user().created_at)
+    app.engine.store.update_user("local", is_operator=False)
+    theirs = ContextEngine(app.engine.store, user_id="other").create_session("Theirs")
+    select_session(None)
+
+    at = opened(app, theirs)
+
+    assert "Theirs" not in app.texts()
+    assert at.info

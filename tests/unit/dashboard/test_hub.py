@@ -1,0 +1,164 @@
+"""A turn runs apart from who looks at it: it can be left, joined again and stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from ctxcore.engine.events import TextDelta, TurnEnded, TurnEvent, Waiting
+from ctxcore.errors import ContextError
+from dashboard.hub import RunningTurn, TurnHub
+
+WAIT_SECONDS = 10
+
+
+class FakeSession:
+    """What the hub reads of a session."""
+
+    length = 4
+
+
+class FakeEngine:
+    """An engine whose turns are what a test says."""
+
+    def __init__(self, events: Callable[[], Iterator[TurnEvent]]) -> None:
+        self._events = events
+        self.asked: list[str] = []
+
+    def session(self, session_id: str) -> FakeSession:
+        return FakeSession()
+
+    def chat(self, session_id: str, text: str, *, model: str | None = None) -> Iterator[TurnEvent]:
+        self.asked.append(text)
+        return self._events()
+
+    def continue_turn(self, session_id: str, *, model: str | None = None) -> Iterator[TurnEvent]:
+        return self._events()
+
+
+def ended(text: str) -> TurnEnded:
+    return TurnEnded(turn_id="t1", state="done", text=text)
+
+
+def start(hub: TurnHub, engine: FakeEngine, text: str = "hi") -> RunningTurn:
+    return hub.start(engine, "s1", text)  # type: ignore[arg-type]  # a fake of what is used
+
+
+def spoken(*texts: str) -> Callable[[], Iterator[TurnEvent]]:
+    def events() -> Iterator[TurnEvent]:
+        for text in texts:
+            yield TextDelta(text=text)
+        yield ended("".join(texts))
+
+    return events
+
+
+def finish(turn: RunningTurn) -> str:
+    return "".join(turn.follow(interval_seconds=0))
+
+
+def test_following_a_turn_gives_its_whole_answer() -> None:
+    turn = start(TurnHub(), FakeEngine(spoken("Hel", "lo")))
+
+    assert finish(turn) == "Hello"
+    assert (turn.state, turn.answer) == ("done", "Hello")
+
+
+def test_whoever_comes_later_gets_the_answer_from_its_beginning() -> None:
+    turn = start(TurnHub(), FakeEngine(spoken("Hel", "lo")))
+    finish(turn)
+
+    assert finish(turn) == "Hello"
+
+
+def test_leaving_does_not_stop_a_turn() -> None:
+    may_go_on = threading.Event()
+
+    def events() -> Iterator[TurnEvent]:
+        yield TextDelta(text="first ")
+        assert may_go_on.wait(WAIT_SECONDS)
+        yield TextDelta(text="second")
+        yield ended("first second")
+
+    turn = start(TurnHub(), FakeEngine(events))
+    watcher = turn.follow(interval_seconds=0)
+    while next(watcher) == "":
+        pass
+    watcher.close()  # type: ignore[attr-defined]  # what leaving a page does to a generator
+    may_go_on.set()
+
+    assert finish(turn) == "first second"
+
+
+def test_stopping_closes_the_engine_s_iterator_and_keeps_the_answer() -> None:
+    is_closed = threading.Event()
+
+    def events() -> Iterator[TurnEvent]:
+        try:
+            while True:
+                yield TextDelta(text="a")
+                yield Waiting(seconds=0.1)
+        finally:
+            is_closed.set()
+
+    turn = start(TurnHub(), FakeEngine(events))
+    watcher = turn.follow(interval_seconds=0)
+    while not next(watcher):
+        pass
+    turn.cancel()
+    finish(turn)
+
+    assert turn.state == "stopped"
+    assert turn.answer.startswith("a")
+    assert is_closed.wait(WAIT_SECONDS)
+
+
+def test_a_turn_can_be_stopped_before_its_first_word() -> None:
+    def events() -> Iterator[TurnEvent]:
+        while True:
+            yield Waiting(seconds=0.1)
+
+    turn = start(TurnHub(), FakeEngine(events))
+    turn.cancel()
+
+    assert finish(turn) == ""
+    assert turn.state == "stopped"
+
+
+def test_an_error_before_the_first_event_ends_the_turn_with_its_sentence() -> None:
+    def events() -> Iterator[TurnEvent]:
+        raise ContextError("no model is set")
+
+    hub = TurnHub()
+    turn = start(hub, FakeEngine(events))
+    finish(turn)
+
+    assert (turn.state, turn.error) == ("failed", "no model is set")
+    assert hub.ended("s1") is turn
+
+
+def test_one_session_runs_one_turn_at_a_time() -> None:
+    may_end = threading.Event()
+
+    def events() -> Iterator[TurnEvent]:
+        assert may_end.wait(WAIT_SECONDS)
+        yield ended("")
+
+    hub, engine = TurnHub(), FakeEngine(events)
+    first = start(hub, engine, "first")
+    second = start(hub, engine, "second")
+    may_end.set()
+    finish(first)
+
+    assert second is first
+    assert engine.asked == ["first"]
+    assert hub.running("s1") is None
+
+
+def test_a_dismissed_turn_is_forgotten() -> None:
+    hub = TurnHub()
+    finish(start(hub, FakeEngine(spoken("x"))))
+
+    hub.dismiss("s1")
+
+    assert hub.ended("s1") is None

@@ -1,0 +1,107 @@
+"""Imports from uploads, and the list of sessions a page at a time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ctxcore.engine.core import ContextEngine
+from dashboard.jobs import Job, Progress
+from dashboard.listing.importing import Choice, choices, import_work, problem_lines, read_upload
+from dashboard.listing.pages import PAGE_SESSIONS, list_page
+from tests.engines import engine_with
+from tests.small_transcript import claude_code_lines
+
+
+def conversations(count: int) -> bytes:
+    lines = (
+        {
+            "messages": [
+                {"role": "user", "content": f"question {at}"},
+                {"role": "assistant", "content": "yes"},
+            ]
+        }
+        for at in range(count)
+    )
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+
+
+def test_an_upload_is_looked_at_without_writing_anything() -> None:
+    with engine_with() as (engine, _):
+        upload = read_upload(engine, "small.jsonl", claude_code_lines().encode())
+
+        assert [preview.messages for preview in upload.found] == [8]
+        assert upload.error is None
+        assert engine.sessions() == []
+
+
+def test_a_file_that_holds_nothing_says_why() -> None:
+    with engine_with() as (engine, _):
+        upload = read_upload(engine, "notes.json", b"not json")
+
+    assert upload.found == ()
+    assert "notes.json" in (upload.error or "")
+
+
+def test_a_damaged_line_is_told_with_its_number() -> None:
+    data = claude_code_lines().encode() + b'{"type": "user", "mess\n'
+    with engine_with() as (engine, _):
+        upload = read_upload(engine, "small.jsonl", data)
+
+    ((name, problem),) = problem_lines([upload])
+    assert name == "small.jsonl"
+    assert "line 9" in problem
+
+
+def test_only_what_was_chosen_is_imported_and_progress_covers_all_of_it() -> None:
+    told: list[tuple[int, int]] = []
+    with engine_with() as (engine, _):
+        uploads = [
+            read_upload(engine, "three.jsonl", conversations(3)),
+            read_upload(engine, "small.jsonl", claude_code_lines().encode()),
+        ]
+        chosen = [Choice(file=0, place=0), Choice(file=0, place=2), Choice(file=1, place=0)]
+
+        done = import_work(engine, uploads, chosen)(lambda at, of: told.append((at, of)))
+
+        assert [session.length for session in done.sessions] == [2, 2, 8]
+        assert len(engine.sessions()) == 3
+    assert len(choices(uploads)) == 4
+    assert told == [(2, 12), (4, 12), (12, 12)]
+
+
+def test_a_job_ends_with_its_result_or_one_sentence() -> None:
+    def work(note: Progress) -> str:
+        note(1, 2)
+        return "done"
+
+    job = Job(work)
+
+    assert list(job.follow())[-1] == (1, 2)
+    assert (job.result, job.error, job.is_done) == ("done", None, True)
+
+
+def test_the_list_has_pages() -> None:
+    with engine_with() as (engine, _):
+        for number in range(PAGE_SESSIONS + 2):
+            engine.create_session(f"trip {number}")
+        engine.create_session("other")
+
+        second = list_page(engine, title="trip", everybody=False, deleted=False, number=2)
+
+    assert second.pages == 2
+    assert len(second.sessions) == 2
+
+
+@pytest.mark.parametrize(("is_operator", "seen"), [(True, 2), (False, 1)])
+def test_sessions_of_others_are_for_operators(is_operator: bool, seen: int) -> None:
+    with engine_with() as (operator, _):
+        operator.create_session("mine")
+        other = ContextEngine(operator.store, user_id="other")
+        other.create_session("theirs")
+        asking = operator if is_operator else other
+
+        page = list_page(asking, title="", everybody=True, deleted=False, number=1)
+
+    assert page.total == seen

@@ -1,0 +1,189 @@
+"""What the usage page tells of turns and calls, with numbers small enough to add up by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxcore.assembly.breakdown import INPUT_SEGMENTS
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.verdicts import Run
+from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
+from dashboard.usage.rows import (
+    Known,
+    bars,
+    compared,
+    estimate_tokens,
+    known_sum,
+    not_sent,
+    sent_tokens,
+    turn_rows,
+)
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def call(
+    number: int,
+    *,
+    turn_id: str | None = None,
+    seq: int | None = None,
+    estimate: dict[str, int] | None = None,
+    input_tokens: int | None = None,
+    cached: int | None = None,
+    cost: float | None = None,
+) -> CallInfo:
+    return CallInfo(
+        id=f"c{number}",
+        session_id="s",
+        created_at=START + timedelta(minutes=number),
+        purpose="answer",
+        turn_id=turn_id,
+        seq=seq,
+        estimate=estimate or {},
+        input_tokens=input_tokens,
+        cached_tokens=cached,
+        cost=cost,
+        is_imported=turn_id is None,
+    )
+
+
+def turn(turn_id: str, first: int) -> TurnInfo:
+    return TurnInfo(
+        id=turn_id,
+        session_id="s",
+        number=1,
+        state="done",
+        model=None,
+        partial="",
+        error=None,
+        first_seq=first,
+        last_seq=first + 1,
+        history_messages=0,
+        history_tokens=0,
+        started_at=START,
+        ended_at=START,
+    )
+
+
+def compaction(number: int, minutes: float) -> CompactionInfo:
+    return CompactionInfo(
+        id=f"k{number}",
+        session_id="s",
+        number=number,
+        parent_id=None,
+        compaction=Compaction(covered_until=1),
+        policy_version_id=None,
+        details={},
+        created_at=START + timedelta(minutes=minutes),
+    )
+
+
+def test_calls_belong_to_the_turn_that_made_them() -> None:
+    calls = [call(1, turn_id="a", seq=2), call(2, turn_id="b"), call(3, turn_id="b", seq=5)]
+
+    rows = turn_rows([(1, "one"), (3, "two")], 5, [turn("a", 1), turn("b", 3)], calls)
+
+    assert [len(row.calls) for row in rows] == [1, 2]
+    assert [(row.first_seq, row.last_seq) for row in rows] == [(1, 2), (3, 5)]
+    assert [row.state for row in rows] == ["done", "done"]
+
+
+def test_imported_calls_belong_to_the_turn_of_the_message_that_answered() -> None:
+    calls = [call(1, seq=2), call(2, seq=4), call(3, seq=6)]
+
+    rows = turn_rows([(1, "one"), (5, "two")], 6, [], calls)
+
+    assert [len(row.calls) for row in rows] == [2, 1]
+    assert rows[0].state is None
+
+
+def test_a_call_without_a_place_stays_with_the_one_before() -> None:
+    rows = turn_rows([(1, ""), (3, "")], 4, [], [call(1, seq=4), call(2)])
+
+    assert [len(row.calls) for row in rows] == [0, 2]
+
+
+def test_a_compaction_is_told_with_the_turn_before_it() -> None:
+    calls = [call(1, seq=2), call(5, seq=4)]
+
+    rows = turn_rows([(1, ""), (3, "")], 4, [], calls, [compaction(1, 2), compaction(2, 9)])
+
+    assert [[info.number for info in row.compactions] for row in rows] == [[1], [2]]
+
+
+def test_unknown_stays_unknown_and_is_counted() -> None:
+    calls = [call(1, cost=0.5), call(2)]
+
+    assert known_sum(calls, lambda one: one.cost) == Known(value=0.5, missing=1)
+    assert known_sum(calls[1:], lambda one: one.cost) == Known(value=None, missing=1)
+    assert known_sum([], lambda one: one.cost) == Known(value=None)
+
+
+def test_reserve_and_free_are_not_sent() -> None:
+    ours = call(1, estimate={"system": 10, "recent": 30, "reserve": 100, "free": 500})
+
+    assert estimate_tokens(ours) == 40
+    assert sent_tokens(ours) == 40
+    assert sent_tokens(call(2, input_tokens=70)) == 70
+    assert sent_tokens(call(3)) is None
+
+
+def test_the_three_modes_are_three_different_sums() -> None:
+    calls = [
+        call(1, seq=2, estimate={"recent": 10}),
+        call(2, seq=3, estimate={"recent": 20}),
+        call(3, seq=5, estimate={"recent": 5, "summary": 1}),
+    ]
+    rows = turn_rows([(1, ""), (4, "")], 5, [], calls)
+
+    def recent(mode: str) -> list[int]:
+        assert mode in ("turn", "context", "total")
+        return [bar.parts["recent"] for bar in bars(rows, mode, "estimate")]  # type: ignore[arg-type]  # checked above
+
+    assert recent("turn") == [30, 5]
+    assert recent("context") == [20, 5]
+    assert recent("total") == [30, 35]
+
+
+def test_the_provider_parts_add_up_to_its_input() -> None:
+    rows = turn_rows([(1, "")], 2, [], [call(1, seq=2, input_tokens=100, cached=60)])
+
+    assert bars(rows, "turn", "provider")[0].parts == {"fresh": 40, "cache_write": 0, "cached": 60}
+    assert bars(rows, "turn", "estimate") == []
+
+
+def test_only_calls_counted_by_both_sides_are_compared() -> None:
+    calls = [call(1, seq=2, estimate={"recent": 90}, input_tokens=100), call(2, input_tokens=7)]
+
+    (row,) = compared(turn_rows([(1, "")], 2, [], calls))
+
+    assert (row.estimate_tokens, row.provider_tokens, row.difference) == (90, 100, 10)
+
+
+def test_what_was_not_sent_is_what_the_verdicts_took_away() -> None:
+    runs = [
+        Run(first=0, last=4, verdict="summarized", reason="", before_tokens=500, after_tokens=0),
+        Run(first=5, last=5, verdict="compressed", reason="", before_tokens=80, after_tokens=30),
+        Run(first=6, last=6, verdict="kept", reason="", before_tokens=10, after_tokens=10),
+    ]
+
+    assert not_sent(runs) == {"summarized": 500, "compressed": 50}
+
+
+@given(st.lists(st.lists(st.integers(0, 1_000), min_size=1, max_size=4), min_size=1, max_size=8))
+def test_the_last_cumulative_bar_is_the_sum_of_all_turns(sizes: list[list[int]]) -> None:
+    starts = [(1 + 10 * at, "") for at in range(len(sizes))]
+    calls = [
+        call(100 * at + number, seq=2 + 10 * at + number, estimate={"recent": size})
+        for at, turn_sizes in enumerate(sizes)
+        for number, size in enumerate(turn_sizes)
+    ]
+    rows = turn_rows(starts, 10 * len(sizes), [], calls)
+
+    totals = bars(rows, "total", "estimate")
+
+    assert sum(totals[-1].parts.values()) == sum(map(sum, sizes))
+    assert set(totals[-1].parts) == set(INPUT_SEGMENTS)
