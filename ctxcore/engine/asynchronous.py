@@ -6,9 +6,11 @@ The event loop only passes events on, so a hundred turns in one loop do not stal
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import TypeVar
 
 from ctxcore.assembly.records import CompactionState
@@ -18,6 +20,36 @@ from ctxcore.summarizers.protocol import Summarizer
 
 T = TypeVar("T")
 _END = object()
+_CLOSING_SECONDS = 2.0  # a turn notices within half a second; a tool may take longer
+
+
+class _Starter:
+    """Starts threads from one of its own.
+
+    Starting a thread waits until it runs; a hundred of them held an event loop up for 150 ms.
+    """
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self, run: Callable[[], None]) -> None:
+        """Has `run` run in a thread of its own, soon."""
+        self._work.put(run)
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._serve, name="ctxcore-starter", daemon=True
+                )
+                self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            threading.Thread(target=self._work.get(), name="ctxcore-work", daemon=True).start()
+
+
+_STARTER = _Starter()
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:
@@ -32,7 +64,7 @@ async def run_in_thread(work: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001  # handed to whoever awaits it
             future.set_exception(error)
 
-    threading.Thread(target=run, name="ctxcore-worker", daemon=True).start()
+    _STARTER.start(run)
     return await asyncio.wrap_future(future)
 
 
@@ -81,18 +113,16 @@ async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]
     def run() -> None:
         try:
             iterator = make()
-            for item in iterator:
+            while not stop.is_set() and (item := next(iterator, _END)) is not _END:
                 put(item)
-                if stop.is_set():
-                    _close(iterator)
-                    break
+            _close(iterator)
         except BaseException as error:  # noqa: BLE001  # handed to whoever iterates
             put(_Failed(error))
         finally:
             put(_END)
 
-    thread = threading.Thread(target=run, name="ctxcore-turn", daemon=True)
-    thread.start()
+    _STARTER.start(run)
+    item: object = None
     try:
         while (item := await queue.get()) is not _END:
             if isinstance(item, _Failed):
@@ -100,6 +130,16 @@ async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]
             yield item  # type: ignore[misc]  # everything else came from the iterator
     finally:
         stop.set()
+        if item is not _END:
+            await _until_end(queue)
+
+
+async def _until_end(queue: asyncio.Queue[object]) -> None:
+    """Waits a moment for an iterator that is being closed, so that its turn is saved by then."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            while await queue.get() is not _END:
+                pass
 
 
 class _Failed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -26,9 +27,12 @@ from ctxcore.compaction.planning import CompactionPlan, plan
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import StaleProposalError
 from ctxcore.messages.values import JsonObject
+from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
+
+_JUDGED = ("compaction_recorded", "compaction_rejected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,11 +82,11 @@ class Compactions:
         An overflow is named before any other rule that holds: it cannot wait for the answer.
         """
         measured = measure(subject.view, subject.call, subject.record)
-        too_large = overflow(measured, subject.call)
-        if self._waits(subject):
-            return too_large
         found = find_trigger(measured, subject.call)
-        return too_large if found and too_large else found
+        if found is None:
+            return None
+        too_large = overflow(measured, subject.call)
+        return found if too_large is None and not self._waits(subject) else too_large
 
     def needed(self, subject: Subject) -> Trigger | None:
         """The rule that the input cannot be sent whole; None where compaction is switched off."""
@@ -91,12 +95,20 @@ class Compactions:
         return overflow(measure(subject.view, subject.call, subject.record), subject.call)
 
     def propose(
-        self, subject: Subject, trigger: Trigger | None = None, summarizer: Summarizer | None = None
+        self,
+        subject: Subject,
+        trigger: Trigger | None = None,
+        summarizer: Summarizer | None = None,
+        *,
+        is_refused: bool = False,
     ) -> Proposal:
-        """What a compaction would do now; without a `trigger` because a person asks."""
+        """What a compaction would do now; without a `trigger` because a person asks.
+
+        `is_refused`: the provider found the input too long, whatever our own count says.
+        """
         measured = measure(subject.view, subject.call, subject.record)
         cause = trigger or asked(measured)
-        call = for_trigger(subject.call, measured, cause)
+        call = for_trigger(subject.call, measured, asked(measured) if is_refused else cause)
         planned = plan(subject.view, call, subject.record, measured, cause)
         outcome = Outcome(record=None, reason="nothing may be folded")
         if planned is not None:
@@ -106,7 +118,7 @@ class Compactions:
                 call,
                 subject.record,
                 summarizer or self._summarizer(subject),
-                is_needed=overflow(measured, subject.call) is not None,
+                is_needed=is_refused or overflow(measured, subject.call) is not None,
                 is_forced=trigger is None,
             )
         record = outcome.record
@@ -135,15 +147,18 @@ class Compactions:
         self._check(proposal, self._base(subject, record))
         if summary is not None and summary.strip() != record.summary:
             record = _edited(record, summary.strip(), subject)
-        info = self._desk.store.record_compaction(
-            proposal.session_id,
-            self._desk.new_id(),
-            record,
-            parent_id=proposal.base.active_id,
-            policy_version_id=subject.effective.version_id,
-            details=_details(proposal),
-            at=self._desk.clock(),
-        )
+        try:
+            info = self._desk.store.record_compaction(
+                proposal.session_id,
+                self._desk.new_id(),
+                record,
+                parent_id=proposal.base.active_id,
+                policy_version_id=subject.effective.version_id,
+                details=_details(proposal),
+                at=self._desk.clock(),
+            )
+        except StaleCompactionError as error:  # somebody else was faster since the check
+            raise StaleProposalError(changed="the active compaction") from error
         self._note_recorded(proposal, info)
         return info
 
@@ -160,11 +175,10 @@ class Compactions:
         """Takes back the last undo; None if nothing was undone."""
         self._desk.session(session_id)
         active = self._desk.store.active_compaction(session_id)
-        active_id = active.id if active else None
-        undone = self._undone(session_id, active_id)
+        undone = self._desk.store.undone_compaction(session_id)
         if undone is None:
             return None
-        self._activate(undone, undone.id, active_id, "compaction_redone")
+        self._activate(undone, undone.id, active.id if active else None, "compaction_redone")
         return undone
 
     def _activate(
@@ -175,28 +189,17 @@ class Compactions:
         body: JsonObject = {"compaction_id": info.id, "number": info.number}
         self._desk.store.record_event(kind, body, session_id=session_id, at=now)
 
-    def _undone(self, session_id: str, active_id: str | None) -> CompactionInfo | None:
-        """The newest compaction that was made from the active one: it can only have been undone."""
-        children = [
-            info for info in self._desk.store.compactions(session_id) if info.parent_id == active_id
-        ]
-        return max(children, key=lambda info: info.number, default=None)
-
     def _waits(self, subject: Subject) -> bool:
         """Whether automatic compaction waits: after an undo, or after too many failures."""
-        session_id, active = subject.session.id, subject.active
-        if self._undone(session_id, active.id if active else None) is not None:
+        if self._desk.store.undone_compaction(subject.session.id) is not None:
             return True
-        return self._failures(session_id) >= subject.call.policy.max_failures
+        limit = subject.call.policy.max_failures
+        return self._failures(subject.session.id, limit) >= limit
 
-    def _failures(self, session_id: str) -> int:
-        """Failed compactions in a row since the last one that was recorded."""
-        made = [info.created_at for info in self._desk.store.compactions(session_id)]
-        rejected = self._desk.store.events(session_id, kind="compaction_rejected")
-        return sum(
-            bool(event.body.get("failed")) and (not made or event.created_at > max(made))
-            for event in rejected
-        )
+    def _failures(self, session_id: str, limit: int) -> int:
+        """Failed compactions in a row, `limit` at most; a truncation in place of one counts too."""
+        newest = self._desk.store.last_events(session_id, _JUDGED, limit=limit)
+        return sum(1 for _ in takewhile(lambda event: event.body.get("failed"), newest))
 
     def _note_recorded(self, proposal: Proposal, info: CompactionInfo) -> None:
         """Stores the event of a compaction that was recorded."""
@@ -206,6 +209,7 @@ class Compactions:
             "trigger": str(proposal.trigger),
             "before_tokens": record.before_tokens,
             "after_tokens": record.after_tokens,
+            "failed": proposal.outcome.failed,
         }
         self._desk.store.record_event(
             "compaction_recorded", body, session_id=proposal.session_id, at=self._desk.clock()

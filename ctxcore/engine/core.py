@@ -14,11 +14,12 @@ from ctxcore.assembly.context import Context
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.compactions import Compactions, Proposal
 from ctxcore.engine.desk import Desk, Subject, to_definitions
-from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.errors import NotAllowedError, PlaceError
 from ctxcore.engine.events import TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.engine.policies import EffectivePolicy, to_policy
+from ctxcore.engine.recounts import Recounts
 from ctxcore.engine.turns import Asked, RunTool, Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.openai import parse_message, parse_messages
@@ -81,6 +82,7 @@ class ContextEngine:
             clock=clock,
             new_id=new_id,
             default_model=model,
+            recounts=Recounts(store),
         )
         self._compactions = Compactions(self._desk)
         self._turns = Turns(self._desk, self._compactions)
@@ -148,8 +150,7 @@ class ContextEngine:
 
     def set_goal(self, session_id: str, at: int) -> None:
         """Says which message (its place, from 0) states what the user wants."""
-        self._desk.session(session_id)
-        self._desk.store.set_goal(session_id, at + 1)
+        self._desk.store.set_goal(session_id, self._seq(session_id, at))
 
     def delete(self, session_id: str) -> None:
         """Hides a session; `restore` brings it back for 30 days."""
@@ -168,10 +169,9 @@ class ContextEngine:
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """A new session with this one's beginning, to the end of the block of message `at`."""
-        self._desk.session(session_id)
         return self._desk.store.fork(
             session_id,
-            at + 1,
+            self._seq(session_id, at),
             fork_id=self._desk.new_id(),
             new_id=self._desk.new_id,
             at=self._desk.clock(),
@@ -190,14 +190,7 @@ class ContextEngine:
     ) -> list[int]:
         """Adds messages at the end, all or none; the places they got, from 0."""
         subject = self._desk.subject(session_id)
-        places = self._desk.store.append(
-            session_id,
-            parse_messages(messages),
-            counter=subject.call.counter,
-            at=self._desk.clock(),
-            oversize_tokens=self._desk.oversize(subject),
-        )
-        return [seq - 1 for seq in places]
+        return [seq - 1 for seq in self._desk.append(subject, parse_messages(messages))]
 
     def pin(self, session_id: str, at: int) -> None:
         """Keeps message `at` in every context, verbatim."""
@@ -218,8 +211,15 @@ class ContextEngine:
         return self._desk.store.clear_mark(session_id, at + 1, "exclude", at=self._desk.clock())
 
     def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
-        self._desk.session(session_id)
-        self._desk.store.add_mark(session_id, at + 1, kind, at=self._desk.clock())
+        seq = self._seq(session_id, at)
+        self._desk.store.add_mark(session_id, seq, kind, at=self._desk.clock())
+
+    def _seq(self, session_id: str, at: int) -> int:
+        """The number, from 1, of the message at a place, from 0."""
+        length = self._desk.session(session_id).length
+        if not 0 <= at < length:
+            raise PlaceError(place=at, length=length)
+        return at + 1
 
     # contexts and turns
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
@@ -18,9 +18,10 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.engine.policies import EffectivePolicy, merge_layers
-from ctxcore.gateway.values import Gateway
+from ctxcore.engine.recounts import Recounts
+from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.canonical import parse_canonical, to_canonical
-from ctxcore.messages.values import JsonObject
+from ctxcore.messages.values import JsonObject, Message
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
@@ -46,6 +47,10 @@ class Subject:
     call: Call
     active: CompactionInfo | None
     tools: tuple[JsonObject, ...]
+    connection: Connection | None = None
+    """How the model is reached, where the installation says so."""
+    is_estimated: bool = False
+    """Whether sizes are scaled from another counter's until a recount is through."""
 
     @property
     def record(self) -> Compaction | None:
@@ -64,6 +69,7 @@ class Desk:
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
     default_model: str | None
+    recounts: Recounts
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
     """Held while a turn computes, never while it waits: many turns at once would starve the other
     threads of the process, an event loop among them, since only one runs at a time."""
@@ -121,11 +127,14 @@ class Desk:
         """The session as the next call to `model` (its own without one) sees it."""
         session = self.session(session_id)
         name = model or session.model or self.default_model
-        info = self.models().info(name)
+        catalog = self.models()
+        info = catalog.info(name)
         effective = self.effective_policy(session, name, overrides)
         definitions = to_definitions(session.tools if tools is None else tools)
-        counter = self.counter(session, name)
-        view = self.store.view(session_id, counter.id)
+        counter = counter_for(name)
+        # Before the view: what is active covers no more than the view of a later moment shows.
+        active = self.store.active_compaction(session_id)
+        view, is_estimated = self.recounts.view(session, counter)
         call = _to_call(view, info, name, effective, definitions, counter, knowledge or {})
         return Subject(
             session=session,
@@ -134,16 +143,30 @@ class Desk:
             effective=effective,
             view=view,
             call=call,
-            active=self.store.active_compaction(session_id),
+            active=active,
             tools=definitions,
+            connection=catalog.connection(name) if name else None,
+            is_estimated=is_estimated,
         )
 
-    def counter(self, session: SessionInfo, model: str | None) -> TokenCounter:
-        """The counter of `model`; a session that has no counts of it yet is counted anew first."""
-        counter = counter_for(model)
-        if session.length and not self.store.has_counts(session.id, counter.id):
-            self.store.recount(session.id, counter)
-        return counter
+    def renew(self, subject: Subject) -> Subject:
+        """The same with the history as it is now; model, policy and tools stay for a whole turn."""
+        active = self.store.active_compaction(subject.session.id)
+        view, is_estimated = self.recounts.view(subject.session, subject.call.counter)
+        return replace(subject, active=active, view=view, is_estimated=is_estimated)
+
+    def append(
+        self, subject: Subject, messages: Sequence[Message], *, turn_id: str | None = None
+    ) -> list[int]:
+        """Adds messages at the end of the session, all or none; their numbers, from 1."""
+        return self.store.append(
+            subject.session.id,
+            messages,
+            counter=subject.call.counter,
+            at=self.clock(),
+            oversize_tokens=self.oversize(subject),
+            turn_id=turn_id,
+        )
 
     def oversize(self, subject: Subject) -> int | None:
         """Above how many tokens a tool output is shortened when it is appended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.errors import ContextError
+from ctxcore.store.errors import RecordNotFoundError
 
 
 class NotAllowedError(ContextError):
@@ -32,6 +33,28 @@ class TurnStateError(ContextError):
     def __init__(self, *, problem: str) -> None:
         self.problem = problem
         super().__init__(problem)
+
+
+class TurnLostError(TurnStateError):
+    """A turn is no longer this one's to write to."""
+
+    def __init__(self, *, turn_id: str) -> None:
+        self.turn_id = turn_id
+        super().__init__(
+            problem="the turn was given up, taken over elsewhere or erased with its session; "
+            "look at the session and go on from what is there"
+        )
+
+
+class PlaceError(RecordNotFoundError):
+    """A session has no message at this place."""
+
+    def __init__(self, *, place: int, length: int) -> None:
+        super().__init__(kind="message", record_id=place)
+        self.args = (
+            f"there is no message {place}; the session has {length}"
+            + (f", 0 to {length - 1}" if length else ""),
+        )
 
 
 class NoModelError(ContextError):

@@ -7,6 +7,7 @@ not be written whole is taken back.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,15 +16,8 @@ from typing import Literal
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.measuring import input_size
 from ctxcore.engine.desk import Desk
-from ctxcore.engine.native import (
-    NativeFile,
-    Whole,
-    digest,
-    is_native,
-    parse_native,
-    to_call,
-    to_lines,
-)
+from ctxcore.engine.native import Whole, digest, to_lines
+from ctxcore.engine.native_reading import NativeFile, is_native, parse_native, to_call
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
@@ -70,6 +64,7 @@ class Exchange:
             marks=store.marks(session_id),
             compactions=store.compactions(session_id),
             calls=store.calls(session_id),
+            imported=store.imported_compactions(session_id),
             settings=policy.overrides if policy else {},
         )
 
@@ -149,9 +144,12 @@ class Exchange:
                 scope = Scope(kind="session", owner=session.id)
                 store.save_policy(scope, file.settings, by=self._desk.user_id, at=now)
             self._append(session, file.messages, file.times, on_progress, file.shorts)
+            if file.goal_seq is not None:
+                store.set_goal(session.id, file.goal_seq)
             for kind, seq in file.marks:
                 mark: MarkKind = "pin" if kind == "pin" else "exclude"
                 store.add_mark(session.id, seq, mark, at=now)
+            store.record_imported_compactions(session.id, file.imported)
             self._restore_compactions(session, file)
             calls = (
                 to_call(raw, call_id=self._desk.new_id(), session_id=session.id, at=now)
@@ -236,7 +234,7 @@ class Exchange:
         )
         cuts = cut_points(transcript.messages)
         for recorded in transcript.compactions:
-            cut = max(point for point in cuts if point <= recorded.at)
+            cut = cuts[bisect_right(cuts, recorded.at) - 1]
             subject = self._desk.subject(session.id)
             record = _to_record(recorded, cut, transcript, subject.call.counter)
             after = input_size(subject.view, subject.call, record)
@@ -337,7 +335,7 @@ def _markdown(whole: Whole) -> Iterator[str]:
         if message.is_tool_result:
             yield _fenced(message.text)
         elif message.text:
-            yield "".join(f"> {line}\n" for line in message.text.splitlines())
+            yield "".join(f"> {line}\n" for line in message.text.split("\n"))
         for call in message.calls:
             yield f"\nCalls `{call.name}`:\n\n{_fenced(call.arguments)}"
 

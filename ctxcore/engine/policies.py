@@ -62,8 +62,12 @@ def to_policy(values: JsonObject) -> Policy:
     preset = fields.pop(PRESET_FIELD, "default")
     if not isinstance(preset, str):
         raise PolicyError(field=PRESET_FIELD, value=preset, allowed=", ".join(Policy.presets()))
-    strategies = fields.get("strategies")
-    named: dict[str, object] = dict(fields)
-    if isinstance(strategies, list):
-        named["strategies"] = tuple(strategies)
-    return Policy.preset(preset, **named)
+    named = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    try:
+        return Policy.preset(preset).override(**named)
+    except TypeError as error:  # e.g. a field called `self`, or a list where a number belongs
+        raise PolicyError(
+            field="overrides", value=values, allowed=f"fields only; {error}"
+        ) from error

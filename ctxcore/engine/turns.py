@@ -6,10 +6,11 @@ stored while it streams, and the turn ends in a state that says how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+import logging
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -25,21 +26,24 @@ from ctxcore.engine.events import (
     TextDelta,
     ToolCallRequested,
     ToolResultAdded,
-    TurnEnded,
     TurnEvent,
     UsageReported,
 )
+from ctxcore.engine.running import LEASE, RunningTurn
 from ctxcore.errors import ContextError
-from ctxcore.gateway.errors import ContextOverflowError
-from ctxcore.gateway.values import CallDelta, Gateway, ModelReply, ModelRequest
-from ctxcore.messages.values import Message, Text, ToolCall, tool_result
-from ctxcore.store.values import CallInfo, TurnInfo, TurnState
+from ctxcore.gateway.errors import ContextOverflowError, ProviderError
+from ctxcore.gateway.masking import to_detail
+from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.messages.blocks import pair_results
+from ctxcore.messages.values import Message, ToolCall, tool_result
+from ctxcore.store.errors import StoreError
+from ctxcore.store.values import CallInfo, MessageInfo, TurnInfo
+
+logger = logging.getLogger(__name__)
 
 RunTool = Callable[[ToolCall], str]
 
 MAX_CALLS = 25  # of one turn; a loop that long is not getting anywhere
-LEASE = timedelta(seconds=60)
-PARTIAL_SECONDS = 1.0  # how much of an answer a crash may lose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +69,35 @@ class Turns:
     def start(self, asked: Asked, message: Message) -> Iterator[TurnEvent]:
         """Stores `message` and answers it; nothing happens before the first event is asked for."""
         with self._desk.slots:
-            turn = self._begin(asked, message)
-        yield from self._run(asked, turn)
+            running = self._begin(asked, message)
+        yield from self._run(asked, running, self._calls(asked, running))
 
-    def _begin(self, asked: Asked, message: Message) -> TurnInfo:
+    def resume(self, asked: Asked) -> Iterator[TurnEvent]:
+        """Goes on with the last turn: its tools were answered, or it failed or was stopped.
+
+        Raises:
+            TurnStateError: there is no turn to go on with, or its calls wait for results.
+            LeaseTakenError: the turn is running.
+        """
+        with self._desk.slots:
+            subject = self._subject(asked)
+            turn = self._last_turn(asked)
+            calls = open_calls(self._desk.store.messages(asked.session_id, turn.first_seq))
+            if calls and turn.state == "awaiting_tools" and asked.run_tool is None:
+                names = ", ".join(f"{call.name} ({call.id})" for call in calls)
+                raise TurnStateError(
+                    problem=f"calls without results: {names}; append them, or pass run_tool"
+                )
+            now = self._desk.clock()
+            turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+            running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        yield from self._run(asked, running, self._go_on(asked, running, calls))
+
+    def _begin(self, asked: Asked, message: Message) -> RunningTurn:
         subject = self._subject(asked)
-        self._gateway()
+        self._keep_leftover(subject)
         now = self._desk.clock()
-        return self._desk.store.begin_turn(
+        turn = self._desk.store.begin_turn(
             asked.session_id,
             self._desk.new_id(),
             [message],
@@ -82,57 +107,68 @@ class Turns:
             model=subject.model,
             oversize_tokens=self._desk.oversize(subject),
         )
+        return RunningTurn(self._desk, turn, subject, begun_at=now)
 
-    def resume(self, asked: Asked) -> Iterator[TurnEvent]:
-        """Goes on with the last turn: its tools were answered, or it failed or was stopped.
+    def _keep_leftover(self, subject: Subject) -> None:
+        """What a process that is gone had said becomes a message, before anybody says more."""
+        store, now = self._desk.store, self._desk.clock()
+        turn = store.last_turn(subject.session.id)
+        if turn is None or turn.state not in ("running", "interrupted") or not turn.partial:
+            return
+        turn = store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+        running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        running.end("interrupted", turn.error)
 
-        Raises:
-            TurnStateError: there is no turn to go on with.
-        """
-        self._desk.session(asked.session_id)
-        turns = self._desk.store.turns(asked.session_id)
-        if not turns:
+    def _last_turn(self, asked: Asked) -> TurnInfo:
+        turn = self._desk.store.last_turn(asked.session_id)
+        if turn is None:
             raise TurnStateError(problem="there is no turn to go on with; say something first")
-        now = self._desk.clock()
-        turn = self._desk.store.resume_turn(turns[-1].id, at=now, lease_until=now + LEASE)
-        yield from self._run(asked, turn)
+        if turn.state == "done":
+            raise TurnStateError(problem="the last turn is done; say something new to go on")
+        return turn
 
     def _subject(self, asked: Asked) -> Subject:
         subject = self._desk.subject(
             asked.session_id, model=asked.model, tools=asked.tools, knowledge=asked.knowledge
         )
-        if subject.model is None:
+        if subject.model is None or self._desk.gateway is None:
             raise NoModelError
         return subject
 
-    def _gateway(self) -> Gateway:
-        if self._desk.gateway is None:
-            raise NoModelError
-        return self._desk.gateway
-
-    def _run(self, asked: Asked, turn: TurnInfo) -> Iterator[TurnEvent]:
+    def _run(
+        self, asked: Asked, running: RunningTurn, events: Iterator[TurnEvent]
+    ) -> Iterator[TurnEvent]:
         """The turn's events; closing the iterator stops the turn and keeps what was said."""
-        running = _Running(turn)
         try:
-            yield from self._calls(asked, running)
+            yield from events
         except GeneratorExit:
-            self._end(asked, running, "stopped")
+            running.end("stopped")
             raise
         except ContextError as error:
-            yield self._end(asked, running, "failed", str(error))
+            yield running.end("failed", str(error))
         except BaseException:
-            self._end(asked, running, "failed", "the turn broke off because of a program error")
+            running.end("failed", "the turn broke off because of a program error; try it again")
             raise
         else:
-            yield self._end(asked, running, running.state)
+            yield running.end(running.state)
 
-    def _calls(self, asked: Asked, running: _Running) -> Iterator[TurnEvent]:
+    def _go_on(
+        self, asked: Asked, running: RunningTurn, calls: Sequence[ToolCall]
+    ) -> Iterator[TurnEvent]:
+        """A turn taken up again: first what it had said and the calls nobody answered."""
+        with self._desk.slots:
+            running.add_partial()
+        if asked.run_tool is not None:
+            yield from self._run_tools(asked.run_tool, running, calls)
+        yield from self._calls(asked, running)
+
+    def _calls(self, asked: Asked, running: RunningTurn) -> Iterator[TurnEvent]:
         for number in range(1, MAX_CALLS + 1):
-            yield from self._before_send(asked)
+            yield from self._before_send(running)
             yield from self._answer(asked, running, number)
             calls = running.calls
             if not calls:
-                yield from self._after_answer(asked)
+                yield from self._after_answer(running)
                 running.state = "done"
                 return
             for call in calls:
@@ -140,144 +176,130 @@ class Turns:
             if asked.run_tool is None:
                 running.state = "awaiting_tools"
                 return
-            yield from self._run_tools(asked, running, calls)
-        raise TurnStateError(problem=f"the model asked for tools {MAX_CALLS} times in one turn")
+            yield from self._run_tools(asked.run_tool, running, calls)
+        raise TurnStateError(
+            problem=f"the model asked for tools {MAX_CALLS} times in one turn; "
+            "continue the turn to let it go on, or say what it should do instead"
+        )
 
-    def _before_send(self, asked: Asked) -> Iterator[TurnEvent]:
+    def _before_send(self, running: RunningTurn) -> Iterator[TurnEvent]:
         with self._desk.slots:
-            subject = self._subject(asked)
+            subject = running.renew()
             trigger = self._compactions.needed(subject)
             if trigger is None and subject.call.policy.check_at == "before_send":
                 trigger = self._compactions.due(subject)
         if trigger is not None:
-            yield from self._compact(subject, trigger)
+            yield from self._compact(running, trigger)
 
-    def _after_answer(self, asked: Asked) -> Iterator[TurnEvent]:
+    def _after_answer(self, running: RunningTurn) -> Iterator[TurnEvent]:
+        if running.subject.call.policy.check_at != "after_answer":
+            return
         with self._desk.slots:
-            subject = self._subject(asked)
-            due = self._compactions.due(subject)
-        if due is not None and subject.call.policy.check_at == "after_answer":
-            yield from self._compact(subject, due)
+            trigger = self._compactions.due(running.renew())
+        if trigger is not None:
+            yield from self._compact(running, trigger)
 
-    def _compact(self, subject: Subject, trigger: Trigger) -> Iterator[TurnEvent]:
+    def _compact(
+        self, running: RunningTurn, trigger: Trigger, *, is_refused: bool = False
+    ) -> Iterator[TurnEvent]:
+        """Compacts; the turn goes on, whatever becomes of it. With a change it sees the new one."""
         yield CompactionStarted(trigger=str(trigger))
         try:
-            proposal = self._compactions.propose(subject, trigger)
-            info = self._compactions.confirm(proposal)
-        except ContextError as error:  # the answer stands, whatever became of the compaction
+            with running.held():
+                proposal = self._compactions.propose(
+                    running.subject, trigger, is_refused=is_refused
+                )
+                info = self._compactions.confirm(proposal)
+        except ContextError as error:
             yield CompactionRejected(reason=str(error))
-            return
-        if info is None:
-            yield CompactionRejected(reason=proposal.outcome.reason)
         else:
-            yield CompactionFinished(info=info)
+            if info is None:
+                yield CompactionRejected(reason=proposal.outcome.reason)
+            else:
+                yield CompactionFinished(info=info)
+        running.renew()
 
-    def _answer(self, asked: Asked, running: _Running, number: int) -> Iterator[TurnEvent]:
+    def _answer(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
         """One call, and after an overflow one more with a compacted context."""
         try:
             yield from self._one_call(asked, running, number)
         except ContextOverflowError as error:
-            subject = self._subject(asked)
-            yield CompactionStarted(trigger=f"provider overflow: {error}")
-            proposal = self._compactions.propose(subject)
-            info = self._compactions.confirm(proposal)
-            if info is None:
-                yield CompactionRejected(reason=proposal.outcome.reason)
+            before = running.subject.active
+            if running.has_partial:
                 raise
-            yield CompactionFinished(info=info)
+            yield from self._compact(running, _refusal(error), is_refused=True)
+            if running.subject.active == before:  # the same input is never sent twice
+                raise
             yield from self._one_call(asked, running, number)
 
-    def _one_call(self, asked: Asked, running: _Running, number: int) -> Iterator[TurnEvent]:
+    def _one_call(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
+        subject = running.subject
         with self._desk.slots:
-            subject = self._subject(asked)
             context = build_context(subject.view, subject.call, subject.record)
         yield ContextBuilt(context=context, call_number=number)
-        model = subject.model or ""
-        request = ModelRequest(
-            model=model,
-            messages=context.messages,
-            tools=subject.tools,
-            max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
-            temperature=asked.temperature,
-            connection=self._desk.models().connection(model),
-        )
-        running.start_call()
+        request = _to_request(asked, subject, context)
+        running.calls = ()
+        reply: ModelReply | None = None
         try:
-            reply: ModelReply | None = None
-            with closing(self._gateway().stream(request)) as stream:
+            with closing(self._stream(request)) as stream:
                 for event in stream:
                     if isinstance(event, ModelReply):
                         reply = event
                     elif not isinstance(event, CallDelta):
-                        self._keep_partial(running, event)
+                        running.keep_partial(event.text if isinstance(event, TextDelta) else "")
                         yield event
+            if reply is None:
+                raise TurnStateError(
+                    problem="the model's stream ended without an answer; send again to go on"
+                )
         except ContextError as error:
-            self._record_call(subject, context, running, None, str(error))
+            self._record_call(running, context, None, str(error))
             raise
         except GeneratorExit:
-            self._record_call(subject, context, running, None, "stopped")
+            self._record_call(running, context, None, "stopped")
             raise
-        if reply is None:
-            raise TurnStateError(problem="the model's stream ended without an answer")
         with self._desk.slots:
-            self._store_reply(subject, context, running, reply)
+            seq = running.add_reply(reply)
+            self._record_call(running, context, reply, None, seq=seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
 
-    def _keep_partial(self, running: _Running, event: TurnEvent) -> None:
-        if isinstance(event, TextDelta):
-            running.partial += event.text
-        now = self._desk.clock()
-        if running.saved_at is None or (now - running.saved_at).total_seconds() >= PARTIAL_SECONDS:
-            running.saved_at = now
-            self._desk.store.save_partial(running.turn.id, running.partial, lease_until=now + LEASE)
-
-    def _store_reply(
-        self, subject: Subject, context: Context, running: _Running, reply: ModelReply
-    ) -> None:
-        seq = self._append(subject, [reply.message], running)[-1]
-        running.calls = reply.calls
-        running.text += reply.text
-        running.partial = ""
-        self._record_call(subject, context, running, reply, None, seq=seq)
-
-    def _append(
-        self, subject: Subject, messages: Sequence[Message], running: _Running
-    ) -> list[int]:
-        return self._desk.store.append(
-            subject.session.id,
-            messages,
-            counter=subject.call.counter,
-            at=self._desk.clock(),
-            oversize_tokens=self._desk.oversize(subject),
-            turn_id=running.turn.id,
-        )
+    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
+        """The gateway's events; whatever else it raises becomes a failed call."""
+        assert self._desk.gateway is not None  # `_subject` looked
+        try:
+            with closing(self._desk.gateway.stream(request)) as stream:
+                yield from stream
+        except ContextError:
+            raise
+        except Exception as error:
+            detail = to_detail(f"{type(error).__name__} - {error}")
+            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
 
     def _run_tools(
-        self, asked: Asked, running: _Running, calls: Sequence[ToolCall]
+        self, run_tool: RunTool, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Iterator[TurnEvent]:
-        assert asked.run_tool is not None
         for call in calls:
-            output = _run_safely(asked.run_tool, call)
-            message = tool_result(call.id, output, name=call.name)
-            self._append(self._subject(asked), [message], running)
+            with running.held():
+                output = _run_safely(run_tool, call)
+            running.add([tool_result(call.id, output, name=call.name)])
             yield ToolResultAdded(call_id=call.id, output=output)
 
     def _record_call(
         self,
-        subject: Subject,
+        running: RunningTurn,
         context: Context,
-        running: _Running,
         reply: ModelReply | None,
         error: str | None,
         *,
         seq: int | None = None,
     ) -> None:
+        subject = running.subject
         info = CallInfo(
             id=self._desk.new_id(),
             session_id=subject.session.id,
             created_at=self._desk.clock(),
             purpose="answer",
-            turn_id=running.turn.id,
+            turn_id=running.id,
             model=subject.model,
             policy_version_id=subject.effective.version_id,
             compaction_id=subject.active.id if subject.active else None,
@@ -286,44 +308,54 @@ class Turns:
             runs=context.runs,
             error=error,
         )
-        self._desk.store.record_calls([_with_reply(info, reply) if reply else info])
-
-    def _end(
-        self, asked: Asked, running: _Running, state: TurnState, error: str | None = None
-    ) -> TurnEnded:
-        """Ends the turn; what had been said of an unfinished answer becomes its message."""
-        with self._desk.slots:
-            if running.partial:
-                said = Message(role="assistant", content=(Text(text=running.partial),))
-                self._append(self._subject(asked), [said], running)
-                running.text += running.partial
-                running.partial = ""
-            self._desk.store.end_turn(running.turn.id, state, at=self._desk.clock(), error=error)
-        return TurnEnded(turn_id=running.turn.id, state=state, text=running.text, error=error)
+        try:
+            self._desk.store.record_calls([_with_reply(info, reply) if reply else info])
+        except StoreError as lost:  # the session may be erased; what the call ended with counts
+            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
 
 
-class _Running:
-    """What changes while a turn runs."""
+def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:
+    """The calls of the last assistant message that have no results yet."""
+    results: list[Message] = []
+    for message in (info.message for info in reversed(messages)):
+        if message.is_tool_result:
+            results.insert(0, message)
+        elif message.calls:
+            answered, _ = pair_results(message.calls, results)
+            calls = zip(message.calls, answered, strict=True)
+            return [call for call, answer in calls if answer is None]
+        elif message.role == "user":
+            break
+    return []
 
-    def __init__(self, turn: TurnInfo) -> None:
-        self.turn = turn
-        self.state: TurnState = "done"
-        self.text = ""
-        self.partial = ""
-        self.calls: tuple[ToolCall, ...] = ()
-        self.saved_at: datetime | None = None
 
-    def start_call(self) -> None:
-        """Forgets what the call before was doing."""
-        self.partial, self.calls, self.saved_at = "", (), None
+def _refusal(error: ContextOverflowError) -> Trigger:
+    """The rule that the provider refused the input, with the numbers it gave."""
+    given = (("needed", error.needed_tokens), ("limit", error.limit_tokens))
+    numbers = tuple((name, tokens) for name, tokens in given if tokens is not None)
+    return Trigger(rule="refused by the provider as too long", numbers=numbers)
+
+
+def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelRequest:
+    return ModelRequest(
+        model=subject.model or "",
+        messages=context.messages,
+        tools=subject.tools,
+        max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
+        temperature=asked.temperature,
+        connection=subject.connection,
+    )
 
 
 def _run_safely(run_tool: RunTool, call: ToolCall) -> str:
     """The tool's output; an exception of the tool is told to the model, not to the user."""
     try:
-        return run_tool(call)
+        output: object = run_tool(call)
     except Exception as error:  # noqa: BLE001  # a tool is the caller's code and may raise anything
         return f"Error: {type(error).__name__}: {error}"
+    if isinstance(output, str):
+        return output
+    return json.dumps(output, ensure_ascii=False, default=str)  # a caller forgot to write it down
 
 
 def _reply_limit(context: Context, subject: Subject) -> int | None:

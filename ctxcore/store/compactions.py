@@ -81,6 +81,20 @@ class Compactions(Area):
         with self._database.read() as connection:
             return _find(connection, session_id, compaction_id)
 
+    def undone_compaction(self, session_id: str) -> CompactionInfo | None:
+        active = select(COMPACTION.c.id, COMPACTION.c.number).join(
+            SESSION, SESSION.c.active_compaction_id == COMPACTION.c.id
+        )
+        with self._database.read() as connection:
+            found = connection.execute(active.where(SESSION.c.id == session_id)).first()
+            active_id, number = found or (None, 0)
+            # Only later ones can be made from it, so that mostly no row is looked at.
+            later = (COMPACTION.c.session_id == session_id) & (COMPACTION.c.number > number)
+            children = select(COMPACTION).where(later, COMPACTION.c.parent_id == active_id)
+            newest = children.order_by(COMPACTION.c.number.desc()).limit(1)
+            row = connection.execute(newest).mappings().first()
+        return None if row is None else to_compaction_info(row)
+
     def compactions(self, session_id: str) -> list[CompactionInfo]:
         found = select(COMPACTION).where(COMPACTION.c.session_id == session_id)
         return self._list(found.order_by(COMPACTION.c.number), to_compaction_info)

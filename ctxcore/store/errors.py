@@ -77,8 +77,8 @@ class StaleCompactionError(StoreError):
         self.expected = expected
         self.active = active
         super().__init__(
-            f"session {session_id!r} has the active compaction {active!r}, not {expected!r}; "
-            f"plan again on the present one"
+            f"another compaction became active in session {session_id!r} meanwhile "
+            f"({active!r}, not {expected!r}); look at the session again and repeat what you want"
         )
 
 
@@ -89,9 +89,10 @@ class LeaseTakenError(StoreError):
         self.name = name
         self.owner = owner
         self.expires_at = expires_at
+        kind, _, of = name.partition(":")
+        what = f"a turn is running in session {of!r}" if kind == "turn" else f"{name!r} is held"
         super().__init__(
-            f"{name!r} is held by {owner!r} until {expires_at.isoformat()}; "
-            f"wait for its end or stop it"
+            f"{what}, by {owner!r} until {expires_at.isoformat()}; wait for its end or stop it"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text
@@ -58,6 +59,12 @@ class Journal(Area):
         if kind is not None:
             found = found.where(EVENT.c.kind == kind)
         return self._list(found.order_by(EVENT.c.id).limit(limit), to_event)
+
+    def last_events(
+        self, session_id: str, kinds: Sequence[str], *, limit: int = 100
+    ) -> list[Event]:
+        found = select(EVENT).where(EVENT.c.session_id == session_id, EVENT.c.kind.in_(kinds))
+        return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), to_event)
 
     def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
         with self._database.write() as connection:

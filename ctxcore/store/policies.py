@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, insert, select
+from sqlalchemy import Select, bindparam, func, insert, select, tuple_
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.area import Area
@@ -15,6 +15,19 @@ from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.rows import to_policy_version
 from ctxcore.store.values import PolicyVersion, Scope
 from ctxcore.tables import POLICY
+
+_OTHER = POLICY.alias()
+_NEWEST = select(POLICY).where(
+    tuple_(POLICY.c.scope, POLICY.c.owner, POLICY.c.model).in_(bindparam("scopes", expanding=True)),
+    POLICY.c.version
+    == select(func.max(_OTHER.c.version))
+    .where(
+        _OTHER.c.scope == POLICY.c.scope,
+        _OTHER.c.owner == POLICY.c.owner,
+        _OTHER.c.model == POLICY.c.model,
+    )
+    .scalar_subquery(),
+)
 
 
 class Policies(Area):
@@ -43,11 +56,10 @@ class Policies(Area):
         return self._first(_versions(scope).limit(1), to_policy_version)
 
     def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
-        with self._database.read() as connection:
-            rows = [
-                connection.execute(_versions(scope).limit(1)).mappings().first() for scope in scopes
-            ]
-        return [None if row is None else to_policy_version(row) for row in rows]
+        keys = [(scope.kind, scope.owner, scope.model) for scope in scopes]
+        newest = self._list(_NEWEST, to_policy_version, scopes=keys) if keys else []
+        found = {version.scope: version for version in newest}
+        return [found.get(scope) for scope in scopes]
 
     def policy_versions(self, scope: Scope) -> list[PolicyVersion]:
         return self._list(_versions(scope), to_policy_version)

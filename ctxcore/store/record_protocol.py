@@ -66,6 +66,10 @@ class RecordStore(Protocol):
         """The compaction that the session's contexts are built with."""
         ...
 
+    def undone_compaction(self, session_id: str) -> CompactionInfo | None:
+        """The newest compaction made from the active one: it can only have been undone."""
+        ...
+
     def compaction(self, session_id: str, compaction_id: str) -> CompactionInfo:
         """One compaction of the session."""
         ...
@@ -121,7 +125,7 @@ class RecordStore(Protocol):
         """Lets a turn that waited, or was interrupted, run on.
 
         Raises:
-            LeaseTakenError: a turn is running in this session.
+            LeaseTakenError: a turn is running in this session, this one or another.
         """
         ...
 
@@ -141,6 +145,10 @@ class RecordStore(Protocol):
 
     def turn(self, turn_id: str) -> TurnInfo:
         """The turn with this id."""
+        ...
+
+    def last_turn(self, session_id: str) -> TurnInfo | None:
+        """The session's newest turn; None if nobody said anything yet."""
         ...
 
     def turns(self, session_id: str) -> list[TurnInfo]:
@@ -204,6 +212,12 @@ class RecordStore(Protocol):
         limit: int = 1_000,
     ) -> list[Event]:
         """Events of a session, or of all, oldest first; `after_id` pages on."""
+        ...
+
+    def last_events(
+        self, session_id: str, kinds: Sequence[str], *, limit: int = 100
+    ) -> list[Event]:
+        """The newest events of these kinds in a session, newest first."""
         ...
 
     def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:

@@ -63,8 +63,9 @@ class Turns(Area):
 
     def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
         with self._database.write() as connection:
-            turn = _find(connection, turn_id)
-            get_session(connection, turn.session_id, locks=True)
+            get_session(connection, _find(connection, turn_id).session_id, locks=True)
+            turn = _find(connection, turn_id)  # as it is now that nobody else can change it
+            _refuse_running(connection, turn, at)
             _hold(connection, turn.session_id, turn_id, at=at, until=lease_until)
             _change(connection, turn_id, state="running", ended_at=None, error=None)
             return _find(connection, turn_id)
@@ -100,6 +101,10 @@ class Turns(Area):
         with self._database.read() as connection:
             return _find(connection, turn_id)
 
+    def last_turn(self, session_id: str) -> TurnInfo | None:
+        found = select(TURN).where(TURN.c.session_id == session_id)
+        return self._first(found.order_by(TURN.c.number.desc()).limit(1), to_turn_info)
+
     def turns(self, session_id: str) -> list[TurnInfo]:
         found = select(TURN).where(TURN.c.session_id == session_id)
         return self._list(found.order_by(TURN.c.number), to_turn_info)
@@ -130,6 +135,14 @@ def _hold(
     )
     for stale_id in connection.execute(stale).scalars().all():
         _change(connection, stale_id, state="interrupted", ended_at=at)
+
+
+def _refuse_running(connection: Connection, turn: TurnInfo, at: datetime) -> None:
+    """A turn that runs already is nobody's to resume, though its lease is the turn's own."""
+    name = turn_lease(turn.session_id)
+    held = find_lease(connection, name)
+    if turn.state == "running" and held is not None and held[1] > at:
+        raise LeaseTakenError(name=name, owner=held[0], expires_at=held[1])
 
 
 def _insert_turn(connection: Connection, row: dict[str, Any]) -> None:

@@ -490,6 +490,21 @@ class TestCompactions:
         assert caught.value.active == "k"
         assert [made.id for made in store.compactions("s")] == ["k"]
 
+    def test_the_undone_one_is_the_newest_made_from_the_active_one(
+        self, store: SessionStore
+    ) -> None:
+        assert store.undone_compaction("s") is None
+        store.record_compaction("s", "k", self.FIRST, parent_id=None, at=NOON)
+        store.activate("s", None, expected="k", at=NOON)
+        store.record_compaction("s", "l", self.FIRST, parent_id=None, at=NOON)
+        assert store.undone_compaction("s") is None
+        store.activate("s", None, expected="l", at=NOON)
+
+        undone = store.undone_compaction("s")
+
+        assert undone is not None
+        assert undone.id == "l"
+
     def test_an_undone_one_can_be_recorded_without_becoming_active(
         self, store: SessionStore
     ) -> None:
@@ -621,6 +636,24 @@ class TestTurns:
         assert (waiting.state, waiting.ended_at) == ("awaiting_tools", None)
         assert resumed.state == "running"
 
+    def test_a_turn_that_runs_cannot_be_resumed(self, store: SessionStore) -> None:
+        self.begin(store)
+
+        with pytest.raises(LeaseTakenError, match="a turn is running in session 's'"):
+            store.resume_turn("t", at=NOON, lease_until=LATER)
+
+        assert store.resume_turn("t", at=LATER, lease_until=LATER).state == "running"
+
+    def test_the_last_turn_is_the_newest(self, store: SessionStore) -> None:
+        assert store.last_turn("s") is None
+        self.begin(store)
+        self.begin(store, "u", LATER)
+
+        last = store.last_turn("s")
+
+        assert last is not None
+        assert (last.id, last.number) == ("u", 2)
+
     def test_a_turn_whose_process_is_gone_is_found_as_interrupted(
         self, store: SessionStore
     ) -> None:
@@ -688,6 +721,13 @@ class TestEventsAndLeases:
         assert store.events("s") == [first, last]
         assert store.events(kind="started") == [other]
         assert store.events(after_id=first.id, limit=1) == [other]
+
+    def test_the_last_events_of_some_kinds_come_newest_first(self, store: SessionStore) -> None:
+        kinds = ["rejected", "break", "recorded", "rejected"]
+        made = [store.record_event(kind, {}, at=NOON, session_id="s") for kind in kinds]
+
+        assert store.last_events("s", ["rejected", "recorded"], limit=2) == [made[3], made[2]]
+        assert store.last_events("s", ["started"]) == []
 
     def test_a_lease_has_one_owner_until_it_expires_or_is_released(
         self, store: SessionStore

@@ -8,8 +8,10 @@ import pytest
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import ImportRefusedError, NotAllowedError, StaleProposalError
-from ctxcore.errors import FormatError, PolicyError
+from ctxcore.errors import FormatError, PolicyError, SummarizerError
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.store.values import Scope
+from ctxcore.summarizers.protocol import SummaryRequest
 from tests.engines import ended, engine_with
 
 
@@ -278,3 +280,151 @@ def test_delete_hides_and_purge_erases() -> None:
 
         assert engine.sessions() == engine.sessions(deleted=True) == []
         assert engine.search("ORD-0") == []
+
+
+def test_a_rich_session_comes_back_whole() -> None:
+    with engine_with(window=1_500) as (engine, _):
+        session_id = _long_session(engine)
+        calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+        engine.append(
+            session_id,
+            [
+                {"role": "user", "content": "一\u2028二\u2029三\x85四\x0b\x0c\x1c\ud800\x00 fünf"},
+                {"role": "assistant", "content": None, "tool_calls": calls},
+                {"role": "tool", "tool_call_id": "c", "content": "line of output\n" * 400},
+            ],
+        )
+        engine.set_goal(session_id, 3)
+        engine.exclude(session_id, 4)
+        for number in range(12):  # more than nine, so that ids do not sort as numbers do
+            ended(engine.chat(session_id, f"and {number}?"))
+        for _ in range(2):
+            engine.compact(session_id)
+        engine.undo(session_id)
+        fork = engine.fork(session_id, 20)
+
+        for one in (session_id, fork.id):
+            text = engine.export(one)
+            [copy] = engine.import_(text, name="copy.jsonl")
+            assert engine.digest(copy.id) == engine.digest(one)
+            assert engine.session(copy.id).goal_seq == engine.session(one).goal_seq
+            [again] = engine.import_("\ufeff" + text.replace("\n", "\r\n"), name="windows.jsonl")
+            assert engine.digest(again.id) == engine.digest(one)
+
+
+def test_what_another_product_compacted_comes_back_too() -> None:
+    with engine_with() as (engine, _):
+        [session] = engine.import_(_claude_code_lines(), name="claude.jsonl")
+
+        [copy] = engine.import_(engine.export(session.id), name="copy.jsonl")
+
+        assert engine.digest(copy.id) == engine.digest(session.id)
+        kept = engine.store.imported_compactions(copy.id)
+        assert kept == engine.store.imported_compactions(session.id)
+        assert len(kept) == 1
+
+
+def test_an_export_with_many_tools_is_known_as_one() -> None:
+    tool = {"type": "function", "function": {"name": "look", "description": "words " * 2_000}}
+    with engine_with() as (engine, _):
+        session = engine.create_session(tools=[tool])
+
+        [copy] = engine.import_(engine.export(session.id), name="copy.jsonl")
+
+        assert copy.tools == session.tools
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("settings", {"overrides": {"no_such_field": 1}}),
+        ("settings", {"goal": "first"}),
+        ("message", {"seq": 7}),
+        ("message", {"message": None}),
+        ("message", {"at": "yesterday"}),
+        ("message", {"type": "massage"}),
+        ("mark", {"seq": 99}),
+        ("mark", {"kind": "star"}),
+        ("compaction", {"parent": 5}),
+        ("compaction", {"record": {"covered_until": "all"}}),
+        ("compaction", {"record": {"covered_until": 500}}),
+        ("compaction", {"record": {"covered_until": 2, "kept": 3}}),
+        ("call", {"runs": [[1]]}),
+        ("call", {"purpose": None}),
+    ],
+)
+def test_a_damaged_line_is_named_and_nothing_is_written(
+    kind: str, changes: dict[str, object]
+) -> None:
+    with engine_with(window=1_500) as (engine, _):
+        session_id = _long_session(engine)
+        engine.pin(session_id, 3)
+        ended(engine.chat(session_id, "go on"))
+        engine.compact(session_id)
+        lines = engine.export(session_id).rstrip("\n").split("\n")
+        at = next(n for n, line in enumerate(lines) if json.loads(line)["type"] == kind)
+        lines[at] = json.dumps({**json.loads(lines[at]), **changes})
+
+        with pytest.raises(ImportRefusedError, match=rf"x\.jsonl, line {at + 1}:"):
+            engine.import_("\n".join(lines), name="x.jsonl")
+
+        assert len(engine.sessions()) == 1
+
+
+def test_a_changed_word_is_found_by_the_digest() -> None:
+    with engine_with() as (engine, _):
+        session_id = _long_session(engine, turns=2)
+        changed = engine.export(session_id).replace("it is ready", "it is broken", 1)
+
+        with pytest.raises(ImportRefusedError, match="digest"):
+            engine.import_(changed, name="x.jsonl")
+
+
+def test_undo_and_redo_walk_along_the_newest_branch() -> None:
+    with engine_with(window=2_000) as (engine, _):
+        session_id = _long_session(engine)
+        first = engine.compact(session_id)
+        engine.undo(session_id)
+        second = engine.compact(session_id)
+        engine.append(session_id, [{"role": "user", "content": "more words " * 60}])
+        third = engine.compact(session_id)
+        made = [info.id for info in (first, second, third) if info]
+
+        undone = [info.id for _ in range(3) if (info := engine.undo(session_id))]
+        redone = [info.id for _ in range(3) if (info := engine.redo(session_id))]
+
+        assert len(made) == 3
+        assert undone == [made[2], made[1]]
+        assert redone == [made[1], made[2]]
+
+
+class _Failing:
+    """A summarizer that never has anything to say."""
+
+    name = "failing"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """Nothing but an error."""
+        self.asked += 1
+        raise SummarizerError(problem="it is out of order")
+
+
+def test_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:
+    with engine_with(window=4_000) as (engine, model):
+        failing = _Failing()
+        other = ContextEngine(
+            engine.store, gateway=LiteLLMGateway(), model=model.model, summarizer=failing
+        )
+        session_id = _long_session(other, turns=22)
+        other.save_policy(Scope(kind="session", owner=session_id), {"trigger_ratio": 0.3})
+
+        for number in range(6):
+            ended(other.chat(session_id, f"go on {number}"))
+        assert failing.asked == 3
+
+        assert other.compact(session_id) is None
+        assert failing.asked == 4
+        assert engine.compact(session_id) is not None

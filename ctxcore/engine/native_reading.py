@@ -1,0 +1,271 @@
+"""Owns reading an export back: every line is checked before anything of it is written.
+
+Each record may only name messages and compactions that come before it in the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.verdicts import Run
+from ctxcore.engine.errors import ImportRefusedError
+from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
+from ctxcore.engine.policies import to_policy
+from ctxcore.errors import ContextError
+from ctxcore.messages.openai import parse_message
+from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.store.values import CallInfo, ImportedCompaction
+
+# What a line that is JSON but no record of ours makes the parsers raise.
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeFile:
+    """A parsed export, checked and ready to be written."""
+
+    head: JsonObject
+    messages: tuple[Message, ...]
+    shorts: tuple[str | None, ...]
+    times: tuple[datetime | None, ...]
+    marks: tuple[tuple[str, int], ...]
+    compactions: tuple[tuple[int | None, Compaction, JsonObject, bool], ...]
+    """Parent's number, record, details, whether it is active; in the order they were made."""
+    calls: tuple[JsonObject, ...]
+    imported: tuple[ImportedCompaction, ...]
+    settings: JsonObject
+    goal_seq: int | None
+
+
+def is_native(text: str) -> bool:
+    """Whether `text` is an export of this library."""
+    first = text.lstrip("\ufeff \t\r\n").partition("\n")[0]
+    if KIND not in first:
+        return False
+    try:
+        head = json.loads(first)
+    except ValueError:
+        return False
+    return isinstance(head, dict) and head.get("type") == KIND
+
+
+def parse_native(text: str, *, name: str) -> NativeFile:
+    """The session in `text`, wholly checked before anything is written.
+
+    Raises:
+        ImportRefusedError: a line is broken, of a later version, or missing; it names the line.
+    """
+    records = list(_lines(text, name))
+    if not records or records[0][1].get("type") != KIND:
+        raise ImportRefusedError(place=name, problem=f"is no export: no {KIND!r} line comes first")
+    head = records[0][1]
+    if head.get("version") != VERSION:
+        found = head.get("version")
+        raise ImportRefusedError(
+            place=f"{name}, line 1", problem=f"version {found!r} is not read, only {VERSION}"
+        )
+    end = records[-1][1]
+    if end.get("type") != "end":
+        raise ImportRefusedError(
+            place=name, problem="ends before its last line; the file was cut short"
+        )
+    file = _to_file(head, records[1:-1], name)
+    if end.get("digest") not in (None, digest_records(record for _, record in records[1:-1])):
+        raise ImportRefusedError(
+            place=name,
+            problem="was damaged or changed: its digest does not match what it holds; take "
+            '"digest" out of its last line to import it nevertheless',
+        )
+    return file
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
+    # Not splitlines(): a message may hold U+2028 and the like as they are.
+    for number, line in enumerate(text.lstrip("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise ImportRefusedError(
+                place=f"{name}, line {number}", problem=f"is not JSON: {error}"
+            ) from error
+        if not isinstance(record, dict):
+            raise ImportRefusedError(place=f"{name}, line {number}", problem="is not an object")
+        yield number, record
+
+
+def _to_file(head: JsonObject, records: Sequence[tuple[int, JsonObject]], name: str) -> NativeFile:
+    parsed = _Parsed()
+    for number, record in records:
+        try:
+            parsed.add(record)
+        except _UNREADABLE as error:
+            place = f"{name}, line {number}"
+            raise ImportRefusedError(place=place, problem=f"cannot be read: {error}") from error
+    if parsed.goal_seq is not None and not 0 < parsed.goal_seq <= len(parsed.messages):
+        problem = f"the goal is message {parsed.goal_seq}, which it does not hold"
+        raise ImportRefusedError(place=name, problem=problem)
+    return parsed.file(head)
+
+
+class _Parsed:
+    """The records read so far; each may only name messages and compactions before it."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.shorts: list[str | None] = []
+        self.times: list[datetime | None] = []
+        self.marks: list[tuple[str, int]] = []
+        self.compactions: list[tuple[int | None, Compaction, JsonObject, bool]] = []
+        self.calls: list[JsonObject] = []
+        self.imported: list[ImportedCompaction] = []
+        self.settings: JsonObject = {}
+        self.goal_seq: int | None = None
+
+    def add(self, record: JsonObject) -> None:
+        """Takes a record in, checked.
+
+        Raises:
+            One of `_UNREADABLE`: it is not what its type says.
+        """
+        readers: dict[str, Callable[[JsonObject], None]] = {
+            "settings": self._settings,
+            "message": self._message,
+            "mark": self._mark,
+            "compaction": self._compaction,
+            "imported_compaction": self._imported,
+            "call": self._call,
+        }
+        kind = record["type"]
+        if kind not in readers:
+            raise ValueError(f"records of type {kind!r} are not known")
+        readers[str(kind)](record)
+
+    def file(self, head: JsonObject) -> NativeFile:
+        """All of it."""
+        return NativeFile(
+            head=head,
+            messages=tuple(self.messages),
+            shorts=tuple(self.shorts),
+            times=tuple(self.times),
+            marks=tuple(self.marks),
+            compactions=tuple(self.compactions),
+            calls=tuple(self.calls),
+            imported=tuple(self.imported),
+            settings=self.settings,
+            goal_seq=self.goal_seq,
+        )
+
+    def _settings(self, record: JsonObject) -> None:
+        overrides, goal = record.get("overrides"), record.get("goal")
+        self.settings = overrides if isinstance(overrides, dict) else {}
+        to_policy(self.settings)
+        self.goal_seq = None if goal is None else _whole(goal)
+
+    def _message(self, record: JsonObject) -> None:
+        raw, short = record["message"], record.get("short")
+        if not isinstance(raw, dict):
+            raise ValueError("the message is not an object")
+        if record.get("seq") != len(self.messages) + 1:
+            raise ValueError(f"message {len(self.messages) + 1} is missing before it")
+        self.messages.append(parse_message(raw))
+        self.shorts.append(None if short is None else _text(short))
+        self.times.append(parse_time(record.get("at")))
+
+    def _mark(self, record: JsonObject) -> None:
+        kind = record["kind"]
+        if kind not in ("pin", "exclude"):
+            raise ValueError(f"a mark is a pin or an exclude, not {kind!r}")
+        self.marks.append((str(kind), self._place(record["seq"])))
+
+    def _compaction(self, record: JsonObject) -> None:
+        parent, details = record.get("parent"), record.get("details")
+        made = to_compaction(record["record"])
+        if made.last_seq > len(self.messages):
+            raise ValueError(f"it knows message {made.last_seq}, which the file does not hold")
+        if parent is not None and not 0 < _whole(parent) <= len(self.compactions):
+            raise ValueError(f"the compaction {parent!r} before it is missing")
+        known = details if isinstance(details, dict) else {}
+        number = None if parent is None else _whole(parent)
+        self.compactions.append((number, made, known, record.get("active") is True))
+
+    def _imported(self, record: JsonObject) -> None:
+        trigger, tokens = record.get("trigger"), record.get("before_tokens")
+        self.imported.append(
+            ImportedCompaction(
+                before_seq=_whole(record["before_seq"]),
+                summary=_text(record["summary"]),
+                before_tokens=None if tokens is None else _whole(tokens),
+                trigger=None if trigger is None else _text(trigger),
+                recorded_at=parse_time(record.get("at")),
+            )
+        )
+
+    def _call(self, record: JsonObject) -> None:
+        to_call(record, call_id="", session_id="", at=datetime.now(UTC))
+        self.calls.append(record)
+
+    def _place(self, value: JsonValue) -> int:
+        seq = _whole(value)
+        if not 0 < seq <= len(self.messages):
+            raise ValueError(f"there is no message {seq}")
+        return seq
+
+
+def _whole(value: JsonValue) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not a whole number")
+    return value
+
+
+def _text(value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a text")
+    return value
+
+
+def to_compaction(raw: JsonValue) -> Compaction:
+    """The record that `raw` holds; fields of later versions are refused.
+
+    Raises:
+        ValueError: it is no record.
+    """
+    if not isinstance(raw, dict):
+        raise ValueError("the record is not an object")
+    values = cast("dict[str, Any]", dict(raw))
+    for name in ("kept", "pins"):
+        values[name] = tuple(_whole(seq) for seq in values.get(name, ()))
+    values["strategies"] = tuple(_text(name) for name in values.get("strategies", ()))
+    pairs = values.get("shortened", ())
+    values["shortened"] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
+    plain = Compaction(covered_until=0)
+    for name in values.keys() - {"kept", "pins", "strategies", "shortened"}:
+        (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
+    return Compaction(**values)
+
+
+def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> CallInfo:
+    """The call that an exported line describes; `at` where it says no time of its own."""
+    values = cast("dict[str, Any]", {name: raw.get(name) for name in CALL_FIELDS})
+    values["purpose"] = _text(raw["purpose"])
+    at = parse_time(raw.get("at")) or at
+    runs = cast("list[list[Any]]", raw.get("runs") or [])
+    names = [field.name for field in fields(Run)]
+    values["runs"] = tuple(Run(**dict(zip(names, run, strict=True))) for run in runs)
+    values["estimate"] = values["estimate"] or {}
+    values["is_imported"] = bool(values["is_imported"])
+    return CallInfo(id=call_id, session_id=session_id, created_at=at, **values)
+
+
+def parse_time(value: object) -> datetime | None:
+    """The aware time that an ISO text gives; None where there is none."""
+    if not isinstance(value, str):
+        return None
+    time = datetime.fromisoformat(value)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

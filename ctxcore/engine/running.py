@@ -1,0 +1,137 @@
+"""Owns a turn while it runs: what was said so far, the hold on it, and its one end.
+
+A turn is held by a lease. Whoever lost it, to another process or because the session was erased,
+writes nothing more and ends politely.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+
+from ctxcore.engine.desk import Desk, Subject
+from ctxcore.engine.errors import TurnLostError
+from ctxcore.engine.events import TurnEnded
+from ctxcore.errors import ContextError
+from ctxcore.gateway.values import ModelReply
+from ctxcore.messages.values import Message, Text, ToolCall
+from ctxcore.store.values import TurnInfo, TurnState
+
+LEASE = timedelta(seconds=60)
+PARTIAL_SECONDS = 1.0  # how much of an answer a crash may lose
+_RENEW_SECONDS = LEASE.total_seconds() / 3
+
+
+class RunningTurn:
+    """What changes while a turn runs."""
+
+    def __init__(self, desk: Desk, turn: TurnInfo, subject: Subject, *, begun_at: datetime) -> None:
+        self.id = turn.id
+        self.subject = subject
+        self.state: TurnState = "done"
+        self.text = ""
+        self.calls: tuple[ToolCall, ...] = ()
+        self._desk = desk
+        self._partial = turn.partial
+        self._stored = (turn.partial, turn.last_seq)
+        self._held_at = begun_at
+        self._is_lost = False
+
+    @property
+    def has_partial(self) -> bool:
+        """Whether a part of an answer has come that is no message yet."""
+        return bool(self._partial)
+
+    def keep_partial(self, text: str = "") -> None:
+        """Adds to the answer so far; stores it from time to time, which holds the turn too.
+
+        Raises:
+            TurnLostError: the turn is somebody else's now, or erased.
+        """
+        self._partial += text
+        if (self._desk.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
+            self._hold()
+
+    def renew(self) -> Subject:
+        """The session as the next call sees it, from now on."""
+        self.subject = self._desk.renew(self.subject)
+        return self.subject
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Holds the turn while something else takes its time: a tool, or a summary."""
+        over = threading.Event()
+
+        def renew() -> None:
+            with suppress(ContextError):  # whoever goes on with the turn finds out
+                while not over.wait(_RENEW_SECONDS):
+                    self._hold()
+
+        thread = threading.Thread(target=renew, name="ctxcore-lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def add(self, messages: Sequence[Message]) -> list[int]:
+        """Stores messages of the turn; a partial answer has become one of them.
+
+        Raises:
+            TurnLostError: the turn is somebody else's now, or erased.
+        """
+        self._check()
+        places = self._desk.append(self.subject, messages, turn_id=self.id)
+        self._partial, self._stored = "", ("", places[-1])
+        return places
+
+    def add_reply(self, reply: ModelReply) -> int:
+        """Stores a whole answer; its place."""
+        self.calls = reply.calls
+        [seq] = self.add([reply.message])
+        self.text += reply.text
+        return seq
+
+    def add_partial(self) -> None:
+        """What was said of an unfinished answer becomes its message."""
+        if self._partial:
+            said = self._partial
+            self.add([Message(role="assistant", content=(Text(text=said),))])
+            self.text += said
+
+    def end(self, state: TurnState, error: str | None = None) -> TurnEnded:
+        """Ends the turn; what cannot be stored any more is told, never raised."""
+        try:
+            with self._desk.slots:
+                self.add_partial()
+                self._check()
+                self._desk.store.end_turn(self.id, state, at=self._desk.clock(), error=error)
+        except ContextError as lost:
+            text = self.text + self._partial
+            return TurnEnded(turn_id=self.id, state="interrupted", text=text, error=str(lost))
+        return TurnEnded(turn_id=self.id, state=state, text=self.text, error=error)
+
+    def _check(self) -> None:
+        """Looks whether the turn is still this one's, if that is in doubt."""
+        if self._is_lost or self._desk.clock() - self._held_at >= LEASE / 2:
+            self._hold()
+
+    def _hold(self) -> None:
+        now, partial = self._desk.clock(), self._partial
+        self._is_lost = self._is_lost or not (
+            self._is_untouched(now)
+            and self._desk.store.save_partial(self.id, partial, lease_until=now + LEASE)
+        )
+        if self._is_lost:
+            raise TurnLostError(turn_id=self.id)
+        self._held_at, self._stored = now, (partial, self._stored[1])
+
+    def _is_untouched(self, now: datetime) -> bool:
+        """Whether nobody took this very turn up after its lease had run out."""
+        if now - self._held_at < LEASE:
+            return True
+        turn = self._desk.store.turn(self.id)
+        return turn.state == "running" and (turn.partial, turn.last_seq) == self._stored
