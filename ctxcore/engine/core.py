@@ -53,6 +53,11 @@ def _new_id() -> str:
 class ContextEngine:
     """Chats, compacts, undoes and explains stored sessions on behalf of one user.
 
+    Messages go in as OpenAI chat dictionaries or `Message` values; places in a session count from
+    0, sizes are in tokens of the session's model, times are aware and in UTC. Every verb that
+    takes a session raises `SessionNotFoundError` where there is none and `NotAllowedError` where
+    it is another user's and who asks is no operator; all errors are `ContextError`s.
+
     Args:
         store: where sessions live, from `open_store()`.
         user_id: on whose behalf; the first user of a store is an operator.
@@ -149,7 +154,11 @@ class ContextEngine:
         self._desk.store.set_model(session_id, model, at=self._desk.clock())
 
     def set_goal(self, session_id: str, at: int) -> None:
-        """Says which message (its place, from 0) states what the user wants."""
+        """Says which message (its place, from 0) states what the user wants.
+
+        Raises:
+            PlaceError: there is no such message.
+        """
         self._desk.store.set_goal(session_id, self._seq(session_id, at))
 
     def delete(self, session_id: str) -> None:
@@ -168,7 +177,11 @@ class ContextEngine:
         self._desk.store.purge(session_id)
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
-        """A new session with this one's beginning, to the end of the block of message `at`."""
+        """A new session with this one's beginning, to the end of the block of message `at`.
+
+        Raises:
+            PlaceError: there is no such message.
+        """
         return self._desk.store.fork(
             session_id,
             self._seq(session_id, at),
@@ -188,12 +201,20 @@ class ContextEngine:
     def append(
         self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
     ) -> list[int]:
-        """Adds messages at the end, all or none; the places they got, from 0."""
+        """Adds messages at the end, all or none; the places they got, from 0.
+
+        Raises:
+            MessageError: one of them is not a chat message; nothing was added.
+        """
         subject = self._desk.subject(session_id)
         return [seq - 1 for seq in self._desk.append(subject, parse_messages(messages))]
 
     def pin(self, session_id: str, at: int) -> None:
-        """Keeps message `at` in every context, verbatim."""
+        """Keeps message `at`, with its whole block, in every context, verbatim.
+
+        Raises:
+            PlaceError: there is no such message.
+        """
         self._mark(session_id, at, "pin")
 
     def unpin(self, session_id: str, at: int) -> bool:
@@ -202,7 +223,11 @@ class ContextEngine:
         return self._desk.store.clear_mark(session_id, at + 1, "pin", at=self._desk.clock())
 
     def exclude(self, session_id: str, at: int) -> None:
-        """Leaves message `at` out of every context; it stays in the history."""
+        """Leaves message `at`, with its whole block, out of every context, not of the history.
+
+        Raises:
+            PlaceError: there is no such message.
+        """
         self._mark(session_id, at, "exclude")
 
     def include(self, session_id: str, at: int) -> bool:
@@ -283,7 +308,15 @@ class ContextEngine:
         run_tool: RunTool | None = None,
         max_output_tokens: int | None = None,
     ) -> Iterator[TurnEvent]:
-        """Goes on with the last turn: its tools were answered, or it failed or was stopped."""
+        """Goes on with the last turn: its tools were answered, or it failed or was stopped.
+
+        With `run_tool` calls without results are run first. What a process that is gone had said
+        becomes a message.
+
+        Raises (from the iterator):
+            TurnStateError: no turn was begun, the last one is done, or calls wait for results.
+            NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
+        """
         asked = Asked(
             session_id=session_id,
             model=model,
@@ -300,7 +333,11 @@ class ContextEngine:
     # compactions
 
     def propose(self, session_id: str, *, model: str | None = None) -> Proposal:
-        """What a compaction would do now; nothing is recorded until it is confirmed."""
+        """What a compaction would do now; nothing is recorded until it is confirmed.
+
+        Raises:
+            BudgetError: what must be kept does not fit.
+        """
         return self._compactions.propose(self._desk.subject(session_id, model=model))
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
@@ -317,11 +354,22 @@ class ContextEngine:
         return self.confirm(self.propose(session_id, model=model))
 
     def undo(self, session_id: str) -> CompactionInfo | None:
-        """Takes the active compaction back; None if there is none. Nothing is deleted."""
+        """Takes the active compaction back; None if there is none. Nothing is deleted.
+
+        Afterwards nothing is compacted by itself until the input is above usable, or a person
+        compacts or redoes.
+
+        Raises:
+            StaleCompactionError: somebody else compacted or undid at the same moment.
+        """
         return self._compactions.undo(session_id)
 
     def redo(self, session_id: str) -> CompactionInfo | None:
-        """Takes the last undo back; None if nothing was undone."""
+        """Takes the last undo back; None if nothing was undone.
+
+        Raises:
+            StaleCompactionError: somebody else compacted or undid at the same moment.
+        """
         return self._compactions.redo(session_id)
 
     def compactions(self, session_id: str) -> list[CompactionInfo]:
@@ -444,7 +492,14 @@ class ContextEngine:
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        """The conversations of a file (or those at `places`) as new sessions of the user."""
+        """The conversations of a file (or those at `places`) as new sessions of the user.
+
+        `on_progress` is told messages written so far, and all, of each conversation.
+
+        Raises:
+            FormatError, ImportRefusedError: it is no conversation this library reads, or damaged;
+                nothing of it is kept.
+        """
         return self._exchange.import_(text, name=name, places=places, on_progress=on_progress)
 
     def digest(self, session_id: str) -> str:

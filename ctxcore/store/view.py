@@ -93,6 +93,7 @@ class StoredHistory:
 
     def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
         self._database = database
+        self._sums: dict[tuple[Select[Any], int], int] = {}
         with database.read() as connection:
             session = get_session(connection, session_id)
             self._length: int = session["length"]
@@ -119,14 +120,14 @@ class StoredHistory:
     def totals(self, *, after: int = 0) -> Totals:
         """Messages behind `after` and what they take when sent; system messages left out."""
         system = len(self._system) - bisect_right(self._system, after)
-        with self._database.read() as connection:
-            before = self._sum(connection, _SHORT_CUM, after)
+        before = self._sum(_SHORT_CUM, after)
         return Totals(messages=self._length - after - system, tokens=self._sent - before)
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
+        before = self._sum(_SHORT_CUM, after)
         with self._database.read() as connection:
-            first = self._tail_start(connection, tokens, after)
+            first = self._tail_start(connection, tokens, after, before)
             asked = {**self._asked, "first": first, "last": self._length}
             rows = connection.execute(_TAIL_ROWS, asked).all()
         return [to_counted(row, self._session_id) for row in rows]
@@ -161,22 +162,27 @@ class StoredHistory:
 
     def span_tokens(self, first: int, last: int) -> int:
         """The own size of the messages first … last together."""
-        with self._database.read() as connection:
-            return self._sum(connection, _CUM, last) - self._sum(connection, _CUM, first - 1)
+        return self._sum(_CUM, last) - self._sum(_CUM, first - 1)
 
     @property
     def _asked(self) -> dict[str, Any]:
         return {"session_id": self._session_id, "counter_id": self.counter_id}
 
-    def _sum(self, connection: Connection, statement: Select[Any], seq: int) -> int:
+    def _sum(self, statement: Select[Any], seq: int) -> int:
+        """A running sum, asked for again and again while a context is built; none ever changes."""
         if seq <= 0:
             return 0
-        return int(connection.execute(statement, {**self._asked, "seq": seq}).scalar_one())
+        found = self._sums.get((statement, seq))
+        if found is None:
+            with self._database.read() as connection:
+                row = connection.execute(statement, {**self._asked, "seq": seq})
+                found = self._sums[statement, seq] = int(row.scalar_one())
+        return found
 
-    def _tail_start(self, connection: Connection, tokens: int, after: int) -> int:
-        """The first message of the newest blocks that pass `tokens`."""
+    def _tail_start(self, connection: Connection, tokens: int, after: int, before: int) -> int:
+        """The first message of the newest blocks that pass `tokens`; `before` is the sum there."""
         limit = self._sent - tokens
-        if limit <= self._sum(connection, _SHORT_CUM, after):
+        if limit <= before:
             return after + 1
         found = connection.execute(_FIRST_FROM, {**self._asked, "sum": limit}).scalar_one()
         first = max(after + 1, min(found, self._length))
