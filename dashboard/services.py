@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from datetime import UTC, datetime
 from pathlib import Path
 
 import streamlit as st
@@ -72,7 +71,9 @@ def engine() -> ContextEngine:
 @st.cache_resource(show_spinner=False)
 def _store() -> SessionStore:
     store = open_store(database_url())
-    store.interrupt_stale_turns(at=datetime.now(UTC))
+    housekeeper = ContextEngine(store)
+    housekeeper.interrupt_stale_turns()
+    housekeeper.purge_expired()
     return store
 
 

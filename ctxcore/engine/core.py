@@ -176,6 +176,10 @@ class ContextEngine:
         self._desk.session(session_id)
         self._desk.store.purge(session_id)
 
+    def purge_expired(self) -> list[str]:
+        """Erases every session that was deleted more than 30 days ago; their ids."""
+        return self._desk.store.purge_deleted(before=self._desk.clock() - KEPT_AFTER_DELETE)
+
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """A new session with this one's beginning, to the end of the block of message `at`.
 

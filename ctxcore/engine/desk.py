@@ -19,6 +19,7 @@ from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.engine.policies import EffectivePolicy, merge_layers
 from ctxcore.engine.recounts import Recounts
+from ctxcore.gateway.usage import Price
 from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonObject, Message
@@ -48,6 +49,8 @@ class Subject:
     active: CompactionInfo | None
     tools: tuple[JsonObject, ...]
     connection: Connection | None = None
+    price: Price | None = None
+    """This installation's own price of the model; None where the public one holds."""
     """How the model is reached, where the installation says so."""
     is_estimated: bool = False
     """Whether sizes are scaled from another counter's until a recount is through."""
@@ -146,6 +149,7 @@ class Desk:
             active=active,
             tools=definitions,
             connection=catalog.connection(name) if name else None,
+            price=catalog.own_price(name),
             is_estimated=is_estimated,
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ctxcore.gateway.usage import Price
 from ctxcore.gateway.values import Connection
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.protocol import SessionStore
@@ -52,6 +53,19 @@ class ModelCatalog:
         whole = {name: int(value) for name, value in figures.items() if name.endswith("_tokens")}
         prices = {name: value for name, value in figures.items() if name.endswith("_price")}
         return replace(info, **whole, **prices) if figures else info  # type: ignore[arg-type]  # split by kind above
+
+    def own_price(self, model: str | None) -> Price | None:
+        """What this installation says `model` costs; None where it does not say both ways."""
+        figures = self.overrides.get(model or "", {})
+        if "input_price" not in figures or "output_price" not in figures:
+            return None
+        million = {name: value * 1_000_000 for name, value in figures.items()}
+        return Price(
+            input=million["input_price"],
+            output=million["output_price"],
+            cached=million.get("cache_read_price"),
+            cache_write=million.get("cache_write_price"),
+        )
 
     def connection(self, model: str) -> Connection | None:
         """The first connection that was made for `model`."""

@@ -33,6 +33,7 @@ from ctxcore.engine.running import LEASE, RunningTurn
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.masking import to_detail
+from ctxcore.gateway.usage import cost_of
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall, tool_result
@@ -258,6 +259,8 @@ class Turns:
         except GeneratorExit:
             self._record_call(running, context, None, "stopped")
             raise
+        if subject.price is not None:
+            reply = replace(reply, cost=cost_of(reply.usage, subject.price))
         with self._desk.slots:
             seq = running.add_reply(reply)
             self._record_call(running, context, reply, None, seq=seq)

@@ -6,6 +6,7 @@ before the first call or `preload()`.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import threading
@@ -65,4 +66,8 @@ def _import_quietly() -> ModuleType:
     }
     for name, value in settings.items():
         setattr(litellm, name, value)
+    # A million objects that stay for good: every full collection would look at all of them and
+    # stop every thread, an event loop's among them, for a quarter of a second.
+    gc.collect()
+    gc.freeze()
     return litellm

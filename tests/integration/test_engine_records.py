@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -12,7 +13,7 @@ from ctxcore.errors import FormatError, PolicyError, SummarizerError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.store.values import Scope
 from ctxcore.summarizers.protocol import SummaryRequest
-from tests.engines import ended, engine_with
+from tests.engines import START, ended, engine_with
 
 
 def _long_session(engine: ContextEngine, turns: int = 14) -> str:
@@ -265,6 +266,16 @@ def test_the_narrowest_layer_wins_and_operators_edit_everyones() -> None:
             eve.assign(session.id, "eve")
         engine.assign(session.id, "eve")
         assert eve.session(session.id).user_id == "eve"
+
+
+def test_what_was_deleted_long_ago_is_erased() -> None:
+    with engine_with() as (engine, _):
+        old, kept = _long_session(engine, turns=1), _long_session(engine, turns=1)
+        engine.store.delete(old, at=START - timedelta(days=31))
+        engine.delete(kept)
+
+        assert engine.purge_expired() == [old]
+        assert [session.id for session in engine.sessions(deleted=True)] == [kept]
 
 
 def test_delete_hides_and_purge_erases() -> None:

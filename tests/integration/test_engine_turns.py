@@ -23,6 +23,7 @@ from ctxcore.engine.events import (
     TurnEvent,
     UsageReported,
 )
+from ctxcore.engine.models import save_figures
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import ToolCall
@@ -221,6 +222,18 @@ def test_a_send_above_usable_compacts_first() -> None:
         kinds = [type(event) for event in events]
         assert kinds.index(CompactionFinished) < kinds.index(ContextBuilt)
         assert "conversation_summary" in str(model.requests[0].messages)
+
+
+def test_an_own_price_decides_what_a_call_costs() -> None:
+    with engine_with([saying("four words of answer")]) as (engine, model):
+        figures = {"window_tokens": 4_000, "input_price": 0.001, "output_price": 0.01}
+        save_figures(engine.store, model.model, figures)
+        session = engine.create_session()
+
+        ended(engine.chat(session.id, "two words"))
+
+        [call] = engine.store.calls(session.id)
+        assert call.cost == pytest.approx(2 * 0.001 + 4 * 0.01)
 
 
 def test_a_changed_threshold_holds_at_the_next_turn() -> None:

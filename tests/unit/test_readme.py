@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.engines import quiet_litellm
+
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/how-it-works.md")
+PAGES = ("README.md", "docs/how-it-works.md", "docs/models.md", "docs/sessions.md")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
@@ -52,6 +54,7 @@ def test_the_examples_of_a_page_print_what_stands_below_them(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    quiet_litellm()
     names: dict[str, Any] = {}
 
     for code, expected in examples(page):
