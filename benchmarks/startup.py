@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from benchmarks.peers import OFFLINE, is_there
-from benchmarks.timing import interleaved, print_times
+from benchmarks.timing import interleaved, print_command, print_times
 
 ROUNDS = 9
 BASELINE = "import ctxcore"
@@ -24,6 +24,7 @@ _PEERS = {"langchain_core": "import langchain_core.messages", "litellm": "import
 
 def main() -> None:
     """Print one table."""
+    print_command()
     contenders = _contenders()
     interleaved(contenders, rounds=1, most_seconds=1)
     times = interleaved(contenders, rounds=ROUNDS, most_seconds=120)

@@ -5,11 +5,18 @@ Contenders take turns, so that a slow spell of the machine hits all of them alik
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from time import perf_counter
 
 Times = Mapping[str, Sequence[float]]
+
+
+def print_command() -> None:
+    """The command line that this table came from."""
+    print(f"$ python {shlex.join(sys.orig_argv[1:])}")
 
 
 def seconds_of(work: Callable[[], object]) -> float:

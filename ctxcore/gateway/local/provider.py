@@ -23,6 +23,8 @@ from ctxcore.messages.values import JsonObject
 LOCAL_PREFIX = "local/"
 DEFAULT_OUTPUT_TOKENS = 512  # without a bound it talks until its window is full
 DEFAULT_TEMPERATURE = 0.2  # what the model's card recommends
+REPEAT_PENALTY = 1.15  # without one a model this small falls into a loop on long contexts
+REPEAT_LAST_TOKENS = 256
 
 _END = None
 _registered = threading.Lock()
@@ -119,6 +121,8 @@ def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> Js
         "temperature": (
             float(temperature) if isinstance(temperature, (int, float)) else DEFAULT_TEMPERATURE
         ),
+        "repeat_penalty": REPEAT_PENALTY,
+        "repeat_last_n": REPEAT_LAST_TOKENS,
         "stream": True,
         "stream_options": {"include_usage": True},
         "return_progress": True,  # a chunk per prompt batch, so that a long prompt can be stopped
