@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 from ctxcore import read_transcripts
-from ctxcore.formats.reading import find_transcripts
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject
 
@@ -16,10 +15,11 @@ DEMO = Path(__file__).parent.parent / "data"
 
 
 def load_messages(folder: Path) -> list[JsonObject]:
-    """All messages of the conversations in `folder`, as OpenAI chat dictionaries."""
+    """All messages of the conversations in `folder` itself, as OpenAI chat dictionaries."""
+    paths = sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")])
     found = [
         to_openai(message)
-        for path in find_transcripts(folder)
+        for path in paths
         for transcript in read_transcripts(path)
         for message in transcript.messages
         if not message.is_system

@@ -55,7 +55,8 @@ def _with_gaps(
     """`special` in order, and runs for what lies between: covered or outside the window."""
     next_seq = 1
     for seq in [*sorted(special), count + 1]:
-        yield from _gaps(view, next_seq, seq - 1, active)
+        if next_seq < seq:
+            yield from _gaps(view, next_seq, seq - 1, active)
         if seq <= count:
             yield special[seq]
         next_seq = seq + 1

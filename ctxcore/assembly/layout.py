@@ -88,10 +88,11 @@ class LayoutMaker:
         self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
         self._verbatim |= {row.seq for row in reading.late_pins}
 
-    def make(self, first_block: int, dropped: int) -> Layout:
+    def make(self, first_block: int, dropped: int, *, is_measured: bool = False) -> Layout:
         """The layout whose recent part starts at `first_block`, `dropped` uncovered messages out.
 
-        Messages that a compaction truncated count as left out too.
+        Messages that a compaction truncated count as left out too. With `is_measured`, only the
+        first of the recent items is made: for who asks what stands around them.
         """
         rows = [row for block in self._reading.blocks[first_block:] for row in block]
         seqs = self._verbatim | {row.seq for row in rows}
@@ -105,7 +106,7 @@ class LayoutMaker:
         shown = [*self._reading.late_pins, *unseen, *(item.row for item in (*request, *goal))]
         uncovered = [row for row in shown if row is not None and row.seq > self._covered]
         gap = self._gap(self._truncated + dropped - len(uncovered))
-        recent = _items(rows, "recent", "recent")
+        recent = _items(rows[:1] if is_measured else rows, "recent", "recent")
         return Layout(
             system=self._system,
             goal=goal,

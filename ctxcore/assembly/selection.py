@@ -82,7 +82,7 @@ class _Rest:
         speaks = first < len(self._blocks) and self._blocks[first][0].message.role == "assistant"
         key = (dropped > 0, speaks, *(at >= first for at in self._marks))
         if key not in self._layouts:
-            layout = self._maker.make(first, dropped)
+            layout = self._maker.make(first, dropped, is_measured=True)
             self._layouts[key] = layout.tokens - _recent(layout) + self._start(layout)
         return self._layouts[key]
 

@@ -94,6 +94,7 @@ class StoredHistory:
     def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
         self._database = database
         self._sums: dict[tuple[Select[Any], int], int] = {}
+        self._rows: dict[int, Counted] = {}
         with database.read() as connection:
             session = get_session(connection, session_id)
             self._length: int = session["length"]
@@ -130,19 +131,26 @@ class StoredHistory:
             first = self._tail_start(connection, tokens, after, before)
             asked = {**self._asked, "first": first, "last": self._length}
             rows = connection.execute(_TAIL_ROWS, asked).all()
-        return [to_counted(row, self._session_id) for row in rows]
+        found = [to_counted(row, self._session_id) for row in rows]
+        self._rows.update((row.seq, row) for row in found)
+        return found
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
         """The messages with these numbers, oldest first."""
-        wanted = sorted(seqs)
-        if not wanted:
-            return []
-        rows: list[Any] = []
+        wanted = sorted(set(seqs))
+        self._read([seq for seq in wanted if seq not in self._rows])
+        return [self._rows[seq] for seq in wanted if seq in self._rows]
+
+    def _read(self, seqs: Sequence[int]) -> None:
+        """Reads the messages with these numbers; none of them ever changes."""
+        if not seqs:
+            return
         with self._database.read() as connection:
-            for at in range(0, len(wanted), _AT_ONCE):
-                asked = {**self._asked, "seqs": wanted[at : at + _AT_ONCE]}
-                rows += connection.execute(_SEQ_ROWS, asked)
-        return [to_counted(row, self._session_id) for row in rows]
+            for at in range(0, len(seqs), _AT_ONCE):
+                asked = {**self._asked, "seqs": seqs[at : at + _AT_ONCE]}
+                for row in connection.execute(_SEQ_ROWS, asked):
+                    counted = to_counted(row, self._session_id)
+                    self._rows[counted.seq] = counted
 
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""

@@ -33,6 +33,7 @@ _PIECE_CHARS = 8_000  # keeps one call into the tokenizer short; costs nothing o
 # 1,000,000 blanks on o200k panics. Such a cut is off by a token or two.
 _UNBROKEN_CHARS = 100_000
 _SHORT_CHARS = 64  # role, function and argument names, which repeat
+_LONG_CHARS = 40_000  # a summary is counted again with every context it is part of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,9 @@ class ExactCounter:
             return self._estimator.count(text)
         if len(text) <= _SHORT_CHARS:
             return _count_short(encoding, text)
-        return sum(len(encoding.encode_ordinary(piece)) for piece in pieces(printable(text)))
+        if len(text) <= _LONG_CHARS:
+            return _count_long(encoding, text)
+        return _count_pieces(encoding, text)
 
     @property
     def _estimator(self) -> EstimatedCounter:
@@ -128,6 +131,15 @@ class ExactCounter:
 @lru_cache(maxsize=4096)
 def _count_short(encoding: Encoding, text: str) -> int:
     return len(encoding.encode_ordinary(printable(text)))
+
+
+@lru_cache(maxsize=64)
+def _count_long(encoding: Encoding, text: str) -> int:
+    return _count_pieces(encoding, text)
+
+
+def _count_pieces(encoding: Encoding, text: str) -> int:
+    return sum(len(encoding.encode_ordinary(piece)) for piece in pieces(printable(text)))
 
 
 def pieces(text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
