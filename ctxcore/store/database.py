@@ -1,4 +1,4 @@
-"""Owns transactions: a write commits as a whole or not at all, a read sees one moment.
+"""Owns transactions: a write commits as a whole or not at all; reads see only what was committed.
 
 Writes of one process queue here, so that they do not race for SQLite's only writer.
 """
@@ -45,7 +45,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One transaction that only reads."""
+        """A connection that only reads."""
         with self._reading, _explained(), self._reader.connect() as connection:
             yield connection
 
