@@ -140,4 +140,4 @@ def test_switching_the_language_keeps_page_and_session(page: Page, server: Serve
         expect(page.locator(".st-key-shell_session input")).to_have_value("Sprache")
         expect(page.get_by_test_id("stSidebarNavLink").first).to_contain_text("对话")
     finally:
-        server.engine.store.save_setting("language:local", "en")
+        server.engine.store.save_setting("language:local", None)
