@@ -97,7 +97,7 @@ def prepare(
         budget=budget,
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge or {}),
-        sends_reasoning=provider_of(model) not in _NO_REASONING,
+        sends_reasoning=takes_reasoning(model),
     )
     view = ListHistory(
         parsed,
@@ -141,6 +141,11 @@ def budget_of(
         max_output_tokens=info.max_output_tokens,
         shares_output=info.shares_output,
     )
+
+
+def takes_reasoning(model: str | None) -> bool:
+    """Whether the provider of `model` takes thinking back inside an open tool turn."""
+    return provider_of(model) not in _NO_REASONING
 
 
 def oversize_tokens(policy: Policy, budget: TokenBudget | None) -> int | None:

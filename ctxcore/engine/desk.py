@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.assembly.building import Call
-from ctxcore.assembly.fitting import budget_of, oversize_tokens
+from ctxcore.assembly.fitting import budget_of, oversize_tokens, takes_reasoning
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.engine.errors import NotAllowedError
@@ -30,10 +30,8 @@ from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_tools, counter_for
 from ctxcore.tokens.counter import TokenCounter
-from ctxcore.tokens.families import provider_of
 
 BUSY_THREADS = 2  # each may keep the interpreter for 5 ms at a time, so an event loop waits 10
-_NO_REASONING = ("openai",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,5 +205,5 @@ def _to_call(
         budget=budget,
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge),
-        sends_reasoning=provider_of(model) not in _NO_REASONING,
+        sends_reasoning=takes_reasoning(model),
     )
