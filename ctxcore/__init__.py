@@ -15,13 +15,22 @@ if TYPE_CHECKING:
     from ctxcore.assembly.records import Compaction, CompactionState
     from ctxcore.assembly.verdicts import Verdict
     from ctxcore.budget import TokenBudget
-    from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
+    from ctxcore.compaction.advising import (
+        Recommendation,
+        ToolSafety,
+        check_tool_safety,
+        recommend,
+    )
+    from ctxcore.compaction.compacting import compact, plan_compaction
+    from ctxcore.compaction.confirming import Confirmation
     from ctxcore.compaction.planning import CompactionPlan
+    from ctxcore.compaction.results import CompactionResult
     from ctxcore.compression.outputs import Compressed, compress
     from ctxcore.engine.asynchronous import acompact
     from ctxcore.engine.core import ContextEngine
     from ctxcore.errors import (
         BudgetError,
+        ConfigurationError,
         ContextError,
         FormatError,
         MessageError,
@@ -31,7 +40,9 @@ if TYPE_CHECKING:
     )
     from ctxcore.formats.reading import read_transcripts
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-    from ctxcore.policy import Policy
+    from ctxcore.gateway.summarizing import ModelSummarizer
+    from ctxcore.policy.values import Policy
+    from ctxcore.settings.loading import load_layers, load_policy
     from ctxcore.store.sql import open_store
     from ctxcore.summarizers.extractive import ExtractiveSummarizer
     from ctxcore.tokens.catalog import model_info
@@ -41,9 +52,12 @@ __all__ = [
     "BudgetError",
     "Compaction",
     "CompactionPlan",
+    "CompactionRefusedError",
     "CompactionResult",
     "CompactionState",
     "Compressed",
+    "ConfigurationError",
+    "Confirmation",
     "Context",
     "ContextEngine",
     "ContextError",
@@ -51,25 +65,32 @@ __all__ = [
     "FormatError",
     "LiteLLMGateway",
     "MessageError",
+    "ModelSummarizer",
     "Policy",
     "PolicyError",
+    "Recommendation",
     "SummarizerError",
     "TokenBudget",
+    "ToolSafety",
     "UnknownWindowError",
     "Verdict",
     "Violation",
     "__version__",
     "acompact",
+    "check_tool_safety",
     "compact",
     "compress",
     "count_messages",
     "count_tokens",
     "fit",
     "lint",
+    "load_layers",
+    "load_policy",
     "model_info",
     "open_store",
     "plan_compaction",
     "read_transcripts",
+    "recommend",
 ]
 
 __version__ = "0.1.0"
@@ -79,9 +100,12 @@ _HOMES = {
     "BudgetError": "errors",
     "Compaction": "assembly.records",
     "CompactionPlan": "compaction.planning",
-    "CompactionResult": "compaction.compacting",
+    "CompactionRefusedError": "errors",
+    "CompactionResult": "compaction.results",
     "CompactionState": "assembly.records",
     "Compressed": "compression.outputs",
+    "Confirmation": "compaction.confirming",
+    "ConfigurationError": "errors",
     "Context": "assembly.context",
     "ContextEngine": "engine.core",
     "ContextError": "errors",
@@ -89,23 +113,30 @@ _HOMES = {
     "FormatError": "errors",
     "LiteLLMGateway": "gateway.litellm_gateway",
     "MessageError": "errors",
-    "Policy": "policy",
+    "ModelSummarizer": "gateway.summarizing",
+    "Policy": "policy.values",
     "PolicyError": "errors",
+    "Recommendation": "compaction.advising",
     "SummarizerError": "errors",
+    "ToolSafety": "compaction.advising",
     "TokenBudget": "budget",
     "UnknownWindowError": "errors",
     "Verdict": "assembly.verdicts",
     "Violation": "assembly.legality",
+    "check_tool_safety": "compaction.advising",
     "compact": "compaction.compacting",
     "compress": "compression.outputs",
     "count_messages": "tokens.count",
     "count_tokens": "tokens.count",
     "fit": "assembly.fitting",
     "lint": "assembly.legality",
+    "load_layers": "settings.loading",
+    "load_policy": "settings.loading",
     "model_info": "tokens.catalog",
     "open_store": "store.sql",
     "plan_compaction": "compaction.compacting",
     "read_transcripts": "formats.reading",
+    "recommend": "compaction.advising",
 }
 
 

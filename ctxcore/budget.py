@@ -23,11 +23,13 @@ class TokenBudget:
     summary_tokens: int
     """The longest summary."""
     recent_tokens: int
-    """The newest part that a compaction may not fold."""
+    """How much of the newest part stays verbatim."""
     trigger_tokens: int
     """Where automatic compaction starts."""
     target_tokens: int
     """Where a compaction stops."""
+    router_tokens: int | None = None
+    """What a router that takes the history as text has for it."""
 
 
 def reserve_for(

@@ -36,13 +36,26 @@ class BudgetError(ContextError):
 
 
 class PolicyError(ContextError):
-    """A policy field has a value outside its range."""
+    """A policy field has a value outside its range; `source` says where the value was given."""
 
-    def __init__(self, *, field: str, value: object, allowed: str) -> None:
+    def __init__(self, *, field: str, value: object, allowed: str, source: str = "") -> None:
         self.field = field
         self.value = value
         self.allowed = allowed
-        super().__init__(f"policy field {field!r} is {value!r}; allowed: {allowed}")
+        self.source = source
+        where = f"{source}: " if source else ""
+        super().__init__(f"{where}policy field {field!r} is {value!r}; allowed: {allowed}")
+
+
+class ConfigurationError(ContextError):
+    """A file with settings cannot be read, or is not what it should be."""
+
+    def __init__(self, *, path: str, problem: str, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.problem = problem
+        where = path if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {problem}")
 
 
 class UnknownWindowError(ContextError):
@@ -71,3 +84,15 @@ class FormatError(ContextError):
         self.problem = problem
         where = path if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {problem}")
+
+
+class CompactionRefusedError(ContextError):
+    """A person refused a compaction and wants to be told rather than lose anything."""
+
+    def __init__(self, *, current_tokens: int, max_tokens: int) -> None:
+        self.current_tokens = current_tokens
+        self.max_tokens = max_tokens
+        super().__init__(
+            f"the compaction was refused at {current_tokens:,} of {max_tokens:,} tokens; "
+            "compact, drop the oldest messages, or start a new session"
+        )

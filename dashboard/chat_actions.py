@@ -8,8 +8,10 @@ from typing import ParamSpec
 
 import streamlit as st
 
+from ctxcore.compaction.confirming import Answer
 from ctxcore.errors import ContextError
-from dashboard.hub import hub
+from dashboard.hub import RunningTurn, hub
+from dashboard.panels import open_compaction
 from dashboard.sentences import sentence
 from dashboard.services import default_model, engine
 from dashboard.shell import current_session, select_session
@@ -19,7 +21,11 @@ P = ParamSpec("P")
 
 PROBLEM = "chat_problem"
 SHOWN = "chat_shown"
+ANSWERED = "chat_answered"
 NEW_MODEL = "chat_model_new"
+
+COMMAND = "/compact"
+"""What is typed instead of pressing the button; no other word with a slash is a command."""
 
 _TITLE_CHARS = 60
 
@@ -50,8 +56,46 @@ def say(text: str) -> None:
 
 
 def submit() -> None:
-    """Says what stands in the input field."""
-    say(st.session_state["chat_ask"])
+    """Says what stands in the input field, or does what it commands."""
+    text = st.session_state["chat_ask"]
+    if text.strip().lower() == COMMAND:
+        _compact()
+    else:
+        say(text)
+
+
+def _compact() -> None:
+    """Opens the compaction dialog; without messages there is nothing to open it on."""
+    session = current_session()
+    if session is None or not session.length:
+        st.session_state[PROBLEM] = t("chat.nothing_to_compact")
+    else:
+        open_compaction(session.id)
+
+
+@_telling
+def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
+    """Decides about the compaction that waits for a person."""
+    pending = engine().pending(session_id)
+    if pending is None or pending.plan_id != plan_id:
+        st.session_state[PROBLEM] = t("chat.question.answered")
+    else:
+        st.session_state[ANSWERED] = hub().answer(engine(), session_id, plan_id, chosen)
+
+
+def follow_answered() -> None:
+    """Takes the session in hand in which what was answered here goes on, if it is another one."""
+    turn, session = st.session_state.get(ANSWERED), current_session()
+    if not isinstance(turn, RunningTurn) or session is None:
+        return
+    has_moved = turn.session_id != turn.first_session_id == session.id
+    if turn.is_running and not has_moved:
+        return
+    del st.session_state[ANSWERED]
+    if has_moved:
+        select_session(turn.session_id)
+        st.toast(t("chat.moved"), icon=":material/add_comment:")
+        st.rerun()
 
 
 @_telling

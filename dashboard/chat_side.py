@@ -6,10 +6,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
+from ctxcore.engine.journal import COMPACTED, FAILED
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_actions
+from dashboard.compacting.labels import reason_label
+from dashboard.filling import Filling
 from dashboard.panels import open_compaction, window_panel
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
@@ -72,11 +75,19 @@ def _about_model(model: str) -> None:
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
 
 
-def draw_window(panel: DeltaGenerator, context: Context | None) -> None:
+def draw_window(panel: DeltaGenerator, context: Context | None, filling: Filling | None) -> None:
     """The window in its place, so that a running turn can redraw it there."""
     if context is not None:
         with panel.container():
-            window_panel(context)
+            window_panel(context, filling)
+
+
+def draw_failure(session: SessionInfo) -> None:
+    """Why the last compaction failed, as long as none was recorded since."""
+    newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
+    if newest and newest[0].kind == FAILED:
+        reason = plain_label(reason_label(str(newest[0].body.get("reason", ""))), max_chars=200)
+        st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
 
 
 def draw_buttons(session: SessionInfo, *, is_running: bool) -> None:

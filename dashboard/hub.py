@@ -1,7 +1,8 @@
 """Owns turns that run: each in its own thread, so that no click, page or closed tab ends it.
 
 A page follows a turn and may leave at any time; whoever comes back gets all that was said so far.
-Only `cancel` stops a turn, and the engine then keeps the answer as far as it came.
+Only `cancel` stops a turn, and the engine then keeps the answer as far as it came. A turn that goes
+on in another session is that session's from then on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Literal, cast
 import streamlit as st
 
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.confirming import Answer
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import (
     CompactionFinished,
@@ -23,6 +25,7 @@ from ctxcore.engine.events import (
     CompactionStarted,
     ContextBuilt,
     ReasoningDelta,
+    SessionStarted,
     TextDelta,
     TurnEnded,
     TurnEvent,
@@ -30,32 +33,49 @@ from ctxcore.engine.events import (
 )
 from ctxcore.errors import ContextError
 from ctxcore.store.values import TurnState
+from dashboard.going_on import note_move, waiting_question
 
 logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 0.05  # one frame a token would send a long answer fifty times over
 Activity = Literal["waiting", "thinking", "answering", "compacting"]
 Events = Iterator[TurnEvent]
+OnMove = Callable[["RunningTurn", str], None]
 
 
 class RunningTurn:
     """One turn in its thread; every method may be called from any thread."""
 
-    def __init__(self, session_id: str, text: str, base_length: int) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        text: str,
+        base_length: int,
+        *,
+        activity: Activity = "waiting",
+        on_move: OnMove = lambda turn, session_id: None,
+    ) -> None:
+        self.first_session_id = session_id
         self.session_id = session_id
+        """Where it runs; another one from the moment on in which it moves there."""
         self.text = text
         """What the user said; empty where a turn goes on."""
         self.base_length = base_length
         """So many messages the session had when the turn started."""
         self.state: TurnState = "running"
-        self.activity: Activity = "waiting"
+        self.activity = activity
         self.error: str | None = None
+        self.failure: ContextError | None = None
+        """The error behind `error`, where it broke off before it could say so itself."""
         self.context: Context | None = None
         """The context of the latest call; None before the first and after the end."""
+        self.is_told = False
+        """Whether the engine ended it, so that the stored turn says how."""
         self._events: list[TurnEvent] = []
         self._said: list[str] = []
         self._cancelled = threading.Event()
         self._changed = threading.Condition()
+        self._on_move = on_move
 
     @property
     def is_running(self) -> bool:
@@ -106,7 +126,7 @@ class RunningTurn:
         try:
             state = self._consume(open_events())
         except ContextError as error:
-            self.error = str(error)
+            self.error, self.failure = str(error), error
         except Exception:
             logger.exception("turn broke off session=%s", self.session_id)
             self.error = "the turn broke off because of a program error; see the server's log"
@@ -118,13 +138,15 @@ class RunningTurn:
     def _consume(self, events: Events) -> TurnState:
         with closing(cast("_Closable", events)):
             for event in events:
+                if isinstance(event, SessionStarted):
+                    self._on_move(self, event.session_id)
                 self._note(event)
                 if isinstance(event, TurnEnded):
-                    self.error = event.error
+                    self.error, self.is_told = event.error, True
                     return event.state
                 if self.is_stopping:
                     return "stopped"
-        return "stopped"
+        return "done"  # an answer that no turn waited for
 
     def _note(self, event: TurnEvent) -> None:
         with self._changed:
@@ -183,6 +205,29 @@ class TurnHub:
             engine, session_id, "", lambda: engine.continue_turn(session_id, model=model)
         )
 
+    def answer(
+        self, engine: ContextEngine, session_id: str, plan_id: str, answer: Answer
+    ) -> RunningTurn:
+        """Goes on with what waits for a person's decision, as the person decided."""
+        question = waiting_question(engine, session_id)
+
+        def move(turn: RunningTurn, new_id: str) -> None:
+            note_move(engine, session_id, new_id)
+            turn.text, turn.base_length = question, engine.session(new_id).length
+            with self._lock:
+                self._turns[new_id] = turn
+                self._turns.pop(session_id, None)
+            turn.session_id = new_id  # last: who follows looks for it there from now on
+
+        return self._launch(
+            engine,
+            session_id,
+            "",
+            lambda: engine.answer(plan_id, answer),
+            activity="waiting" if answer == "refuse" else "compacting",
+            on_move=move,
+        )
+
     def running(self, session_id: str) -> RunningTurn | None:
         """The turn that runs in the session."""
         turn = self._turns.get(session_id)
@@ -205,12 +250,17 @@ class TurnHub:
         session_id: str,
         text: str,
         open_events: Callable[[], Events],
+        *,
+        activity: Activity = "waiting",
+        on_move: OnMove = lambda turn, session_id: None,
     ) -> RunningTurn:
         length = engine.session(session_id).length
         with self._lock:
             if (present := self.running(session_id)) is not None:
                 return present
-            turn = self._turns[session_id] = RunningTurn(session_id, text, length)
+            turn = self._turns[session_id] = RunningTurn(
+                session_id, text, length, activity=activity, on_move=on_move
+            )
         name = f"turn-{session_id[:8]}"
         threading.Thread(target=turn.run, args=(open_events,), name=name, daemon=True).start()
         return turn

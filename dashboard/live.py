@@ -29,14 +29,18 @@ def draw_asked(text: str) -> None:
             st.markdown(safe_markdown(text))
 
 
-def follow(turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
-    """Draws the running answer in the present container until it ends."""
+def follow(
+    turn: RunningTurn, session_id: str, panel: DeltaGenerator, draw_panel: DrawPanel
+) -> None:
+    """Draws the running answer in the present container until it ends or leaves the session."""
     with st.chat_message("assistant"):
         answer, activity = st.empty(), st.empty()
     started = time.monotonic()
     window = _LiveWindow(turn, panel, draw_panel)
     said = ""
     for chunk in turn.follow():
+        if turn.session_id != session_id:
+            return
         if chunk:
             said += chunk
             answer.markdown(safe_markdown(said))

@@ -13,17 +13,26 @@ import streamlit as st
 from ctxcore.assembly.breakdown import Breakdown
 from ctxcore.assembly.context import Context
 from ctxcore.budget import TokenBudget
-from ctxcore.engine.compactions import Proposal
+from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
+from ctxcore.store.errors import LeaseTakenError
 from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
 from dashboard.charts.comparison import comparison_table
 from dashboard.charts.window import outside_tokens, window_bar, window_table, with_reply
+from dashboard.compacting.labels import (
+    outcome_label,
+    reason_words,
+    strategy_label,
+    with_numbers,
+)
+from dashboard.compacting.reasons import parse_reason
+from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.texts import has_text, t
+from dashboard.texts import t
 
 _SESSION = "compact_session"
 _PROPOSAL = "compact_proposal"
@@ -40,15 +49,22 @@ def segment_label(name: str) -> str:
 # the window
 
 
-def window_panel(context: Context, *, reply_tokens: int = 0) -> None:
-    """How full the window is: numbers, bar and table; `reply_tokens` of a running answer added."""
+def window_panel(
+    context: Context, filling: Filling | None = None, *, reply_tokens: int = 0
+) -> None:
+    """How full the window is: numbers, bar and table; `reply_tokens` of a running answer added.
+
+    `filling` is what the policy's trigger compares; without it, the input that the context tells.
+    """
     breakdown = with_reply(context.breakdown, reply_tokens)
     is_exact = context.is_exact and not reply_tokens
     outside = outside_tokens(context)
-    waiting = breakdown.input_tokens + outside
+    waiting = filling or Filling(tokens=context.breakdown.input_tokens + outside)
+    waiting = waiting.plus(reply_tokens)
     st.markdown(_headline(breakdown, context.budget, waiting, is_exact=is_exact))
     how = t("compact.counted", how=numbers.exactness(is_exact))
-    st.caption(f"{_distance(waiting, context.budget)} · {how}")
+    said = (_distance(waiting.tokens, context.budget), told(waiting), how)
+    st.caption(" · ".join(filter(None, said)))
     if outside:
         st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
     st.html(window_bar(breakdown, context.budget, segment_label))
@@ -56,7 +72,7 @@ def window_panel(context: Context, *, reply_tokens: int = 0) -> None:
 
 
 def _headline(
-    breakdown: Breakdown, budget: TokenBudget | None, waiting: int, *, is_exact: bool
+    breakdown: Breakdown, budget: TokenBudget | None, waiting: Filling, *, is_exact: bool
 ) -> str:
     """What is used, of the window and of the trigger; `waiting` is what the trigger counts."""
     used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
@@ -67,7 +83,7 @@ def _headline(
         used=used,
         usable=numbers.tokens(budget.usable_tokens),
         of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
-        of_trigger=numbers.percent(waiting, budget.trigger_tokens),
+        of_trigger=numbers.percent(waiting.tokens, budget.trigger_tokens),
     )
 
 
@@ -110,6 +126,10 @@ def compaction_dialog() -> None:
 def _dialog_body(session_id: str) -> None:
     try:
         proposal = _proposal(session_id)
+    except LeaseTakenError:
+        st.info(t("compact.busy"), icon=":material/hourglass_top:")
+        _buttons(can_confirm=False)
+        return
     except ContextError as error:
         st.error(sentence(error), icon=":material/error:")
         _buttons(can_confirm=False)
@@ -150,10 +170,10 @@ def _comparison(proposal: Proposal) -> None:
             st.markdown(
                 t(
                     "compact.step",
-                    strategy=plain_label(step.strategy),
+                    strategy=plain_label(strategy_label(step.strategy)),
                     before=numbers.tokens(step.before_tokens),
                     after=numbers.tokens(step.after_tokens),
-                    outcome=plain_label(step.outcome),
+                    outcome=plain_label(outcome_label(step.outcome), max_chars=300),
                 )
             )
 
@@ -172,16 +192,16 @@ def _gain(proposal: Proposal) -> str:
 
 
 def _trigger(proposal: Proposal) -> str:
-    key = f"compact.rule.{proposal.trigger.rule.replace(' ', '_')}"
-    name = t(key) if has_text(key) else proposal.trigger.rule
     compared = [f"{value:,}" for _, value in proposal.trigger.numbers]
-    return f"{name} ({' / '.join(compared)})" if len(compared) > 1 else name
+    return with_numbers(proposal.trigger.rule, compared if len(compared) > 1 else ())
 
 
 def _reason(proposal: Proposal) -> str:
     """Why nothing would change."""
-    key = f"compact.reason.{proposal.outcome.reason.replace(' ', '_')}"
-    return t(key) if has_text(key) else plain_label(proposal.outcome.reason, max_chars=300)
+    reason = parse_reason(proposal.outcome.reason)
+    if reason.kind == "nothing":
+        return t("compact.nothing")
+    return plain_label(reason_words(reason), max_chars=300)
 
 
 def _folded(proposal: Proposal) -> None:

@@ -5,8 +5,12 @@ An error whose kind has a text is told by it, with its facts filled in; others s
 
 from __future__ import annotations
 
-from ctxcore.errors import ContextError
+import re
+
+from ctxcore.errors import CompactionRefusedError, ContextError
 from dashboard.texts import has_text, t
+
+_FIGURE = re.compile(r"\d[\d,]*")
 
 
 def sentence(error: ContextError) -> str:
@@ -15,6 +19,15 @@ def sentence(error: ContextError) -> str:
         if has_text(key):
             return t(key, **_facts(error))
     return _capitalized(str(error))
+
+
+def refusal(told: str | None) -> CompactionRefusedError | None:
+    """The refusal by a person that a turn's stored error tells of; None if it tells another."""
+    figures = [int(found.replace(",", "")) for found in _FIGURE.findall(told or "")]
+    if len(figures) != 2:
+        return None
+    error = CompactionRefusedError(current_tokens=figures[0], max_tokens=figures[1])
+    return error if str(error) == told else None
 
 
 def _keys(error: ContextError) -> list[str]:

@@ -17,6 +17,8 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.errors import ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
+from ctxcore.policy.layers import Layer
+from ctxcore.settings.loading import load_layers
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import open_store
 
@@ -64,6 +66,7 @@ def engine() -> ContextEngine:
 
     Raises:
         StoreError: the database cannot be opened.
+        PolicyError, ConfigurationError: environment or file say what is not allowed.
     """
     return _engine(user_id())
 
@@ -77,9 +80,21 @@ def _store() -> SessionStore:
     return store
 
 
+@st.cache_resource(show_spinner=False)
+def _layers() -> tuple[Layer, ...]:
+    """What environment and file say about policies; a mistake in them is looked for on each run."""
+    return load_layers()
+
+
 @st.cache_resource(show_spinner=False, max_entries=1_000)
 def _engine(user: str) -> ContextEngine:
-    found = ContextEngine(_store(), user_id=user, gateway=LiteLLMGateway(), model=default_model())
+    found = ContextEngine(
+        _store(),
+        user_id=user,
+        gateway=LiteLLMGateway(),
+        model=default_model(),
+        layers=_layers(),
+    )
     found.user()
     seed_demo(found)
     return found

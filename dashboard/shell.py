@@ -12,11 +12,12 @@ from typing import cast
 
 import streamlit as st
 
-from ctxcore.errors import ContextError
+from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.sentences import sentence
 from dashboard.services import engine, needs_login, user_id, warm_up_later
+from dashboard.settings.problem import show_configuration_problem
 from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, STATE_KEY, Language, language, language_of, t
 
 PAGES = (
@@ -44,6 +45,9 @@ def run_shell() -> None:
         _choose_session()
         page = st.navigation(_pages())
         _sidebar()
+    except (ConfigurationError, PolicyError) as error:
+        show_configuration_problem(error)
+        return
     except ContextError as error:
         st.error(sentence(error), icon=":material/error:")
         return

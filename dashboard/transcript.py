@@ -16,6 +16,7 @@ from ctxcore.store.values import (
     MessageInfo,
     TurnInfo,
 )
+from dashboard.compacting.reasons import parse_reason
 
 PAGE_MESSAGES = 50  # a page of more takes noticeably longer to redraw on every click
 
@@ -29,6 +30,8 @@ class Marker:
     before_tokens: int | None
     after_tokens: int | None
     is_imported: bool = False
+    is_still_over: bool = False
+    """Whether a rule asked again at once, so that only a new session helps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,23 +62,39 @@ def make_transcript(
     imported: Iterable[ImportedCompaction],
     turns: Iterable[TurnInfo],
     marks: Iterable[Mark],
+    goes_on: bool = False,
 ) -> Transcript:
-    """The transcript of `messages`, the newest of a session."""
+    """The transcript of `messages`, the newest of a session.
+
+    `goes_on`: the last turn runs again, so how it had ended is no longer true.
+    """
     first = messages[0].seq if messages else 1
     markers: dict[int, list[Marker]] = {}
     for at, one in enumerate(imported):
         markers.setdefault(one.before_seq - 1, []).append(_from_import(one, at))
     for info in active_chain(compactions, active_id):
         markers.setdefault(info.compaction.covered_until, []).append(_from_record(info))
-    placed = list(marks)
+    placed, begun = list(marks), list(turns)
     return Transcript(
         messages=tuple(messages),
         markers={seq: tuple(found) for seq, found in markers.items()},
-        endings={turn.last_seq: turn for turn in turns if turn.state not in ("done", "running")},
+        endings=_endings(begun, goes_on=goes_on),
         older=first - 1,
         pinned=frozenset(mark.seq for mark in placed if mark.kind == "pin"),
         excluded=frozenset(mark.seq for mark in placed if mark.kind == "exclude"),
     )
+
+
+def _endings(turns: Sequence[TurnInfo], *, goes_on: bool) -> dict[int, TurnInfo]:
+    """Turns that did not simply end; only the last one can still wait for something."""
+    ended = [turn for turn in turns if turn.state not in ("done", "running")]
+    last = turns[-1] if turns and not goes_on else None
+    gone_on = turns[-1] if turns and goes_on else None
+    return {
+        turn.last_seq: turn
+        for turn in ended
+        if turn is not gone_on and (turn is last or not turn.state.startswith("awaiting"))
+    }
 
 
 def active_chain(
@@ -102,6 +121,7 @@ def _from_record(info: CompactionInfo) -> Marker:
         summary=record.summary,
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,
+        is_still_over=parse_reason(record.reason).is_still_over,
     )
 
 

@@ -16,6 +16,7 @@ from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
 from dashboard.panels import show_summary
 from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.sentences import refusal, sentence
 from dashboard.texts import t
 from dashboard.transcript import Marker, Transcript
 
@@ -58,9 +59,11 @@ class TranscriptView:
             start = end
         if can_retry and messages and (last := messages[-1].seq) in self._transcript.endings:
             turn = self._transcript.endings[last]
-            label = t("chat.retry_stopped" if turn.state == "stopped" else "chat.retry")
             st.button(
-                label, key="chat_retry", icon=":material/refresh:", on_click=self._actions.on_retry
+                t(_retry_key(turn)),
+                key="chat_retry",
+                icon=":material/refresh:",
+                on_click=self._actions.on_retry,
             )
 
     def _block(self, block: tuple[MessageInfo, ...]) -> None:
@@ -144,6 +147,14 @@ class TranscriptView:
             _draw_marker(marker)
 
 
+def _retry_key(turn: TurnInfo) -> str:
+    """The name of the button that lets a turn go on."""
+    if refusal(turn.error) is not None:
+        return "chat.retry_refused"
+    goes_on = turn.state in ("stopped", "awaiting_confirmation")
+    return "chat.retry_stopped" if goes_on else "chat.retry"
+
+
 def draw_said(message: Message) -> None:
     """What somebody said, the thinking before it, the calls behind it."""
     if message.reasoning:
@@ -168,7 +179,9 @@ def draw_ending(turn: TurnInfo) -> None:
             st.markdown(safe_markdown(turn.partial))
     icon = _ENDING_ICONS[turn.state]
     said = t(f"chat.ended.{turn.state}")
-    if turn.state == "failed":
+    if (refused := refusal(turn.error)) is not None:
+        st.warning(sentence(refused), icon=":material/block:")
+    elif turn.state == "failed":
         st.error(f"{said} {_detail(turn.error)}", icon=icon)
     else:
         st.caption(f"{icon} {said}")
@@ -188,6 +201,8 @@ def _draw_marker(marker: Marker) -> None:
     )
     with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
         show_summary(marker.summary)
+    if marker.is_still_over:
+        st.caption(f":material/add_comment: {t('compaction.still_over')}")
 
 
 def _code(text: str, *, language: str | None = None) -> None:

@@ -2,65 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import streamlit as st
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.errors import ContextError
+from ctxcore.engine.errors import StaleProposalError
+from ctxcore.engine.pending import Pending
+from ctxcore.errors import CompactionRefusedError, ContextError
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.store.values import SessionInfo
-from dashboard import chat_actions, chat_side, live
+from dashboard import background, chat_actions, chat_side, live
+from dashboard.chat_question import draw_question
+from dashboard.filling import Filling, filling_of
+from dashboard.going_on import moved_to
 from dashboard.hub import RunningTurn, hub
 from dashboard.panels import compaction_dialog, window_panel
 from dashboard.safe_markdown import plain_label
 from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.shell import current_session
+from dashboard.shell import current_session, select_session, session_title
 from dashboard.texts import language, t, translate
 from dashboard.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.transcript_view import Actions, TranscriptView
 
 ACTIONS = Actions(on_message=chat_actions.act_on_message, on_retry=chat_actions.retry)
 LOG_HEIGHT = 600
+ASKING_LOG_HEIGHT = 420  # beside a question the newest messages stay in sight
 SUGGESTIONS = ("first", "second", "third")
 
 
 def draw() -> None:
     """The whole page; a running answer is followed last, because that takes as long as it does."""
+    chat_actions.follow_answered()
     session = current_session()
     turn = hub().running(session.id) if session else None
+    is_busy = session is not None and turn is None and background.is_busy(session.id)
+    session = current_session()  # again: what ran behind the page may just have changed it
+    pending = engine().pending(session.id) if session and turn is None else None
     _problem()
     left, right = st.columns([3, 2], gap="large")
     with right:
         model = chat_side.draw_model(session, is_running=turn is not None)
         panel = st.empty()
     with left:
-        log = st.container(height=LOG_HEIGHT, border=False, key="chat_log", autoscroll=True)
+        height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
+        log = st.container(height=height, border=False, key="chat_log", autoscroll=True)
         welcome = log.empty()  # of its own, so that it goes with the first word that is said
-    _input(session, turn)
+    with st.bottom:
+        with st.container(key="chat_above_input"):  # a place of its own: nothing stale stays
+            if session is not None and pending is not None:
+                draw_question(session, pending, engine().store.last_turn(session.id))
+            _stop_button(turn)
+        _input(turn)
     if session is None or (session.length == 0 and turn is None):
         with log, welcome.container():
             _first_run(model, session)
         return
-    context = _context(session, turn)
+    context, filling = _context(session, turn)
     transcript = _transcript(session, turn)
     with right:
-        chat_side.draw_window(panel, context)
+        chat_side.draw_window(panel, context, filling)
+        if is_busy:
+            background.watch(session.id)
+        else:
+            chat_side.draw_failure(session)
         chat_side.draw_buttons(session, is_running=turn is not None)
         chat_side.draw_pinned(session, transcript.pinned)
     with log:
         _older(transcript)
-        TranscriptView(transcript, context, ACTIONS).draw(can_retry=turn is None)
-        _not_sent(session)
+        _conversation(session, transcript, context, pending, turn)
     compaction_dialog()
     if turn is not None:
         with log:
             live.draw_asked(turn.text)
-            live.follow(turn, panel, _draw_live_window)
+            kept = None if filling is None or filling.is_plain else filling
+            live.follow(turn, session.id, panel, partial(_draw_live_window, kept))
         st.rerun()
 
 
-def _draw_live_window(context: Context, reply_tokens: int) -> None:
-    window_panel(context, reply_tokens=reply_tokens)
+def _draw_live_window(filling: Filling | None, context: Context, reply_tokens: int) -> None:
+    window_panel(context, filling, reply_tokens=reply_tokens)
 
 
 def _problem() -> None:
@@ -68,23 +92,51 @@ def _problem() -> None:
         st.error(plain_label(text, max_chars=600), icon=":material/error:")
 
 
-def _input(session: SessionInfo | None, turn: RunningTurn | None) -> None:
-    with st.bottom:
-        if turn is not None:
-            st.button(
-                t("chat.stop"),
-                key="chat_stop",
-                icon=":material/stop:",
-                disabled=turn.is_stopping,
-                on_click=chat_actions.stop,
-                args=(turn.session_id,),
-            )
-        st.chat_input(
-            t("chat.placeholder"),
-            key="chat_ask",
-            disabled=turn is not None,
-            on_submit=chat_actions.submit,
+def _stop_button(turn: RunningTurn | None) -> None:
+    if turn is not None:
+        st.button(
+            t("chat.stop"),
+            key="chat_stop",
+            icon=":material/stop:",
+            disabled=turn.is_stopping,
+            on_click=chat_actions.stop,
+            args=(turn.session_id,),
         )
+
+
+def _input(turn: RunningTurn | None) -> None:
+    st.chat_input(
+        t("chat.placeholder"),
+        key="chat_ask",
+        disabled=turn is not None,
+        on_submit=chat_actions.submit,
+    )
+
+
+def _conversation(
+    session: SessionInfo,
+    transcript: Transcript,
+    context: Context | None,
+    pending: Pending | None,
+    turn: RunningTurn | None,
+) -> None:
+    """What was said, and how it goes on where it does not go on by itself."""
+    moved = moved_to(engine(), session) if turn is None else None
+    if moved is not None:  # its last turn did not just stop
+        endings = {seq: one for seq, one in transcript.endings.items() if one.state != "stopped"}
+        transcript = replace(transcript, endings=endings)
+    can_retry = turn is None and pending is None and moved is None
+    TranscriptView(transcript, context, ACTIONS).draw(can_retry=can_retry)
+    if moved is not None:
+        # No page link: one to the page that is shown already keeps the old address.
+        st.button(
+            t("chat.moved_to", title=plain_label(session_title(moved))),
+            key="chat_moved",
+            icon=":material/add_comment:",
+            on_click=select_session,
+            args=(moved.id,),
+        )
+    _not_sent(session)
 
 
 def _first_run(model: str, session: SessionInfo | None) -> None:
@@ -98,15 +150,22 @@ def _first_run(model: str, session: SessionInfo | None) -> None:
         st.caption(t("chat.empty_session"))
 
 
-def _context(session: SessionInfo, turn: RunningTurn | None) -> Context | None:
-    """What the next call sees, or the running one; None, with the reason shown, if that fails."""
-    if turn is not None and turn.context is not None:
-        return turn.context
+def _context(
+    session: SessionInfo, turn: RunningTurn | None
+) -> tuple[Context | None, Filling | None]:
+    """What the next call sees, or the running one, and what the trigger compares.
+
+    None, with the reason shown, if that fails.
+    """
     try:
-        return engine().context(session.id)
+        subject = engine().subject(session.id)
+        filling = filling_of(subject)
+        running = turn.context if turn is not None else None
+        context = running or build_context(subject.view, subject.call, subject.record)
     except ContextError as error:
         st.error(sentence(error), icon=":material/error:")
-        return None
+        return None, None
+    return context, filling
 
 
 def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
@@ -114,15 +173,14 @@ def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
     store = engine().store
     length = turn.base_length if turn is not None else session.length
     first = first_shown(length, st.session_state.get(chat_actions.SHOWN, PAGE_MESSAGES))
-    turns = store.turns(session.id)
-    if turn is not None and not turn.text:
-        turns = turns[:-1]  # it goes on: how it had ended is no longer true
+    goes_on = turn is not None and not turn.text
     return make_transcript(
         store.messages(session.id, first, length) if length else [],
         compactions=store.compactions(session.id),
         active_id=session.active_compaction_id,
         imported=store.imported_compactions(session.id),
-        turns=turns,
+        turns=store.turns(session.id),
+        goes_on=goes_on,
         marks=store.marks(session.id),
     )
 
@@ -139,14 +197,18 @@ def _older(transcript: Transcript) -> None:
 
 
 def _not_sent(session: SessionInfo) -> None:
-    """What was said but never stored, because the turn could not even start."""
+    """What was said or answered but led to nothing, because it could not even start."""
     turn = hub().ended(session.id)
-    if turn is None or turn.error is None or turn.base_length != session.length:
+    if turn is None or turn.error is None or turn.is_told or turn.base_length != session.length:
         return
     live.draw_asked(turn.text)
-    st.error(
-        f"{t('chat.not_sent')} {plain_label(turn.error, max_chars=600)}", icon=":material/error:"
-    )
+    told = _failure(turn)
+    if turn.text:
+        told = f"{t('chat.not_sent')} {told}"
+    if isinstance(turn.failure, CompactionRefusedError):
+        st.warning(told, icon=":material/block:")
+    else:
+        st.error(told, icon=":material/error:")
     with st.container(horizontal=True, key="chat_not_sent"):
         if turn.text:
             st.button(
@@ -161,6 +223,14 @@ def _not_sent(session: SessionInfo) -> None:
             on_click=chat_actions.dismiss,
             args=(session.id,),
         )
+
+
+def _failure(turn: RunningTurn) -> str:
+    if isinstance(turn.failure, StaleProposalError):
+        return t("chat.question.stale")
+    if turn.failure is not None:
+        return sentence(turn.failure)
+    return plain_label(turn.error or "", max_chars=600)
 
 
 draw()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ctxcore.errors import ContextError
+from dashboard import background
 from dashboard.compacting.sections import show_compactions
 from dashboard.panels import compaction_dialog
 from dashboard.sentences import sentence
@@ -15,7 +16,10 @@ session = current_session()
 if session is None or not session.length:
     empty_state(t("compaction.no_session"), icon=":material/compress:")
     st.stop()
+is_busy = background.is_busy(session.id)
 try:
+    if is_busy:
+        background.watch(session.id)
     show_compactions(session)
     compaction_dialog()
 except ContextError as error:

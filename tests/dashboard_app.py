@@ -97,6 +97,7 @@ def open_dashboard(
         )
         try:
             yield opened
+            opened.engine.wait(timeout_seconds=30)
         finally:
             opened.engine.store.close()
             _forget()
@@ -104,5 +105,5 @@ def open_dashboard(
 
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
-    for cached in (services._store, services._engine, hub):
+    for cached in (services._store, services._engine, services._layers, hub):
         cached.clear()

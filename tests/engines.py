@@ -50,17 +50,16 @@ def engine_with(
     try:
         if window is not None:
             save_figures(store, model.model, {"window_tokens": window})
-        yield (
-            ContextEngine(
-                store,
-                user_id=user_id,
-                gateway=LiteLLMGateway(),
-                model=model.model,
-                clock=Clock(),
-                new_id=lambda: f"id-{next(ids)}",
-            ),
-            model,
+        engine = ContextEngine(
+            store,
+            user_id=user_id,
+            gateway=LiteLLMGateway(),
+            model=model.model,
+            clock=Clock(),
+            new_id=lambda: f"id-{next(ids)}",
         )
+        yield engine, model
+        engine.wait(timeout_seconds=30)
     finally:
         model.remove()
         store.close()

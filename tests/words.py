@@ -16,7 +16,7 @@ from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 
 
 class Words:

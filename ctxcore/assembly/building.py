@@ -9,29 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
 from ctxcore.assembly.elide import elide
-from ctxcore.assembly.explaining import explain
+from ctxcore.assembly.explaining import OUTSIDE, explain
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, own_item, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
 from ctxcore.assembly.repairs import Merged, Repairer
-from ctxcore.assembly.selection import choose_recent
+from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
 from ctxcore.assembly.shedding import shed
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
-from ctxcore.messages.canonical import printable, printable_json
-from ctxcore.messages.openai import to_openai
-from ctxcore.messages.values import JsonObject, Message, Text, text_message
-from ctxcore.policy import Policy
+from ctxcore.messages.values import text_message
+from ctxcore.policy.values import Policy
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
-from ctxcore.tokens.count import PRIMING_TOKENS, TOOLS_WITH_SYSTEM_TOKENS, count_reasoning
+from ctxcore.tokens.count import count_priming, count_reasoning
 from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
 _LEAST_KNOWLEDGE_TOKENS = 32  # less is a marker without content
@@ -50,6 +51,17 @@ class Call:
     knowledge: Mapping[str, str] = field(default_factory=dict)
     sends_reasoning: bool = True
     """Whether the provider takes thinking back inside an open tool turn."""
+    rule: RuleCounter | None = None
+    """What the policy's triggers count by; None: the model's counter."""
+    rule_tools_tokens: int = 0
+    """What `rule` says the tool definitions take."""
+
+    @property
+    def by_rule(self) -> Call:
+        """This call as the policy's triggers count it."""
+        if self.rule is None:
+            return self
+        return replace(self, counter=self.rule, tools_tokens=self.rule_tools_tokens, rule=None)
 
 
 def build_context(view: HistoryView, call: Call, active: Compaction | None = None) -> Context:
@@ -58,14 +70,33 @@ def build_context(view: HistoryView, call: Call, active: Compaction | None = Non
     Raises:
         BudgetError: what must be kept does not fit.
     """
-    return Builder(view, call, active or NOTHING_COVERED).build()
+    active = active or NOTHING_COVERED
+    return build_at_rest(view, call, active) or Builder(view, call, active).build()
+
+
+def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context | None:
+    """The context that shows everything as it is, where the policy asks for that and it fits."""
+    if not call.policy.is_at_rest(view.messages()):
+        return None
+    try:
+        context = Builder(view, at_rest(call), active).build()
+    except BudgetError:
+        return None
+    is_cut = any(run.verdict == "compressed" or run.reason == OUTSIDE for run in context.runs)
+    return None if is_cut else context
+
+
+def at_rest(call: Call) -> Call:
+    """`call` under a policy that neither leaves out nor shortens while there is room."""
+    plain = call.policy.override(shortens_always=False, skips_chains=False, trigger_on="input")
+    return replace(call, policy=plain)
 
 
 class Builder:
     """Builds contexts of one view under one compaction; see `build_context`."""
 
     def __init__(self, view: HistoryView, call: Call, active: Compaction) -> None:
-        self._view = view
+        self._view = adapted(view, call.policy, call.counter)
         self._call = call
         self._active = active
         self._policy = call.policy
@@ -96,28 +127,55 @@ class Builder:
 
     def framing(self, reading: Reading) -> int:
         """What a request takes beside its messages: priming and tool definitions."""
-        tools = self._call.tools_tokens
-        shared = TOOLS_WITH_SYSTEM_TOKENS if tools and reading.system else 0
-        return PRIMING_TOKENS + tools + shared
+        tools, has_system = self._call.tools_tokens, bool(reading.system)
+        return tools + count_priming(self._counter, has_tools=bool(tools), has_system=has_system)
 
     def _choose(self, reading: Reading, taken: int, limit: int) -> Layout:
         uncovered = self._uncovered(reading)
         maker = self.maker(reading)
         share = min(limit, self._history_limit(reading, maker, taken, uncovered))
-        choice = choose_recent(
+        choice = self._recent(reading, maker, uncovered, share - taken)
+        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
+        layout = maker.make(choice.first_block, uncovered - shown, skipped=choice.skipped)
+        if not choice.fits:
+            return self._shed(layout, share, limit, taken)
+        if self._policy.trigger_on == "history" and not self._policy.skips_chains:
+            layout = (
+                elide_newest(
+                    reading,
+                    maker,
+                    choice,
+                    uncovered=uncovered,
+                    room_tokens=share - taken,
+                    counter=self._counter,
+                )
+                or layout
+            )
+        return self._with_knowledge(layout, share - taken - layout.tokens)
+
+    def _recent(
+        self, reading: Reading, maker: LayoutMaker, uncovered: int, available: int
+    ) -> Choice:
+        """Which of the newest blocks are shown."""
+        budget = self._call.budget
+        if budget is not None and self._policy.skips_chains:
+            return choose_chains(
+                reading,
+                maker,
+                uncovered=uncovered,
+                available_tokens=available,
+                recent_tokens=budget.recent_tokens,
+                counter=self._counter,
+            )
+        return choose_recent(
             reading,
             maker,
             uncovered=uncovered,
-            available_tokens=share - taken,
+            available_tokens=available,
             oversize_tokens=self._oversize(),
             shortened=frozenset(seq for seq, _ in self._active.shortened),
             counter=self._counter,
         )
-        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
-        layout = maker.make(choice.first_block, uncovered - shown)
-        if not choice.fits:
-            return self._shed(layout, share, limit, taken)
-        return self._with_knowledge(layout, share - taken - layout.tokens)
 
     def _shed(self, layout: Layout, share: int, limit: int, taken: int) -> Layout:
         """`layout` within the share of summary and messages, or at least within the window."""
@@ -131,13 +189,13 @@ class Builder:
     def maker(self, reading: Reading) -> LayoutMaker:
         """What makes layouts of `reading` under this call's policy."""
         active = self._active
-        folded = self._view.totals(after=active.summarized_until).messages
+        folded = self._view.messages(after=active.summarized_until)
         return LayoutMaker(
             reading,
             active,
             place=self._policy.summary_place,
             goal_max_tokens=self._policy.goal_max_tokens,
-            truncated=folded - self._view.totals(after=active.covered_until).messages,
+            truncated=folded - self._view.messages(after=active.covered_until),
             language=self._language(reading),
             counter=self._counter,
         )
@@ -146,18 +204,22 @@ class Builder:
         """Messages behind the active compaction that may be shown."""
         covered = self._active.covered_until
         excluded = sum(seq > covered for seq in reading.excluded)
-        return self._view.totals(after=covered).messages - excluded
+        return self._view.messages(after=covered) - excluded
 
     def _history_limit(
         self, reading: Reading, maker: LayoutMaker, taken: int, uncovered: int
     ) -> int:
-        """All that may be sent where a policy limits summary and messages to a share."""
+        """All that may be sent where a policy limits summary and messages to a share.
+
+        The message that waits for its answer is no history yet: it comes on top.
+        """
         budget = self._call.budget
         if budget is None or self._policy.trigger_on != "history":
             return WHOLE
         least = maker.make(len(reading.blocks), uncovered)
-        beside = total(least.system) + total(least.goal) + total(least.pins) + total(least.gap)
-        return taken + beside + total(least.late_pins) + budget.history_tokens
+        beside = [*least.system, *least.goal, *least.pins, *least.gap, *least.late_pins]
+        current = least.request if reading.current is not None else ()
+        return taken + total(beside) + total(current) + budget.history_tokens
 
     def _oversize(self) -> float | None:
         ratio, budget = self._policy.oversize_ratio, self._call.budget
@@ -225,7 +287,7 @@ class Builder:
         budget = self._call.budget
         verdicts = explain(self._view, reading, items, self._active)
         return Context(
-            messages=[_to_dictionary(group) for group in merged],
+            messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
             is_exact=self._counter.is_exact,
             breakdown=make_breakdown(
@@ -242,39 +304,12 @@ class Builder:
             ),
             repairs=tuple(repairer.repairs),
             budget=budget,
-            prefix_messages=_prefix(merged, prefix),
-            said=_said(items, reading.anchors.last_user),
+            prefix_messages=count_prefix(merged, prefix),
+            said=said_before(items, reading.current),
             summary=self._active.summary,
+            summary_tokens=self._active.summary_tokens,
+            router_tokens=budget.router_tokens if budget else None,
+            counter=self._counter,
             summarized_messages=self._active.covered_messages,
             language=self._language(reading),
         )
-
-
-def _to_dictionary(group: Merged) -> JsonObject:
-    content, calls = group.message.content, group.message.calls
-    if len(content) == 1 and not calls and isinstance(content[0], Text) and not content[0].extra:
-        plain = to_openai(group.message)  # nearly every message: only its words can need care
-        plain["content"] = printable(content[0].text)
-        return plain
-    message = to_openai(group.message, with_reasoning=group.has_reasoning)
-    return {key: printable_json(value) for key, value in message.items()}
-
-
-def _prefix(merged: Sequence[Merged], prefix_items: int) -> int:
-    """How many whole messages the first `prefix_items` own items make."""
-    seen = 0
-    for at, group in enumerate(merged):
-        seen += sum(item.is_laid_out for item in group.items)
-        if seen > prefix_items:
-            return at
-    return len(merged)
-
-
-def _said(items: Sequence[Item], last_user: int | None) -> tuple[Message, ...]:
-    return tuple(
-        item.message
-        for item in items
-        if item.row is not None
-        and item.seq != last_user
-        and item.message.role in ("user", "assistant")
-    )

@@ -11,6 +11,7 @@ from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.tokens.counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +46,44 @@ class Context:
     said: tuple[Message, ...] = field(repr=False, default=())
     """What people and the model said before the current message, in the history's own words."""
     summary: str = ""
+    summary_tokens: int = 0
     summarized_messages: int = 0
     language: str = "en"
+    router_tokens: int | None = None
+    """What a router has for the history as text; None: all of it."""
+    counter: TokenCounter | None = field(repr=False, default=None)
 
     def verdict(self, at: int) -> Verdict:
         """What became of the message at place `at` of the history."""
         return self.verdicts[at]
 
-    def render_text(self) -> str:
+    def render_text(self, max_tokens: int | None = None) -> str:
         """The history as text for a router, one line a message; the current one is left out.
 
-        Empty when there is nothing before the current message. Source: the first design.
+        The newest lines within `max_tokens` (the policy's second budget without it) less those of
+        the summary's words; the first that does not fit ends it. Empty when there is nothing
+        before the current message. Source: the first design, section 3.2.3.
         """
+        limit = self.router_tokens if max_tokens is None else max_tokens
         said = list(_rendered(self.said))
+        if limit is not None:
+            said = self._newest(said, limit - self.summary_tokens)
+        parts = ["\n".join(said)] if said else []
         if self.summary:
-            said.insert(
-                0, f"{_text_header(self.language, self.summarized_messages)}\n{self.summary}"
-            )
-        return printable("\n".join(said))
+            header = _text_header(self.language, self.summarized_messages)
+            parts.insert(0, f"{header}\n{self.summary}")
+        return printable("\n\n".join(parts))
+
+    def _newest(self, lines: Sequence[str], tokens: int) -> list[str]:
+        """The newest of `lines` that together take no more than `tokens`, without any frame."""
+        assert self.counter is not None  # whoever builds a context names it
+        first = len(lines)
+        for at in range(len(lines) - 1, -1, -1):
+            tokens -= self.counter.count(lines[at])
+            if tokens < 0:
+                break
+            first = at
+        return list(lines[first:])
 
 
 def _rendered(said: Sequence[Message]) -> Iterable[str]:

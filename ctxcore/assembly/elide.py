@@ -32,5 +32,16 @@ def elide_chars(text: str, keep_chars: int) -> str:
         return text
     head = int(keep_chars * HEAD_SHARE)
     tail = keep_chars - head
-    gone = len(text) - keep_chars
-    return f"{text[:head]}[… {gone:,} characters left out …]{text[len(text) - tail :]}"
+    marker = _marker(len(text) - keep_chars)
+    return f"{text[:head]}{marker}{text[len(text) - tail :]}"
+
+
+def elide_within(text: str, max_chars: int) -> str:
+    """`text` in at most `max_chars` characters, the marker included."""
+    if len(text) <= max_chars:
+        return text
+    return elide_chars(text, max(0, max_chars - len(_marker(len(text)))))
+
+
+def _marker(gone_chars: int) -> str:
+    return f"[… {gone_chars:,} characters left out …]"

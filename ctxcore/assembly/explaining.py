@@ -10,6 +10,8 @@ from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
 
+OUTSIDE = "outside the window"
+
 
 def explain(
     view: HistoryView, reading: Reading, items: Iterable[Item], active: Compaction
@@ -69,7 +71,7 @@ def _gaps(view: HistoryView, first: int, last: int, active: Compaction) -> list[
     parts = (
         (1, folded, "summarized", "folded into the summary"),
         (folded + 1, cut, "dropped", "truncated by a compaction"),
-        (cut + 1, last, "dropped", "outside the window"),
+        (cut + 1, last, "dropped", OUTSIDE),
     )
     for low, high, kind, reason in parts:
         if max(first, low) <= min(last, high):

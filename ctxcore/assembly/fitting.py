@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import ListHistory
+from ctxcore.assembly.history import HistoryView, ListHistory
 from ctxcore.assembly.records import CompactionState, to_state
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import MessageError
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
 from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.counting import RuleCounter, counter_of_rule
 from ctxcore.tokens.families import provider_of
 
 _NO_REASONING = ("openai",)  # refuses keys it does not know
@@ -61,9 +64,9 @@ def fit(
 
 
 class Prepared:
-    """A list of messages with everything that one request needs to know."""
+    """A history with everything that one request needs to know."""
 
-    def __init__(self, view: ListHistory, call: Call, state: CompactionState) -> None:
+    def __init__(self, view: HistoryView, call: Call, state: CompactionState) -> None:
         self.view = view
         self.call = call
         self.state = state
@@ -98,6 +101,7 @@ def prepare(
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge or {}),
         sends_reasoning=takes_reasoning(model),
+        **ruling(policy, model, tools),
     )
     view = ListHistory(
         parsed,
@@ -132,7 +136,8 @@ def budget_of(
         return policy.input_budget(
             max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
         )
-    if info.window_tokens is None and policy.window_tokens is None:
+    own_window = policy.window_tokens or policy.fallback_window_tokens
+    if info.window_tokens is None and own_window is None:
         return None
     return policy.budget(
         window_tokens=info.window_tokens,
@@ -141,6 +146,24 @@ def budget_of(
         max_output_tokens=info.max_output_tokens,
         shares_output=info.shares_output,
     )
+
+
+class Ruling(TypedDict):
+    """The part of a call that says how its policy's triggers count."""
+
+    rule: RuleCounter | None
+    rule_tools_tokens: int
+
+
+def ruling(
+    policy: Policy, model: str | None, tools: Sequence[Mapping[str, object]] | None
+) -> Ruling:
+    """How the triggers of `policy` count, and what that says of the tool definitions."""
+    rule = counter_of_rule(policy.counting, model)
+    if rule is None or not tools:
+        return Ruling(rule=rule, rule_tools_tokens=0)
+    definitions = json.dumps(list(tools), ensure_ascii=False, default=str)
+    return Ruling(rule=rule, rule_tools_tokens=rule.count(definitions))
 
 
 def takes_reasoning(model: str | None) -> bool:

@@ -7,8 +7,9 @@ bytes. Sequence numbers start at 1 and never change; sizes are counted when a me
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import accumulate
 from typing import Protocol
 
@@ -33,6 +34,8 @@ class Counted:
     function_name: str = ""
     short: str | None = None
     short_tokens: int | None = None
+    said_at: datetime | None = field(default=None, compare=False)
+    """When it was said, where the history knows."""
 
     @property
     def sent_tokens(self) -> int:
@@ -62,12 +65,23 @@ class Anchors:
 class HistoryView(Protocol):
     """Reads a history piecewise; every answer is bounded by what was asked, not by its length."""
 
+    memo: dict[Hashable, HistoryView]
+    """The same history seen in other ways, each made once."""
+
     def count(self) -> int:
         """How many messages the history has."""
         ...
 
     def totals(self, *, after: int = 0) -> Totals:
         """Messages behind `after` and what they take when sent; system messages left out."""
+        ...
+
+    def messages(self, *, after: int = 0) -> int:
+        """How many messages lie behind `after`; system messages left out."""
+        ...
+
+    def turns(self, *, after: int = 0) -> int:
+        """How many user messages lie behind `after`."""
         ...
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
@@ -122,6 +136,7 @@ class ListHistory:
         excluded: Collection[int] = (),
         oversize_tokens: int | None = None,
     ) -> None:
+        self.memo: dict[Hashable, HistoryView] = {}
         self._counter = counter
         self._oversize_tokens = oversize_tokens
         self._rows = list(_count_all(messages, counter))
@@ -138,9 +153,16 @@ class ListHistory:
 
     def totals(self, *, after: int = 0) -> Totals:
         """Messages behind `after` and what they take when sent; system messages left out."""
-        return Totals(
-            messages=self._talk[-1] - self._talk[after], tokens=self._sums[-1] - self._sums[after]
-        )
+        tokens = self._sums[-1] - self._sums[after]
+        return Totals(messages=self.messages(after=after), tokens=tokens)
+
+    def messages(self, *, after: int = 0) -> int:
+        """How many messages lie behind `after`; system messages left out."""
+        return self._talk[-1] - self._talk[after]
+
+    def turns(self, *, after: int = 0) -> int:
+        """How many user messages lie behind `after`."""
+        return sum(row.message.role == "user" for row in self._rows[after:])
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
@@ -148,6 +170,8 @@ class ListHistory:
         start = max(after, min(start, len(self._rows)) - 1)
         if start < len(self._rows):
             start = max(after, self._rows[start].block - 1)
+        if self._oversize_tokens is None:
+            return [row for row in self._rows[start:] if not row.message.is_system]
         seqs = range(start + 1, len(self._rows) + 1)
         return [row for row in self.get(seqs) if not row.message.is_system]
 

@@ -6,7 +6,7 @@ and its calls]`; everything before `recalled` is the prefix that a prompt cache 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
@@ -14,9 +14,16 @@ from ctxcore.assembly.history import Anchors, Counted
 from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.texts import PINNED, acknowledgement, gap_message, summary_message
+from ctxcore.assembly.texts import (
+    ACKNOWLEDGED,
+    HOISTED,
+    PINNED,
+    acknowledgement,
+    gap_message,
+    summary_message,
+)
 from ctxcore.messages.values import text_message
-from ctxcore.policy import SummaryPlace
+from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.counter import TokenCounter
 
@@ -36,11 +43,13 @@ class Layout:
     recent: tuple[Item, ...] = ()
     late_pins: tuple[Item, ...] = ()
     knowledge: tuple[Item, ...] = ()
+    is_hoisted: bool = False
+    """Whether the summary stands right behind the system prompt."""
 
     @property
     def tokens(self) -> int:
         """All items together."""
-        return sum(total(getattr(self, name)) for name in self.__slots__)
+        return sum(total(getattr(self, name)) for name in _PARTS)
 
     @property
     def fixed_tokens(self) -> int:
@@ -49,7 +58,9 @@ class Layout:
 
     def ordered(self, anchors: Anchors) -> tuple[list[Item], int]:
         """All items as they are sent, and how many of them are the prefix."""
-        head = [*self.system, *self.goal, *self.pins, *self.summary, *self.kept, *self.gap]
+        goal, summary = [*self.goal, *self.pins], list(self.summary)
+        front = [*summary, *goal] if self.is_hoisted else [*goal, *summary]
+        head = [*self.system, *front, *self.kept, *self.gap]
         beside = [*self.late_pins, *self.knowledge, *self.request]
         last, recent = anchors.last_user or 0, list(self.recent)
         at = next((n for n, item in enumerate(recent) if item.seq >= last), len(recent))
@@ -57,6 +68,12 @@ class Layout:
         # A long request that is the goal leaves an excerpt in the head once it is answered.
         moves = bool(self.request) and anchors.last_user == anchors.goal
         return [*before, *beside, *recent[at:]], len(self.system) if moves else len(before)
+
+
+_PARTS = (
+    *("system", "goal", "pins", "summary", "kept", "gap"),
+    *("request", "recent", "late_pins", "knowledge"),
+)
 
 
 class LayoutMaker:
@@ -75,10 +92,11 @@ class LayoutMaker:
     ) -> None:
         self._reading = reading
         self._place = place
-        self._covered = active.covered_until
+        self._summarized_until = active.summarized_until
         self._language = language
         self._counter = counter
-        self._truncated = truncated
+        self.truncated = truncated
+        """How many messages were left out by a truncation, and no summary stands for them."""
         self._goal_max_tokens = goal_max_tokens
         self._system = tuple(from_row(row, "system", "system prompt") for row in reading.system)
         self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
@@ -88,25 +106,37 @@ class LayoutMaker:
         self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
         self._verbatim |= {row.seq for row in reading.late_pins}
 
-    def make(self, first_block: int, dropped: int, *, is_measured: bool = False) -> Layout:
+    def make(
+        self,
+        first_block: int,
+        dropped: int,
+        *,
+        skipped: frozenset[int] = frozenset(),
+        is_measured: bool = False,
+    ) -> Layout:
         """The layout whose recent part starts at `first_block`, `dropped` uncovered messages out.
 
-        Messages that a compaction truncated count as left out too. With `is_measured`, only the
-        first of the recent items is made: for who asks what stands around them.
+        Messages that a compaction truncated count as left out too; those of the `skipped` blocks
+        within the recent part have markers of their own. With `is_measured`, only the first of the
+        recent items is made: for who asks what stands around them.
         """
-        rows = [row for block in self._reading.blocks[first_block:] for row in block]
+        places = range(first_block, len(self._reading.blocks))
+        blocks = [self._reading.blocks[at] for at in places if at not in skipped]
+        rows = [row for block in blocks for row in block]
         seqs = self._verbatim | {row.seq for row in rows}
         pins = set(self._reading.anchors.pinned)
-        unseen = [
-            row for block in self._reading.blocks[:first_block] for row in block if row.seq in pins
-        ]
+        out = [*range(min(first_block, len(self._reading.blocks))), *sorted(skipped)]
+        unseen = [row for at in out for row in self._reading.blocks[at] if row.seq in pins]
         seqs |= {row.seq for row in unseen}
         goal = self._goal(seqs)
         request = self._request(seqs | {item.seq for item in goal})
-        shown = [*self._reading.late_pins, *unseen, *(item.row for item in (*request, *goal))]
-        uncovered = [row for row in shown if row is not None and row.seq > self._covered]
-        gap = self._gap(self._truncated + dropped - len(uncovered))
+        pinned = (*self._reading.late_pins, *unseen, *self._reading.moved_pins)
+        anchored = (item.row for item in (*request, *goal))
+        shown = [row for row in (*pinned, *self._reading.kept, *anchored) if row is not None]
+        gap = self._gap(self.truncated + dropped - sum(map(self._is_unsummarized, shown)))
         recent = _items(rows[:1] if is_measured else rows, "recent", "recent")
+        if skipped and not is_measured:
+            recent = tuple(self._with_holes(places, skipped))
         return Layout(
             system=self._system,
             goal=goal,
@@ -117,7 +147,29 @@ class LayoutMaker:
             request=request,
             recent=recent,
             late_pins=self._with_opening((*self._late_pins, *_items(unseen, "pinned", "pinned"))),
+            is_hoisted=self._place in HOISTED,
         )
+
+    def _with_holes(self, places: Iterable[int], skipped: frozenset[int]) -> Iterator[Item]:
+        """The recent items, with a marker where blocks between them were skipped."""
+        gone = 0
+        for at in places:
+            if at in skipped:
+                gone += len(self._reading.blocks[at])
+                continue
+            if gone:
+                yield from self._gap(gone)
+            gone = 0
+            yield from _items(self._reading.blocks[at], "recent", "recent")
+        if gone:
+            yield from self._gap(gone)
+
+    def _is_unsummarized(self, row: Counted) -> bool:
+        return row.seq > self._summarized_until
+
+    def hole_tokens(self, messages: int) -> int:
+        """What a marker for so many skipped messages takes."""
+        return total(self._gap(messages))
 
     def _with_opening(self, pins: tuple[Item, ...]) -> tuple[Item, ...]:
         """`pins`, never joined to what the assistant said before: that is in the prefix."""
@@ -157,6 +209,8 @@ class LayoutMaker:
         if not active.summary:
             return ()
         summary = own_item("summary", summary_message(active, place), self._counter)
+        if place not in ACKNOWLEDGED:
+            return (summary,)
         answer = own_item("summary", acknowledgement(active.language), self._counter)
         return (summary, answer)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ctxcore.assembly.elide import elide_chars
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, with_short
 from ctxcore.assembly.records import Compaction
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.tokens.counter import TokenCounter
 
 WHOLE = 1 << 60  # more tokens than any history has
+_MOST_SKIPPED = 4  # so many windows are read at most to look behind chains that do not fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,15 @@ class Reading:
             return ()
         last = self.blocks[-1]
         return last if last[0].message.calls or last[-1].message.is_tool_result else ()
+
+    @property
+    def current(self) -> int | None:
+        """The user message whose turn waits for the model; None where the last one is answered."""
+        if not self.blocks:
+            return None
+        head = self.blocks[-1][0].message
+        is_answered = head.role == "assistant" and not head.calls
+        return None if is_answered else self.anchors.last_user
 
 
 class Reader:
@@ -92,16 +101,28 @@ class Reader:
     def _tail(self, limit_tokens: int, excluded: frozenset[int]) -> tuple[list[Counted], bool]:
         """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
         after, lookback = self._active.covered_until, self._policy.lookback_messages
-        total = self._view.totals(after=after).messages
+        current = self._view.anchors().last_user or 0
+        total = self._view.messages(after=after)
         asked = max(1, limit_tokens)
         while True:
-            rows = [self._prepare(row) for row in self._view.tail(asked, after=after)]
+            rows = list(self._view.tail(asked, after=after))
+            if self._shortened:
+                rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
+            before = sum(row.seq < current and row.seq not in excluded for row in rows)
             if len(rows) >= total:
                 return rows, True
-            if sum(sent) > limit_tokens or (lookback is not None and len(sent) > lookback):
+            is_passed = sum(sent) > limit_tokens and not self._may_skip(rows, limit_tokens, asked)
+            if is_passed or (lookback is not None and before > lookback):
                 return rows, False
             asked *= 2
+
+    def _may_skip(self, rows: Sequence[Counted], limit_tokens: int, asked: int) -> bool:
+        """Whether chains of calls among `rows` may be skipped and make room for what is older."""
+        if not self._policy.skips_chains or asked >= limit_tokens * _MOST_SKIPPED:
+            return False
+        alone = (row for row in rows if not (row.message.calls or row.message.is_tool_result))
+        return sum(row.sent_tokens for row in alone) <= limit_tokens
 
     def _prepare(self, row: Counted) -> Counted:
         """`row` with the text that stands for it under the active compaction and the policy."""
@@ -109,9 +130,6 @@ class Reader:
         if short is not None:
             shorter = with_short(row, short, self._counter)
             return shorter if shorter.sent_tokens < row.sent_tokens else row
-        limit = self._policy.max_message_chars
-        if limit is not None and len(row.message.text) > limit and not row.message.calls:
-            return with_short(row, elide_chars(row.message.text, limit), self._counter)
         return row
 
 
@@ -126,15 +144,15 @@ def _blocks(rows: Sequence[Counted]) -> tuple[tuple[Counted, ...], ...]:
 
 
 def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
-    """`reading` without the blocks that lie beyond the messages a policy looks at."""
+    """`reading` without the blocks beyond so many messages before the current turn."""
     if lookback_messages is None:
         return reading
-    count, first = 0, len(reading.blocks)
-    for at in range(len(reading.blocks) - 1, -1, -1):
-        count += len(reading.blocks[at])
-        if count > lookback_messages + 1:  # the current message comes on top
+    first, count = len(reading.blocks), 0
+    for messages in reversed(before_current(reading)):
+        count += messages
+        if count > lookback_messages:
             break
-        first = at
+        first -= 1
     if first == 0:
         return reading
     pins = set(reading.anchors.pinned)
@@ -145,3 +163,9 @@ def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
         late_pins=(*reading.late_pins, *beyond),
         is_complete=False,
     )
+
+
+def before_current(reading: Reading) -> list[int]:
+    """How many messages of each block lie before the turn that waits for the model."""
+    current = reading.current or WHOLE
+    return [sum(row.seq < current for row in block) for block in reading.blocks]

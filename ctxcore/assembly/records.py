@@ -31,6 +31,13 @@ class Compaction:
     """Tool outputs behind the cut with the text that stands for them."""
     covered_messages: int = 0
     """How many messages a reader would count as summarized, system messages left out."""
+    source_tokens: int = 0
+    """What the summary stands for, in all."""
+    source_chars: int = 0
+    seen_until: int = 0
+    """The newest message there was when it was made."""
+    summarizer: str = ""
+    """What wrote the summary, e.g. `extractive`."""
     generation: int = 0
     """How often this summary was made from a summary; 0 where it quotes the originals."""
     language: Language = "en"
@@ -44,6 +51,16 @@ class Compaction:
     def is_truncation(self) -> bool:
         """Whether it covers messages without standing for them."""
         return self.covered_until > self.summarized_until
+
+    @property
+    def compression_rate(self) -> float:
+        """How much shorter the summary is than what it stands for: 1 - summary / source."""
+        return 1 - self.summary_tokens / self.source_tokens if self.source_tokens else 0.0
+
+    @property
+    def saved_ratio(self) -> float:
+        """How much smaller the input became: 1 - after / before."""
+        return 1 - self.after_tokens / self.before_tokens if self.before_tokens else 0.0
 
     @property
     def last_seq(self) -> int:

@@ -6,17 +6,19 @@ Sizes are bounds that grow no faster than the budget, so a larger budget never k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.items import from_row
+from ctxcore.assembly.items import elide_item, from_row
 from ctxcore.assembly.layout import Layout, LayoutMaker
-from ctxcore.assembly.reading import Reading
+from ctxcore.assembly.reading import WHOLE, Reading
 from ctxcore.assembly.repairs import Repairer, is_json_object, is_sayable
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import text_message
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
+
+_LEAST_ELIDED_TOKENS = 48  # less says nothing of an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,8 @@ class Choice:
 
     first_block: int
     fits: bool
+    skipped: frozenset[int] = frozenset()
+    """Blocks behind it that are left out."""
 
 
 def choose_recent(
@@ -54,6 +58,74 @@ def choose_recent(
         if sent + rest.tokens(first) <= available_tokens:
             best = first
     return Choice(first_block=last if best is None else best, fits=best is not None)
+
+
+def choose_chains(
+    reading: Reading,
+    maker: LayoutMaker,
+    *,
+    uncovered: int,
+    available_tokens: int,
+    recent_tokens: int,
+    counter: TokenCounter,
+) -> Choice:
+    """The newest blocks within `recent_tokens`; a chain of calls that does not fit is skipped.
+
+    A message that does not fit ends the choice, as the end of the budget. Source: the second
+    design, section 1.3.
+    """
+    blocks = reading.blocks
+    sizes = [_size(block, None, frozenset(), counter) for block in blocks]
+    last = len(blocks) - 1 if reading.open_block else len(blocks)
+    rest = _Rest(reading, maker, uncovered, counter)
+    hole, pins = maker.hole_tokens(uncovered), set(reading.anchors.pinned)
+    first, used, skipped = last, float(sum(sizes[last:])), set[int]()
+
+    def fits(tokens: float, start: int) -> bool:
+        return tokens <= recent_tokens and tokens + rest.tokens(start) <= available_tokens
+
+    is_fitting = used + rest.tokens(last) <= available_tokens
+    for at in range(last - 1, -1, -1):
+        left_out = hole + sum(row.sent_tokens for row in blocks[at] if row.seq in pins)
+        if fits(used + sizes[at], at):
+            first, used = at, used + sizes[at]
+        elif len(blocks[at]) > 1 and fits(used + left_out, first):
+            skipped.add(at)
+            used += left_out
+        else:
+            break
+    inner = frozenset(at for at in skipped if at > first)
+    return Choice(first_block=first, fits=is_fitting, skipped=inner)
+
+
+def elide_newest(
+    reading: Reading,
+    maker: LayoutMaker,
+    choice: Choice,
+    *,
+    uncovered: int,
+    room_tokens: int,
+    counter: TokenCounter,
+) -> Layout | None:
+    """The layout with the newest message of the history elided, where none of it fits whole.
+
+    None where something fits, or where there is nothing to elide. Source: the first design's
+    resolutions.
+    """
+    at, current = choice.first_block - 1, reading.current or WHOLE
+    fitting = reading.blocks[choice.first_block :]
+    if at < 0 or any(block[0].seq < current for block in fitting):
+        return None
+    newest = reading.blocks[at][0]
+    if newest.seq >= current or newest.message.calls or newest.message.is_tool_result:
+        return None
+    layout = maker.make(at, uncovered - sum(map(len, reading.blocks[at:])))
+    item = layout.recent[0]
+    limit = item.tokens - (layout.tokens - room_tokens)
+    elided = elide_item(item, limit, counter, reason="elided to fit its share")
+    if limit < _LEAST_ELIDED_TOKENS or elided.tokens > limit:
+        return None
+    return replace(layout, recent=(elided, *layout.recent[1:]))
 
 
 class _Rest:

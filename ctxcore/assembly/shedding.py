@@ -98,4 +98,4 @@ def _apply(layout: Layout, part: str, room: int, shrink: Shrink) -> Layout:
             break
         items[at] = shrink(item, over)
         over -= item.tokens - items[at].tokens
-    return replace(layout, **{part: tuple(items)})
+    return replace(layout, **{part: tuple(items)})  # type: ignore[arg-type]  # `part` names items

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message
-from ctxcore.policy import SummaryPlace
+from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 
 NO_RESULT = "[no result recorded]"
@@ -23,15 +23,37 @@ _ACKNOWLEDGE: Mapping[Language, str] = {
 }
 
 
+ACKNOWLEDGED: frozenset[SummaryPlace] = frozenset({"tagged", "pair"})
+"""The places where the assistant answers a summary, so that roles alternate."""
+HOISTED: frozenset[SummaryPlace] = frozenset({"second_system", "headed_system"})
+"""The places right behind the system prompt."""
+
+_POINTS_TITLE: Mapping[Language, str] = {"en": "[Conversation summary]", "zh": "【对话历史总结】"}
+_STORY_TITLE: Mapping[Language, str] = {"en": "[Summary of what came before]", "zh": "[对话摘要]"}
+
+
 def acknowledgement(language: Language) -> Message:
     """What the assistant says after a summary, so that roles alternate."""
     return text_message("assistant", _ACKNOWLEDGE[language])
 
 
 def summary_message(record: Compaction, place: SummaryPlace) -> Message:
-    """The user message that carries a record's summary."""
-    if place == "pair":
-        return text_message("user", f"{_pair_header(record)}\n{record.summary}")
+    """The message that carries a record's summary."""
+    match place:
+        case "pair":
+            return text_message("user", f"{_pair_header(record)}\n{record.summary}")
+        case "second_system":
+            title = _POINTS_TITLE[record.language]
+            return text_message("system", f"{title}\n{record.summary}\n---")
+        case "headed_system":
+            return text_message("system", f"{_size_header(record)} {record.summary}")
+        case "user":
+            return text_message("user", f"{_STORY_TITLE[record.language]}\n{record.summary}")
+        case "tagged":
+            return _tagged(record)
+
+
+def _tagged(record: Compaction) -> Message:
     safe = record.summary.replace("</conversation_summary>", "‹/conversation_summary›")
     return text_message("user", f"<conversation_summary>\n{safe}\n</conversation_summary>")
 
@@ -40,6 +62,13 @@ def _pair_header(record: Compaction) -> str:
     if record.language == "zh":
         return f"[上下文：之前对话的总结（{record.covered_messages} 轮）]："
     return f"[Context: Summary of earlier conversation ({record.covered_messages} turns)]:"
+
+
+def _size_header(record: Compaction) -> str:
+    source, summary = record.source_chars, len(record.summary)
+    if record.language == "zh":
+        return f"[历史对话总结 · 原文{source}字，总结{summary}字]"
+    return f"[Conversation summary · source {source} chars, summary {summary} chars]"
 
 
 def gap_message(messages: int, language: Language) -> Message:

@@ -12,6 +12,7 @@ import typer
 
 from ctxcore import __version__
 from ctxcore.cli.compacting import run_compact
+from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 
@@ -48,3 +49,4 @@ def _main(
 app.command("inspect")(run_inspect)
 app.command("fit")(run_fit)
 app.command("compact")(run_compact)
+app.command("compare")(run_compare)

@@ -1,28 +1,62 @@
-"""Owns turning options into a policy; options that contradict each other are usage errors."""
+"""Owns turning options into a policy; what contradicts or cannot be read is a usage error.
+
+Options win over the file, the file over the environment, that over the preset.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
-from ctxcore.policy import Policy
+from ctxcore.errors import ContextError
+from ctxcore.policy.values import Policy
+
+_ABSOLUTE = ("system_estimate_tokens", "router_tokens", "upper_tokens", "lower_tokens")
 
 
-def choose_policy(preset: str, window: int | None, max_tokens: int | None) -> Policy:
-    """The preset under a window of the caller's own; its absolute numbers shrink with it.
+def choose_policy(
+    preset: str | None, window: int | None, max_tokens: int | None, config: Path | None = None
+) -> Policy:
+    """The policy that options, file and environment make, under a window of the caller's own.
+
+    Absolute numbers shrink with the window.
 
     Raises:
-        typer.BadParameter: there is no such preset, or both a window and a budget are named.
+        typer.BadParameter: there is no such preset, both a window and a budget are named, or file
+            or environment say what is not allowed.
     """
-    if preset not in Policy.presets():
+    if preset is not None and preset not in Policy.presets():
         known = ", ".join(Policy.presets())
         raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint="--preset")
-    if window is not None and max_tokens is not None:
-        problem = "names the whole input, --window input plus reply; use one of them"
-        raise typer.BadParameter(problem, param_hint="--max-tokens")
-    policy = Policy.preset(preset)
+    check_one_budget(window, max_tokens)
+    policy = _load(preset, config)
     if window is None:
         return policy
     whole = policy.window_tokens or window
     smaller = min(window, whole)
-    system = policy.system_estimate_tokens * smaller // whole
-    return policy.override(window_tokens=smaller, system_estimate_tokens=system)
+    absolute = {name: getattr(policy, name) for name in _ABSOLUTE}
+    scaled = {
+        name: tokens * smaller // whole for name, tokens in absolute.items() if tokens is not None
+    }
+    return policy.override(window_tokens=smaller, **scaled)
+
+
+def check_one_budget(window: int | None, max_tokens: int | None) -> None:
+    """Refuses a window and an input budget at once.
+
+    Raises:
+        typer.BadParameter: both are named.
+    """
+    if window is not None and max_tokens is not None:
+        problem = "names the whole input, --window input plus reply; use one of them"
+        raise typer.BadParameter(problem, param_hint="--max-tokens")
+
+
+def _load(preset: str | None, config: Path | None) -> Policy:
+    from ctxcore.settings.loading import load_policy
+
+    try:
+        return load_policy(preset, config=config)
+    except ContextError as error:
+        raise typer.BadParameter(str(error)) from error

@@ -11,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxcore.cli.about import short_names
+from ctxcore.cli.asking import NEEDS_YES
 from ctxcore.cli.compacting import Compacted
 from ctxcore.cli.context_documents import context_document
 from ctxcore.cli.context_views import budget_line, context_details, counts_line, size_line
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
 from ctxcore.cli.texts import ESTIMATED, amount, block, one_line, percent, plural
-from ctxcore.compaction.compacting import CompactionResult
+from ctxcore.compaction.results import CompactionResult
 from ctxcore.messages.values import JsonObject, JsonValue
 
 
@@ -38,6 +39,10 @@ def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
         "tokens_saved": result.tokens_saved,
+        "needs_confirmation": result.needs_confirmation,
+        "summarizer": compacted.writer or "extractive",
+        "cost": result.cost,
+        "seconds": round(result.seconds, 3),
         "folded": list(result.folded),
         "summary": result.summary,
         "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
@@ -55,6 +60,7 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
             ("policy", preset),
             ("budget", budget_line(result.context.budget)),
             ("outcome", _outcome(result)),
+            ("written by", _writer(compacted)),
             ("trigger", str(result.trigger or "")),
             ("gain", _gain(result)),
             ("facts lost", ", ".join(map(one_line, result.facts_lost or ()))),
@@ -75,7 +81,21 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
 def _outcome(result: CompactionResult) -> Text:
     if result.applied:
         return Text(f"compacted ({result.strategy})", style="green")
-    return Text(f"nothing done: {result.reason}", style="yellow")
+    return Text(f"nothing done: {_why_not(result)}", style="yellow")
+
+
+def _why_not(result: CompactionResult) -> str:
+    return NEEDS_YES if result.needs_confirmation else one_line(result.reason)
+
+
+def _writer(compacted: Compacted) -> str:
+    """The model that wrote the summary, how long it took and what it cost."""
+    result = compacted.result
+    if compacted.writer is None or not result.seconds:
+        return ""
+    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
+    wrote = "" if result.summary_written else ", no summary"
+    return f"{one_line(compacted.writer)}: {result.seconds:.1f} s, {cost}{wrote}"
 
 
 def _gain(result: CompactionResult) -> str:
@@ -126,7 +146,7 @@ def compacted_table(compacted: Sequence[Compacted], *, failures: int) -> Iterato
             amount(result.after_tokens, is_exact=is_exact) if result.applied else "",
             less,
             amount(result.context.tokens, is_exact=is_exact),
-            result.strategy if result.applied else f"nothing done: {result.reason}",
+            result.strategy if result.applied else f"nothing done: {_why_not(result)}",
         )
     yield table
     all_exact = all(one.result.context.is_exact for one in compacted)

@@ -11,6 +11,7 @@ from ctxcore.cli.about import About
 from ctxcore.cli.choices import choose_policy
 from ctxcore.cli.options import (
     AsJson,
+    Config,
     ConversationId,
     MaxTokens,
     Model,
@@ -27,7 +28,7 @@ from ctxcore.cli.running import run_over, shows_details
 if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.formats.values import Transcript
-    from ctxcore.policy import Policy
+    from ctxcore.policy.values import Policy
 
 Overwrite = Annotated[
     bool, typer.Option("--force", "--overwrite", help="Let --out overwrite a file.")
@@ -47,7 +48,8 @@ def run_fit(
     max_tokens: MaxTokens = None,
     model: Model = None,
     window: Window = None,
-    preset: Preset = "default",
+    preset: Preset = None,
+    config: Config = None,
     only_id: ConversationId = None,
     show: Show = False,
     out: Out = None,
@@ -62,7 +64,7 @@ def run_fit(
     from ctxcore.cli.context_documents import context_document
     from ctxcore.cli.fitting_views import fitted_details, fitted_table
 
-    policy = choose_policy(preset, window, max_tokens)
+    policy = choose_policy(preset, window, max_tokens, config)
     check_out(out, overwrite=overwrite, option="--force")
     outcome = run_over(paths, lambda t: _fit(t, policy, max_tokens, model), only_id=only_id)
     fitted = outcome.done
@@ -73,14 +75,14 @@ def run_fit(
         results = (
             {
                 **one.about.to_dict(),
-                "preset": preset,
+                "preset": policy.name,
                 **context_document(one.context, with_messages=show),
             }
             for one in fitted
         )
         print_json(outcome.to_dict("fit", results))
     elif show or shows_details(paths, outcome, show_all=show_all):
-        print_all([part for one in fitted for part in fitted_details(one, preset, show=show)])
+        print_all([part for one in fitted for part in fitted_details(one, policy.name, show=show)])
     elif fitted:
         print_all(fitted_table(fitted, failures=len(outcome.failures)))
     raise typer.Exit(outcome.exit_code)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ctxcore.policy.values import Policy
+
 Paths = Annotated[
     list[Path],
     typer.Argument(
@@ -57,7 +59,22 @@ MaxTokens = Annotated[
     ),
 ]
 Preset = Annotated[
-    str, typer.Option("--preset", metavar="NAME", help="The policy: default or sliding-summary.")
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help=f"The policy: {', '.join(Policy.presets())}; else what file or environment name.",
+        show_default=False,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A YAML file with values of the policy; they win over CTXCORE_… variables.",
+        show_default=False,
+    ),
 ]
 Out = Annotated[
     Path | None,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ctxcore.cli.output import print_error, stderr
-from ctxcore.errors import BudgetError, ContextError, FormatError
+from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
 from ctxcore.messages.values import JsonObject
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STDIN = Path("-")
+_FAILING = (BudgetError.__name__, CompactionRefusedError.__name__)
 _MANY_FILES = 4  # fewer are read before a bar could be seen
 _MOST_DETAILS = 10  # of one file; a session with its sub-agents rarely has more
 
@@ -66,9 +67,9 @@ class Outcome(Generic[T]):
 
     @property
     def exit_code(self) -> int:
-        """1 if nothing was read or a budget cannot work, else 0."""
-        is_over = any(failure.kind == BudgetError.__name__ for failure in self.failures)
-        return 1 if is_over or not self.done else 0
+        """1 if nothing was read, a budget cannot work or a person refused, else 0."""
+        is_failed = any(failure.kind in _FAILING for failure in self.failures)
+        return 1 if is_failed or not self.done else 0
 
     def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
         """The document that `--json` prints."""

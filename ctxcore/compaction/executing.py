@@ -6,19 +6,19 @@ fails, a truncation takes its place, so that the same over-long input is never s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import Counted, HistoryView, shorten_row
+from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.measuring import input_size
-from ctxcore.compaction.planning import CompactionPlan, summary_limit
+from ctxcore.compaction.measuring import input_size, measure
+from ctxcore.compaction.planning import EMERGENCY, CompactionPlan
+from ctxcore.compaction.summarizing import Summarizing
+from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
 from ctxcore.errors import SummarizerError
-from ctxcore.messages.values import Message
-from ctxcore.summarizers.checks import check_summary
-from ctxcore.summarizers.language import detect_language
-from ctxcore.summarizers.protocol import Language, Summarizer, SummaryRequest
+from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,18 @@ class Outcome:
     steps: tuple[Step, ...] = ()
     failed: bool = False
     """Whether the summarizer failed, even if a truncation took its place."""
+    strategy: str = ""
+    """What was done in the end: the plan's, or the truncation that took its place."""
+    usages: tuple[SummaryUsage, ...] = ()
+    """The requests that the summary took, refused ones too."""
+    seconds: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """What the summary cost in US dollars; None where nothing or something unknown was paid."""
+        costs = [usage.cost for usage in self.usages]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known and len(known) == len(costs) else None
 
 
 def execute(
@@ -58,7 +70,14 @@ def execute(
     `is_forced`: no minimum gain is asked for.
     """
     executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer)
-    return executor.run(is_needed=is_needed, is_forced=is_forced)
+    begun = time.perf_counter()
+    outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
+    return replace(
+        outcome,
+        strategy=outcome.strategy or plan.strategy,
+        usages=tuple(executor.usages),
+        seconds=time.perf_counter() - begun,
+    )
 
 
 class _Executor:
@@ -75,15 +94,28 @@ class _Executor:
         self._call = call
         self._active = active
         self._summarizer = summarizer
+        self.usages: list[SummaryUsage] = []
 
     def run(self, *, is_needed: bool, is_forced: bool) -> Outcome:
         shortened = self._with_shortened()
         gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
+        if self._plan.fold and self._plan.fold_as == "truncation":
+            return self._judge(self._covering(shortened), shortened, "", gain)
         outcome = self._fold(shortened, gain)
-        if outcome.record is not None or not (is_needed and self._plan.fold):
+        if outcome.record is not None:
             return outcome
-        truncated = self._judge(self._covering(shortened), shortened, outcome.reason, 0.0)
-        return outcome if truncated.record is None else truncated
+        instead = self._instead(shortened, outcome.reason, is_needed=is_needed)
+        return outcome if instead is None or instead.record is None else instead
+
+    def _instead(self, shortened: Compaction, failure: str, *, is_needed: bool) -> Outcome | None:
+        """A truncation in place of a summary that failed, where one is allowed."""
+        cut = self._plan.emergency_until
+        if cut is not None:
+            record = self._covering(shortened, cut)
+            return replace(self._judge(record, shortened, failure, 0.0), strategy=EMERGENCY)
+        if is_needed and self._plan.fold:
+            return self._judge(self._covering(shortened), shortened, failure, 0.0)
+        return None
 
     def _fold(self, shortened: Compaction, gain_ratio: float) -> Outcome:
         try:
@@ -91,6 +123,13 @@ class _Executor:
         except SummarizerError as error:
             return Outcome(record=None, reason=str(error), failed=True)
         return self._judge(record, shortened, "", gain_ratio)
+
+    def _with_summary(self, shortened: Compaction) -> Compaction:
+        record = self._covering(shortened)
+        summarizing = Summarizing(
+            self._view, self._call, self._active, self._summarizer, report=self.usages.append
+        )
+        return summarizing.summarized(record)
 
     def _judge(
         self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
@@ -105,9 +144,18 @@ class _Executor:
             problem = f"too little gain: {before:,} tokens before, {after:,} after"
         if problem:
             return Outcome(record=None, reason=problem, steps=steps, failed=True)
-        reason = f"{failure}; truncated instead" if failure else str(self._plan.trigger)
-        done = replace(record, before_tokens=before, after_tokens=after, reason=reason)
+        why = self._plan.reason or str(self._plan.trigger)
+        done = replace(record, seen_until=self._view.count())
+        reason = (f"{failure}; truncated instead" if failure else why) + self._advice(done)
+        done = replace(done, before_tokens=before, after_tokens=after, reason=reason)
         return Outcome(record=done, reason=reason, steps=steps, failed=bool(failure))
+
+    def _advice(self, record: Compaction) -> str:
+        """What is left to a person where a rule asks again at once. Source: the `pi` design."""
+        if self._plan.trigger.rule == ASKED:
+            return ""
+        again = find_trigger(measure(self._view, self._call, record), self._call)
+        return f"; still over ({again}): {NEW_SESSION}" if again else ""
 
     def _steps(
         self, record: Compaction, shortened: Compaction, after: int, failure: str
@@ -115,29 +163,37 @@ class _Executor:
         before = self._plan.before_tokens
         for planned in self._plan.steps:
             is_last = planned is self._plan.steps[-1]
-            size = after if is_last else input_size(self._view, self._call, shortened)
+            size = after if is_last else self._size_after(planned.strategy, shortened, after)
             outcome = f"truncated: {failure}" if failure and is_last else "done"
             yield Step(
                 strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
             )
             before = size
 
+    def _size_after(self, strategy: str, shortened: Compaction, after: int) -> int:
+        """The input after a step that others followed."""
+        if strategy == "shorten_tool_outputs":
+            return input_size(self._view, self._call, shortened)
+        planned = next(step for step in self._plan.steps if step.strategy == strategy)
+        return max(after, planned.expected_tokens)
+
     def _with_shortened(self) -> Compaction:
-        """The active record with the tool outputs of the plan shortened."""
+        """The active record with the tool outputs of the plan shortened; a new session has none."""
+        active = NOTHING_COVERED if self._plan.starts_anew else self._active
         limit = self._call.policy.shorten_over_tokens
-        texts = dict(self._active.shortened)
+        texts = dict(active.shortened)
         for row in self._view.get(self._plan.shorten):
             texts[row.seq] = shorten_row(row, limit, self._call.counter).short or ""
         return replace(
-            self._active,
+            active,
             shortened=tuple(sorted(texts.items())),
             trigger=self._plan.trigger.rule,
             strategies=tuple(step.strategy for step in self._plan.steps),
         )
 
-    def _covering(self, shortened: Compaction) -> Compaction:
+    def _covering(self, shortened: Compaction, cut: int | None = None) -> Compaction:
         """`shortened` moved up to the plan's cut, its summary as it was."""
-        cut = self._plan.covered_until
+        cut = self._plan.covered_until if cut is None else cut
         anchors = self._view.anchors()
         pins = set(anchors.pinned) - set(anchors.system)
         return replace(
@@ -147,77 +203,3 @@ class _Executor:
             pins=tuple(sorted(seq for seq in pins if seq <= cut)),
             shortened=tuple((seq, text) for seq, text in shortened.shortened if seq > cut),
         )
-
-    def _with_summary(self, shortened: Compaction) -> Compaction:
-        record = self._covering(shortened)
-        rows = self._source(record)
-        source_tokens = sum(row.sent_tokens for row in rows)
-        messages = tuple(_said(row) for row in rows)
-        is_first = not self._active.summary
-        language = detect_language(messages) if is_first else self._active.language
-        text = self._summarize(messages, source_tokens, language)
-        everything = self._view.totals().messages
-        behind = self._view.totals(after=record.covered_until).messages
-        return replace(
-            record,
-            summary=text,
-            summary_tokens=self._call.counter.count(text),
-            summarized_until=record.covered_until,
-            covered_messages=everything - behind,
-            generation=0 if is_first else self._active.generation + 1,
-            language=language,
-        )
-
-    def _source(self, record: Compaction) -> list[Counted]:
-        """What the summary newly stands for: truncated messages too, nothing that stays shown.
-
-        The last user message is shown now, but no longer once it is answered.
-        """
-        anchors = self._view.anchors()
-        shown = {*record.pins, *record.kept, *self._whole_goal()}
-        out = {*anchors.excluded, *anchors.system, *shown}
-        released = {*self._active.pins, *self._active.kept}  # and not summarized until now
-        new = range(self._active.summarized_until + 1, record.covered_until + 1)
-        return self._view.get({*released, *new} - out)
-
-    def _whole_goal(self) -> list[int]:
-        """The goal, if all of it stays in the context for good."""
-        goal = self._view.anchors().goal
-        if goal is None or self._view.get([goal])[0].tokens > self._call.policy.goal_max_tokens:
-            return []
-        return [goal]
-
-    def _summarize(
-        self, messages: tuple[Message, ...], source_tokens: int, language: Language
-    ) -> str:
-        counter, policy = self._call.counter, self._call.policy
-        source = source_tokens + counter.count(self._active.summary)
-        assert self._call.budget is not None  # `for_trigger` gave it one
-        limit = summary_limit(policy.summary_source_ratio, self._call.budget, source)
-        text = self._ask(
-            SummaryRequest(
-                messages=messages,
-                previous=self._active.summary,
-                max_tokens=limit,
-                language=language,
-            )
-        )
-        return check_summary(text, source_tokens=source, counter=counter, max_tokens=limit)
-
-    def _ask(self, request: SummaryRequest) -> str:
-        try:
-            text: object = self._summarizer.summarize(request)
-        except SummarizerError:
-            raise
-        except Exception as error:  # a caller's summarizer may raise anything; nothing changes
-            raise SummarizerError(problem=f"{type(error).__name__}: {error}") from error
-        if not isinstance(text, str):
-            raise SummarizerError(problem=f"it is {type(text).__name__}, not text")
-        return text
-
-
-def _said(row: Counted) -> Message:
-    """The message with its function's name, so that a summarizer can say whose output it is."""
-    if row.message.is_tool_result and not row.message.name:
-        return replace(row.message, name=row.function_name or None)
-    return row.message

@@ -1,7 +1,7 @@
-"""Owns measuring a session against its budget, and the rules by which a compaction starts.
+"""Owns measuring a session: the one measurement that every rule of a compaction looks at.
 
-One measurement feeds every rule; a rule that fires says so with its numbers. Nothing here reads
-more than a compaction record and the totals behind it.
+Nothing here reads more than a compaction record and the totals behind it; where a policy counts by
+a rule of its own, the newest messages too.
 """
 
 from __future__ import annotations
@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from ctxcore.assembly.building import NOTHING_COVERED, Builder, Call, build_context
+from ctxcore.assembly.adapting import adapted, ruled
+from ctxcore.assembly.building import (
+    NOTHING_COVERED,
+    Builder,
+    Call,
+    at_rest,
+    build_at_rest,
+    build_context,
+)
 from ctxcore.assembly.history import Counted, HistoryView, with_short
 from ctxcore.assembly.items import Item, total
 from ctxcore.assembly.layout import Layout
-from ctxcore.assembly.reading import Reader
+from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.messages.values import text_message
+from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
 
-ASKED = "asked for"
+_ANSWER_TOKENS = 4_000  # in which the newest answer starts, if it is near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +37,32 @@ class Measure:
 
     fixed_tokens: int
     """Framing, tools, system, knowledge, goal, pins, kept blocks: all but summary and messages."""
+    gap_tokens: int
+    """The marker of what was truncated."""
     summary_tokens: int
     uncovered_tokens: int
     uncovered_messages: int
+    current_messages: int = 0
+    """Those of them in the turn that waits for the model; counted only where the policy asks."""
+    system_messages: int = 0
+    turns: int = 0
+    """User messages since the last compaction; counted only where the policy asks."""
+    is_at_rest: bool = False
+    """Whether there is so little that everything is sent as it is."""
+    is_marked: bool = False
+    """Whether the model has asked for a compaction itself since the last one."""
+    by_rule: Measure | None = None
+    """The same as the policy's triggers count it, where that is not the model's counter."""
+
+    @property
+    def ruling(self) -> Measure:
+        """What the triggers compare."""
+        return self.by_rule or self
 
     @property
     def input_tokens(self) -> int:
         """The whole input."""
-        return self.fixed_tokens + self.history_tokens
+        return self.fixed_tokens + self.gap_tokens + self.history_tokens
 
     @property
     def history_tokens(self) -> int:
@@ -43,33 +70,54 @@ class Measure:
         return self.summary_tokens + self.uncovered_tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
-    """The rule that asked for a compaction, with the numbers it compared."""
-
-    rule: str
-    numbers: tuple[tuple[str, int], ...]
-
-    def __str__(self) -> str:
-        return f"{self.rule}: " + ", ".join(f"{name} {value:,}" for name, value in self.numbers)
-
-
 def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> Measure:
     """How large the input of a session is under `active`, flat in the length of its history."""
     active = active or NOTHING_COVERED
+    if build_at_rest(view, call, active) is not None:
+        return replace(_measure(view, at_rest(call), active), is_at_rest=True)
+    measured = _measure(adapted(view, call.policy, call.counter), call, active)
+    if call.rule is None:
+        return measured
+    by_rule = _measure(ruled(view, call.policy, call.counter, call.rule), call.by_rule, active)
+    return replace(measured, by_rule=by_rule)
+
+
+def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     reading = Reader(view, active, call.policy, call.counter).read(1)
     builder = Builder(view, call, active)
-    layout = builder.maker(reading).make(len(reading.blocks), 0)
+    maker = builder.maker(reading)
+    layout = maker.make(len(reading.blocks), 0)
     covered = active.covered_until
     uncovered = view.totals(after=covered)
     hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
     saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
         fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + _knowledge(call),
+        gap_tokens=maker.hole_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         uncovered_tokens=uncovered.tokens - saved,
         uncovered_messages=uncovered.messages - len(hidden),
+        current_messages=_current_messages(view, reading, call.policy, covered),
+        system_messages=len(reading.system),
+        turns=view.turns(after=active.seen_until) if call.policy.max_turns else 0,
+        is_marked=_is_marked(view, call.policy.summary_marker, active),
     )
+
+
+def _is_marked(view: HistoryView, marker: str | None, active: Compaction) -> bool:
+    """Whether the newest answer holds the marker and no compaction has seen it."""
+    if marker is None:
+        return False
+    rows = reversed(view.tail(_ANSWER_TOKENS, after=active.covered_until))
+    answer = next((row for row in rows if row.message.role == "assistant"), None)
+    return answer is not None and answer.seq > active.seen_until and marker in answer.message.text
+
+
+def _current_messages(view: HistoryView, reading: Reading, policy: Policy, covered: int) -> int:
+    if policy.lookback_messages is None or reading.current is None:
+        return 0
+    after = max(covered, reading.current - 1)
+    return view.messages(after=after) - sum(seq > after for seq in reading.excluded)
 
 
 def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
@@ -78,50 +126,6 @@ def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
     if call.budget is not None and measured > call.budget.usable_tokens:
         return measured
     return build_context(view, call, active).tokens
-
-
-def find_trigger(measured: Measure, call: Call) -> Trigger | None:
-    """The first rule that asks for a compaction; None if the session may go on as it is."""
-    policy, budget = call.policy, call.budget
-    if budget is None or not policy.is_automatic:
-        return None
-    lookback = policy.lookback_messages
-    if lookback is not None and measured.uncovered_messages > lookback + 1:
-        numbers = (("uncovered messages", measured.uncovered_messages), ("looked at", lookback))
-        return Trigger(rule="beyond the lookback", numbers=numbers)
-    on_input = policy.trigger_on == "input"
-    size = measured.input_tokens if on_input else measured.history_tokens
-    if size >= budget.trigger_tokens and measured.uncovered_messages >= policy.min_messages:
-        numbers = (("tokens", size), ("trigger", budget.trigger_tokens))
-        return Trigger(rule=f"{policy.trigger_on} at the trigger", numbers=numbers)
-    return overflow(measured, call)
-
-
-def overflow(measured: Measure, call: Call) -> Trigger | None:
-    """The rule that an input larger than usable cannot be sent whole."""
-    if call.budget is None or measured.input_tokens <= call.budget.usable_tokens:
-        return None
-    numbers = (("tokens", measured.input_tokens), ("usable", call.budget.usable_tokens))
-    return Trigger(rule="input above usable", numbers=numbers)
-
-
-def asked(measured: Measure) -> Trigger:
-    """The rule that a person or a program asked."""
-    return Trigger(rule=ASKED, numbers=(("tokens", measured.input_tokens),))
-
-
-def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool = True) -> Call:
-    """`call` as a compaction for `trigger` plans with it.
-
-    Somebody who asks wants a smaller input even below the target: half of it is the target then,
-    unless they named one themselves (`halves=False`). An unknown window is planned for as if the
-    input filled it.
-    """
-    budget = call.budget or call.policy.input_budget(measured.input_tokens)
-    if trigger.rule == ASKED and halves:
-        target = min(budget.target_tokens, measured.input_tokens // 2)
-        budget = call.policy.retarget(budget, target)
-    return replace(call, budget=budget)
 
 
 def _fixed(layout: Layout, covered: int) -> int:

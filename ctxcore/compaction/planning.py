@@ -1,28 +1,30 @@
 """Owns deciding what a compaction does: where it cuts, what it shortens; it calls no model.
 
-Strategies have one shape: a draft in, a draft with less in it out. They run in the policy's order
-until the expected input is at the target, so a ladder is a list.
+Strategies run in the policy's order until the expected input is at the target. They look at the
+sizes that the policy's triggers count; what a plan says of the input is in the model's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from typing import Literal
 
+from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.texts import acknowledgement, summary_message
-from ctxcore.budget import TokenBudget
-from ctxcore.compaction.measuring import Measure, Trigger, input_size
-from ctxcore.policy import StrategyName
-from ctxcore.tokens.count import count_message
+from ctxcore.compaction.choosing import Choice, Uses, choose
+from ctxcore.compaction.drafting import Draft, Scope
+from ctxcore.compaction.measuring import Measure, input_size
+from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
+from ctxcore.compaction.triggers import ASKED, Trigger
+from ctxcore.policy.values import StrategyName
 
-Block = tuple[Counted, ...]
+FoldAs = Literal["summary", "truncation"]
 
-LEAST_SUMMARY_TOKENS = 48  # a speaker and one sentence
+EMERGENCY = "emergency truncation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +36,28 @@ class CompactionPlan:
 
     trigger: Trigger
     strategy: str
-    """The strategies that take part, joined by ` + `."""
+    """The strategies that take part, joined by ` + `; where the policy chooses, what it chose."""
     keep: tuple[int, ...]
     fold: tuple[int, ...]
     before_tokens: int
     expected_tokens: int
     covered_until: int
+    fold_as: FoldAs = "summary"
+    reason: str = ""
+    """Why it was chosen, where the policy chooses."""
     shorten: tuple[int, ...] = ()
     """Tool outputs to shorten, by sequence number."""
     steps: tuple[PlannedStep, ...] = ()
+    turns_folded: int = 0
+    starts_anew: bool = False
+    """Whether the summary so far and what it kept are left out too."""
+    emergency_until: int | None = None
+    """Where to truncate if the summary fails, whether or not the input is too large."""
+
+    @property
+    def saved_ratio(self) -> float:
+        """How much smaller the input is expected to be: 1 - after / before."""
+        return 1 - self.expected_tokens / self.before_tokens if self.before_tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,215 +69,200 @@ class PlannedStep:
     expected_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What is planned so far: blocks before `cut` fold, `sizes` are those of all blocks."""
-
-    scope: Scope
-    sizes: tuple[int, ...]
-    cut: int = 0
-    shorten: frozenset[int] = frozenset()
-
-    @property
-    def expected_tokens(self) -> int:
-        """The input after this plan, the summary at its longest."""
-        return self.expected_at(self.cut, sum(self.sizes[self.cut :]))
-
-    def expected_at(self, cut: int, kept_tokens: int) -> int:
-        """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
-        scope = self.scope
-        around = scope.fixed_tokens + scope.survivors[cut]
-        return around + kept_tokens + scope.expected_summary(scope.whole[cut])
-
-
-class Scope:
-    """All that strategies look at: the uncovered blocks, the numbers and what may not fold."""
-
-    def __init__(
-        self, reading: Reading, call: Call, budget: TokenBudget, measured: Measure
-    ) -> None:
-        self.blocks = reading.blocks
-        self.policy = call.policy
-        self.budget = budget
-        self.fixed_tokens = measured.fixed_tokens
-        self._summary_tokens = measured.summary_tokens
-        self._reading = reading
-        self._frame_tokens = _summary_frame(call)
-        self.whole = [0, *accumulate(self.sizes())]
-        """What the blocks before each cut take now: the source of a summary."""
-        self.survivors = [0, *accumulate(self._surviving(block) for block in self.blocks)]
-        """What stays of the blocks before each cut: pins, the last user message, the goal."""
-        self.tail_start = self._tail_start(budget.recent_tokens)
-
-    def sizes(self) -> tuple[int, ...]:
-        """What each block takes now."""
-        return tuple(_size(block) for block in self.blocks)
-
-    def tail_within(self, tokens: int) -> int:
-        """The block at which the longest tail within `tokens` starts."""
-        taken = 0
-        for at in range(len(self.blocks) - 1, -1, -1):
-            taken += _size(self.blocks[at])
-            if taken > tokens:
-                return at + 1
-        return 0
-
-    def _tail_start(self, tokens: int) -> int:
-        """Where the part that may not fold starts; it holds the newest block at least."""
-        return min(self.tail_within(tokens), max(0, len(self.blocks) - 1))
-
-    def fresh_from(self) -> int:
-        """The sequence number from which tool outputs are left whole: the newest turns."""
-        turns = self.policy.fresh_turns
-        starts = [b[0].seq for b in self.blocks if b[0].message.role == "user"]
-        if not turns or not starts:
-            return self.blocks[-1][-1].seq + 1 if self.blocks and not turns else 0
-        return starts[-turns] if len(starts) >= turns else 0
-
-    def _surviving(self, block: Block) -> int:
-        anchors = self._reading.anchors
-        always = {anchors.last_user, *anchors.pinned}
-        return sum(
-            row.sent_tokens
-            if row.seq in always
-            else min(row.sent_tokens, self.policy.goal_max_tokens)
-            for row in block
-            if row.seq in always or row.seq == anchors.goal
-        )
-
-    def expected_summary(self, folded_tokens: int) -> int:
-        """The longest summary of `folded_tokens` more; what there is where nothing folds."""
-        if not folded_tokens:
-            return self._summary_tokens
-        source = folded_tokens + self._summary_tokens
-        longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
-        return longest + self._frame_tokens
-
-
-def _summary_frame(call: Call) -> int:
-    """What a summary takes beside its own words, in the language that needs more."""
-    return max(
-        count_message(summary_message(empty, call.policy.summary_place), call.counter)
-        + count_message(acknowledgement(empty.language), call.counter)
-        for empty in (replace(NOTHING_COVERED, language="zh"), NOTHING_COVERED)
-    )
-
-
-def summary_limit(ratio: float, budget: TokenBudget, source_tokens: int) -> int:
-    """How long a summary of `source_tokens` may be."""
-    return min(budget.summary_tokens, max(int(source_tokens * ratio), LEAST_SUMMARY_TOKENS))
-
-
 def plan(
-    view: HistoryView, call: Call, active: Compaction | None, measured: Measure, trigger: Trigger
+    view: HistoryView,
+    call: Call,
+    active: Compaction | None,
+    measured: Measure,
+    trigger: Trigger,
+    *,
+    uses: Uses | None = None,
 ) -> CompactionPlan | None:
     """What to do about `trigger`, with the call that `for_trigger` made for it.
 
-    None if nothing may be folded or shortened.
+    `uses` is what was done in the session so far, for policies that choose. None if nothing may
+    be folded or shortened.
     """
-    assert call.budget is not None  # `for_trigger` gave it one
-    active = active or NOTHING_COVERED
-    reading = Reader(view, active, call.policy, call.counter).read(None)
-    scope = Scope(reading, call, call.budget, measured)
-    draft, steps = _run(Draft(scope=scope, sizes=scope.sizes()), measured.input_tokens)
-    fold = [row.seq for block in scope.blocks[: draft.cut] for row in block]
-    gains = scope.survivors[draft.cut] < scope.whole[draft.cut]
-    enough = gains and len(fold) >= call.policy.min_fold_messages
-    if not (fold and enough) and not draft.shorten:
-        return None
-    before = input_size(view, call, active)
-    return _to_plan(draft, steps, fold if enough else [], active, before, trigger)
+    return _Planner(view, call, active or NOTHING_COVERED, measured, trigger).plan(uses or Uses())
 
 
-def _run(draft: Draft, before: int) -> tuple[Draft, list[PlannedStep]]:
-    steps: list[PlannedStep] = []
-    for name in draft.scope.policy.strategies:
-        tried = _STRATEGIES[name](draft)
-        if tried == draft:
-            continue
-        after = tried.expected_tokens
-        steps.append(PlannedStep(strategy=name, before_tokens=before, expected_tokens=after))
-        draft, before = tried, after
-        if after <= draft.scope.budget.target_tokens:
-            break
-    return draft, steps
-
-
-def _to_plan(
-    draft: Draft,
-    steps: Sequence[PlannedStep],
-    fold: Sequence[int],
-    active: Compaction,
-    before: int,
-    trigger: Trigger,
+def new_session_plan(
+    view: HistoryView, active: Compaction | None, planned: CompactionPlan
 ) -> CompactionPlan:
-    kept = [row.seq for block in draft.scope.blocks[draft.cut :] for row in block]
-    shorten = tuple(seq for seq in kept if seq in draft.shorten)
-    if not shorten:  # all that could be shortened was folded
-        steps = [step for step in steps if step.strategy != "shorten_tool_outputs"]
-    return CompactionPlan(
-        trigger=trigger,
-        strategy=" + ".join(step.strategy for step in steps),
-        keep=tuple(seq - 1 for seq in (*active.kept, *kept)),
+    """`planned` as if a new session began: nothing stays but the turn that waits for its answer.
+
+    Of what was said before only pins and the original request are shown, as in every context.
+    """
+    covered = active.covered_until if active else 0
+    anchors = view.anchors()
+    newest = view.get([view.count()]) if view.count() else []
+    is_waiting = bool(newest) and newest[0].message.role != "assistant"
+    cut = (anchors.last_user or 1) - 1 if is_waiting else view.count()
+    fold = [seq for seq in range(covered + 1, cut + 1) if seq not in anchors.system]
+    return replace(
+        planned,
+        fold_as="truncation",
+        strategy="new_session",
+        covered_until=max(cut, covered),
+        keep=tuple(range(cut, view.count())),
         fold=tuple(seq - 1 for seq in fold),
-        before_tokens=before,
-        expected_tokens=draft.expected_tokens,
-        covered_until=max(fold) if fold else active.covered_until,
-        shorten=shorten,
-        steps=tuple(steps),
+        shorten=(),
+        emergency_until=None,
+        starts_anew=True,
+        turns_folded=view.turns(after=covered) - view.turns(after=max(cut, covered)),
     )
 
 
-def shorten_tool_outputs(draft: Draft) -> Draft:
-    """Tool outputs over the limit, outside the newest turns, stand for themselves shortened."""
-    limit, fresh = draft.scope.policy.shorten_over_tokens, draft.scope.fresh_from()
-    sizes, shorten = list(draft.sizes), set()
-    for at, block in enumerate(draft.scope.blocks):
-        for row in block:
-            is_old = row.message.is_tool_result and row.seq < fresh
-            if is_old and row.sent_tokens > limit:
-                sizes[at] -= row.sent_tokens - limit
-                shorten.add(row.seq)
-    return replace(draft, sizes=tuple(sizes), shorten=frozenset(shorten))
+class _Planner:
+    def __init__(
+        self,
+        view: HistoryView,
+        call: Call,
+        active: Compaction,
+        measured: Measure,
+        trigger: Trigger,
+    ) -> None:
+        self._view = view
+        self._call = call
+        self._active = active
+        self._measured = measured
+        self._trigger = trigger
+        self._own: Scope | None = None
+        self._by_rule: Scope | None = None
+        self._reading = self._read(adapted(view, call.policy, call.counter), call)
 
+    def plan(self, uses: Uses) -> CompactionPlan | None:
+        choice, fold_as = self._choose(uses)
+        draft, drafts = self._run(fold_as)
+        blocks, policy = draft.scope.blocks, self._call.policy
+        fold = [row.seq for block in blocks[: draft.cut] for row in block]
+        gains = draft.scope.survivors[draft.cut] < draft.scope.whole[draft.cut]
+        is_huge = draft.scope.whole[draft.cut] > draft.scope.budget.target_tokens
+        enough = gains and (is_huge or len(fold) >= policy.min_fold_messages)
+        if not (fold and enough) and not draft.short_sizes:
+            return None
+        made = self._to_plan(draft, drafts, fold if enough else [], fold_as)
+        return made if choice is None else self._chosen(made, choice, drafts)
 
-def fold_oldest(draft: Draft) -> Draft:
-    """Folds from the oldest block until the target is reached; the protected tail stays."""
-    target, kept = draft.scope.budget.target_tokens, sum(draft.sizes[draft.cut :])
-    for cut in range(draft.cut, draft.scope.tail_start):
-        if draft.expected_at(cut, kept) <= target:
-            return replace(draft, cut=cut)
-        kept -= draft.sizes[cut]
-    return replace(draft, cut=max(draft.cut, draft.scope.tail_start))
+    def _choose(self, uses: Uses) -> tuple[Choice | None, FoldAs]:
+        policy = self._call.policy
+        if policy.fold_as != "choice":
+            return None, policy.fold_as
+        scope = self._own_scope("truncation")
+        if not turns_to_keep(scope) and self._trigger.rule != ASKED:
+            few = f"{scope.messages + scope.system_messages} messages do not fit"
+            return Choice(method="truncate", reason=few), "truncation"
+        rows = [row for block in scope.blocks for row in block]
+        chars = sum(len(row.message.text) for row in (*rows, *self._reading.system))
+        choice = choose(
+            messages=scope.messages + scope.system_messages,
+            chars=chars,
+            uses=uses,
+            preference=policy.preference,
+            max_summaries=policy.max_summaries,
+        )
+        return choice, "truncation" if choice.method == "truncate" else "summary"
 
+    def _run(self, fold_as: FoldAs) -> tuple[Draft, list[tuple[StrategyName, Draft]]]:
+        """The draft in the model's sizes, and each strategy with the draft it made.
 
-def fold_to_tail(draft: Draft) -> Draft:
-    """Folds all but the newest messages within the target; nothing if everything fits it."""
-    scope = draft.scope
-    cut = scope.tail_within(scope.budget.target_tokens)
-    if scope.policy.lookback_messages is not None:
-        count = sum(len(block) for block in scope.blocks)
-        if count > scope.policy.lookback_messages + 1:
-            cut = max(cut, _cut_leaving(scope.blocks, scope.policy.lookback_target_messages))
-    return replace(draft, cut=min(cut, max(0, len(scope.blocks) - 1)))
+        Where the policy counts itself, its sizes say how far to go; the model's have to fit too.
+        """
+        own = self._own_scope(fold_as)
+        drafts: dict[StrategyName, Draft] = {}
+        draft = self._climb(Draft.of(self._ruling_scope(fold_as) or own), drafts).within(own)
+        if draft.expected_tokens > own.budget.usable_tokens:
+            draft = self._climb(draft, drafts)
+        return draft, [(name, made.within(own)) for name, made in drafts.items()]
 
+    def _climb(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
+        """`draft` after the strategies that the target takes; what each made goes to `drafts`."""
+        for name in self._call.policy.strategies:
+            tried = STRATEGIES[name](draft)
+            if tried == draft:
+                continue
+            drafts[name] = draft = tried
+            if draft.expected_tokens <= draft.scope.budget.target_tokens:
+                break
+        return draft
 
-def _cut_leaving(blocks: Sequence[Block], messages: int) -> int:
-    """The cut behind which at most `messages` messages lie."""
-    count = 0
-    for at in range(len(blocks) - 1, -1, -1):
-        count += len(blocks[at])
-        if count > messages:
-            return at + 1
-    return 0
+    def _ruling_scope(self, fold_as: FoldAs) -> Scope | None:
+        """The sizes that the triggers compare, where they are not the model's own."""
+        rule = self._call.rule
+        if rule is None or self._trigger.is_by_model:
+            return None
+        if self._by_rule is None:
+            view = ruled(self._view, self._call.policy, self._call.counter, rule)
+            reading = self._read(view, self._call.by_rule)
+            self._by_rule = self._scope(reading, self._call.by_rule, self._measured.ruling)
+        return self._by_rule.folding(is_summarized=fold_as == "summary")
 
+    def _own_scope(self, fold_as: FoldAs) -> Scope:
+        """The sizes that the model counts."""
+        if self._own is None:
+            self._own = self._scope(self._reading, self._call, self._measured)
+        return self._own.folding(is_summarized=fold_as == "summary")
 
-def _size(block: Block) -> int:
-    return sum(row.sent_tokens for row in block)
+    def _read(self, view: HistoryView, call: Call) -> Reading:
+        return Reader(view, self._active, call.policy, call.counter).read(None)
 
+    def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
+        assert call.budget is not None  # `for_trigger` gave it one
+        return Scope(reading, call, call.budget, measured)
 
-_STRATEGIES: Mapping[StrategyName, Callable[[Draft], Draft]] = {
-    "shorten_tool_outputs": shorten_tool_outputs,
-    "fold_oldest": fold_oldest,
-    "fold_to_tail": fold_to_tail,
-}
+    def _to_plan(
+        self,
+        draft: Draft,
+        drafts: Sequence[tuple[StrategyName, Draft]],
+        fold: Sequence[int],
+        fold_as: FoldAs,
+    ) -> CompactionPlan:
+        blocks = draft.scope.blocks
+        kept = [row.seq for block in blocks[draft.cut :] for row in block]
+        shorten = tuple(seq for seq in kept if seq in draft.short_sizes)
+        if not shorten:  # all that could be shortened was folded
+            drafts = [one for one in drafts if one[0] != "shorten_tool_outputs"]
+        steps = tuple(self._steps(drafts))
+        return CompactionPlan(
+            trigger=self._trigger,
+            strategy=" + ".join(step.strategy for step in steps),
+            keep=tuple(seq - 1 for seq in (*self._active.kept, *kept)),
+            fold=tuple(seq - 1 for seq in fold),
+            before_tokens=input_size(self._view, self._call, self._active),
+            expected_tokens=draft.expected_tokens,
+            covered_until=max(fold) if fold else self._active.covered_until,
+            fold_as=fold_as,
+            shorten=shorten,
+            steps=steps,
+            turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
+        )
+
+    def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:
+        before, steps = self._measured.input_tokens, []
+        for name, draft in drafts:
+            after = draft.expected_tokens
+            steps.append(PlannedStep(strategy=name, before_tokens=before, expected_tokens=after))
+            before = after
+        return steps
+
+    def _chosen(
+        self,
+        made: CompactionPlan,
+        choice: Choice,
+        drafts: Sequence[tuple[StrategyName, Draft]],
+    ) -> CompactionPlan:
+        """`made` named after what was chosen; a failed summary ends in an emergency truncation."""
+        if made.fold_as == "truncation":
+            is_asked = self._trigger.rule == ASKED
+            is_emergency = not is_asked and [name for name, _ in drafts] == ["fold_to_fit"]
+            strategy = EMERGENCY if is_emergency else "truncate"
+            return replace(made, strategy=strategy, reason=choice.reason)
+        emergency = self._emergency_cut()
+        return replace(made, strategy="summarize", reason=choice.reason, emergency_until=emergency)
+
+    def _emergency_cut(self) -> int | None:
+        """Where only the newest messages are left that fit, by either counter."""
+        own = self._own_scope("truncation")
+        scopes = (own, self._ruling_scope("truncation") or own)
+        cut = max(STRATEGIES["fold_to_fit"](Draft.of(scope)).cut for scope in scopes)
+        return own.blocks[cut - 1][-1].seq if cut else None

@@ -14,8 +14,10 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from ctxcore.assembly.records import CompactionState
-from ctxcore.compaction.compacting import CompactionResult, Messages, Tools, compact
-from ctxcore.policy import Policy
+from ctxcore.compaction.compacting import Messages, Tools, compact
+from ctxcore.compaction.confirming import Confirm
+from ctxcore.compaction.results import CompactionResult
+from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import Summarizer
 
 T = TypeVar("T")
@@ -80,6 +82,7 @@ async def acompact(
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
     force: bool = False,
+    confirm: Confirm | None = None,
 ) -> CompactionResult:
     """`compact` for an event loop; arguments and errors are those of `compact`."""
     return await run_in_thread(
@@ -94,6 +97,7 @@ async def acompact(
             knowledge=knowledge,
             state=state,
             force=force,
+            confirm=confirm,
         )
     )
 

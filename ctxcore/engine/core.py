@@ -11,19 +11,27 @@ from datetime import UTC, datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.confirming import ANSWERS, Answer, Confirm
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
-from ctxcore.engine.compactions import Compactions, Proposal
+from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.desk import Desk, Subject, to_definitions
-from ctxcore.engine.errors import NotAllowedError, PlaceError
+from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.journal import EventJournal, Listener
 from ctxcore.engine.models import ModelCatalog
-from ctxcore.engine.policies import EffectivePolicy, to_policy
+from ctxcore.engine.pending import Pending
+from ctxcore.engine.policies import Deviation, EffectivePolicy, deviations
+from ctxcore.engine.proposals import Proposal
 from ctxcore.engine.recounts import Recounts
-from ctxcore.engine.turns import Asked, RunTool, Turns
+from ctxcore.engine.states import SessionState, session_state
+from ctxcore.engine.tools import RunTool
+from ctxcore.engine.turns import Asked, Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.openai import parse_message, parse_messages
 from ctxcore.messages.values import JsonObject, Message, text_message
+from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     CompactionInfo,
@@ -40,6 +48,7 @@ from ctxcore.summarizers.protocol import Summarizer
 Content = str | Mapping[str, object] | Message
 
 KEPT_AFTER_DELETE = timedelta(days=30)
+_PATIENCE_SECONDS = 60.0  # for a compaction in the background, before a person gets one
 
 
 def _now() -> datetime:
@@ -64,6 +73,9 @@ class ContextEngine:
         gateway: what reaches models; without one nothing is sent, all else works.
         summarizer: what writes summaries; the extractive one without it.
         model: the model of sessions that name none.
+        layers: what environment and file say about policies, from `load_layers()`.
+        confirm: asked before a compaction where the policy wants a person's consent; without it
+            a turn ends as `awaiting_confirmation`, and `answer` goes on with it.
         clock: the time, aware; for tests.
         new_id: makes ids; for tests.
     """
@@ -76,6 +88,8 @@ class ContextEngine:
         gateway: Gateway | None = None,
         summarizer: Summarizer | None = None,
         model: str | None = None,
+        layers: Sequence[Layer] = (),
+        confirm: Confirm | None = None,
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -88,9 +102,13 @@ class ContextEngine:
             new_id=new_id,
             default_model=model,
             recounts=Recounts(store),
+            journal=EventJournal(store, clock),
+            confirm=confirm,
+            layers=tuple(layers),
         )
         self._compactions = Compactions(self._desk)
-        self._turns = Turns(self._desk, self._compactions)
+        self._automatic = Automatic(self._desk, self._compactions)
+        self._turns = Turns(self._desk, self._automatic)
         self._exchange = Exchange(self._desk)
 
     @property
@@ -282,6 +300,7 @@ class ContextEngine:
         knowledge: Mapping[str, str] | None = None,
         max_output_tokens: int | None = None,
         temperature: float | None = None,
+        confirm: Confirm | None = None,
     ) -> Iterator[TurnEvent]:
         """Says `content` to the model and yields what happens; the last event is `TurnEnded`.
 
@@ -300,6 +319,7 @@ class ContextEngine:
             run_tool=run_tool,
             max_output_tokens=max_output_tokens,
             temperature=temperature,
+            confirm=confirm,
         )
         return self._turns.start(asked, _to_message(content))
 
@@ -330,6 +350,61 @@ class ContextEngine:
         )
         return self._turns.resume(asked)
 
+    def answer(
+        self,
+        plan_id: str,
+        answer: Answer,
+        *,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        run_tool: RunTool | None = None,
+        knowledge: Mapping[str, str] | None = None,
+    ) -> Iterator[TurnEvent]:
+        """A person's answer to `ConfirmationNeeded`: goes on with the turn that waits for it.
+
+        "compact" carries the plan out, "drop_oldest" leaves its messages out without a summary,
+        "new_session" goes on in a new one, and "refuse" ends the turn with an error that says how
+        full the context is. What is planned is planned anew, with what was said since.
+
+        Raises (from the iterator):
+            TurnStateError: nothing waits for this answer.
+            StaleProposalError: the active compaction, a mark inside its range or the policy
+                changed since it was asked; continue the turn to be asked anew.
+        """
+        if answer not in ANSWERS:
+            raise TurnStateError(problem=f"{answer!r} is no answer; one of {', '.join(ANSWERS)}")
+        pending = self._automatic.pending(plan_id)
+        self._desk.session(pending.session_id)
+        asked = Asked(
+            session_id=pending.session_id,
+            model=pending.base.model,
+            tools=tools,
+            run_tool=run_tool,
+            knowledge=knowledge or {},
+        )
+        return self._turns.answer(asked, pending, answer)
+
+    def pending(self, session_id: str) -> Pending | None:
+        """The compaction that waits for a person's consent in a session."""
+        self._desk.session(session_id)
+        return self._automatic.pending_of(session_id)
+
+    def state(self, session_id: str) -> SessionState:
+        """What is summarized of a session, in the words of the designs that keep such a state."""
+        self._desk.session(session_id)
+        return session_state(self._desk, session_id)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Tells `listener` every event of this engine's sessions from now on.
+
+        It is called in the thread in which the event happens; the function that comes back ends
+        the subscription.
+        """
+        return self._desk.journal.subscribe(listener)
+
+    def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
+        """Waits for background compactions of a session, or of all; False if time ran out."""
+        return self._desk.jobs.wait(session_id, timeout_seconds)
+
     def interrupt_stale_turns(self) -> list[TurnInfo]:
         """Marks turns that ran in a process which is gone; call it once at start-up."""
         return self._desk.store.interrupt_stale_turns(at=self._desk.clock())
@@ -342,6 +417,8 @@ class ContextEngine:
         Raises:
             BudgetError: what must be kept does not fit.
         """
+        self._desk.session(session_id)
+        self.wait(session_id, _PATIENCE_SECONDS)
         return self._compactions.propose(self._desk.subject(session_id, model=model))
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
@@ -440,6 +517,30 @@ class ContextEngine:
         return self._desk.store.save_policy(
             scope, overrides, by=self._desk.user_id, at=self._desk.clock()
         )
+
+    def save_policies(self, scopes: Sequence[Scope], overrides: JsonObject) -> list[PolicyVersion]:
+        """Saves the same for many scopes, for all or for none, in place of what each had.
+
+        Raises:
+            PolicyError: a field is unknown or a value is outside its range.
+            NotAllowedError: one is somebody else's, and who asks is no operator.
+        """
+        for scope in scopes:
+            self._check_scope(scope)
+        to_policy(overrides)
+        return self._desk.store.save_policies(
+            scopes, overrides, by=self._desk.user_id, at=self._desk.clock()
+        )
+
+    def deviations(self) -> list[Deviation]:
+        """Who has something otherwise than everybody, field by field; for operators."""
+        self._require_operator("the thresholds of all")
+        return deviations(self._desk.store.all_policies(), outer=self._desk.layers)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What environment and file say about policies, widest first."""
+        return self._desk.layers
 
     def _check_scope(self, scope: Scope) -> None:
         is_own = scope.kind in ("user", "user_model") and scope.owner == self._desk.user_id

@@ -12,10 +12,13 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.assembly.building import Call
-from ctxcore.assembly.fitting import budget_of, oversize_tokens, takes_reasoning
+from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.confirming import Confirm
 from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.jobs import Jobs
+from ctxcore.engine.journal import EventJournal
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.engine.policies import EffectivePolicy, merge_layers
 from ctxcore.engine.recounts import Recounts
@@ -23,6 +26,7 @@ from ctxcore.gateway.usage import Price
 from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.policy.layers import Layer
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
@@ -71,6 +75,12 @@ class Desk:
     new_id: Callable[[], str]
     default_model: str | None
     recounts: Recounts
+    journal: EventJournal
+    jobs: Jobs = field(default_factory=Jobs)
+    confirm: Confirm | None = None
+    """Who is asked before a compaction, where nobody else is named."""
+    layers: tuple[Layer, ...] = ()
+    """What environment and file say, widest first; every stored layer is narrower."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
     """Held while a turn computes, never while it waits: many turns at once would starve the other
     threads of the process, an event loop among them, since only one runs at a time."""
@@ -114,7 +124,8 @@ class Desk:
             Scope(kind="session", owner=session.id),
         ]
         found = self.store.policies(scopes)
-        return merge_layers([version for version in found if version], overrides or {})
+        stored = [version for version in found if version]
+        return merge_layers(stored, overrides or {}, outer=self.layers)
 
     def subject(
         self,
@@ -206,4 +217,5 @@ def _to_call(
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge),
         sends_reasoning=takes_reasoning(model),
+        **ruling(effective.policy, model, tools),
     )

@@ -17,6 +17,7 @@ __all__ = [
     "ConfirmationNeeded",
     "ContextBuilt",
     "ReasoningDelta",
+    "SessionStarted",
     "TextDelta",
     "ToolCallRequested",
     "ToolResultAdded",
@@ -62,8 +63,19 @@ class ConfirmationNeeded:
     """A person must decide about a compaction before the turn goes on."""
 
     plan_id: str
+    """What `engine.answer()` is told."""
     before_tokens: int
     expected_tokens: int
+    max_tokens: int
+    messages: int
+    """How many messages would be folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """The turn goes on in a session of its own, as somebody wished."""
+
+    session_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +119,7 @@ TurnEvent: TypeAlias = (
     | CompactionFinished
     | CompactionRejected
     | ConfirmationNeeded
+    | SessionStarted
     | TextDelta
     | ReasoningDelta
     | ToolCallRequested

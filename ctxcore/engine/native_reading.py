@@ -15,10 +15,10 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
-from ctxcore.engine.policies import to_policy
 from ctxcore.errors import ContextError
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.policy.layers import to_policy
 from ctxcore.store.values import CallInfo, ImportedCompaction
 
 # What a line that is JSON but no record of ours makes the parsers raise.

@@ -6,16 +6,12 @@ An effective value comes from the narrowest layer that names it, and each says w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonObject
-from ctxcore.policy import Policy
-from ctxcore.store.values import PolicyVersion, ScopeKind
-
-PRESET_FIELD = "name"
-
-LAYERS: tuple[ScopeKind, ...] = ("default", "group", "user", "user_model", "session")
+from ctxcore.policy.layers import PRESET_FIELD, Layer, merge, to_field
+from ctxcore.policy.values import Policy
+from ctxcore.store.values import PolicyVersion, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,48 +22,66 @@ class EffectivePolicy:
     sources: Mapping[str, str]
     version_id: int | None
     """The newest stored version that takes part; None where nothing is stored."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where exactly environment or file name a field, e.g. `config.yaml, line 4`."""
 
     def source(self, field: str) -> str:
-        """Where the value of `field` comes from: a layer's name, or the preset."""
-        return self.sources.get(field, f"preset {self.policy.name}")
+        """Where the value of `field` comes from.
+
+        `call`, `session`, `user_model`, `user`, `group`, `default` (set for everybody), `file`,
+        `environment`, or the preset, e.g. `preset pi`.
+        """
+        return self.sources.get(field) or f"preset {self.policy.name}"
 
 
-def merge_layers(versions: Sequence[PolicyVersion], overrides: JsonObject) -> EffectivePolicy:
-    """The policy of stored `versions`, widest first, and a caller's `overrides` on top.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """One field that a scope has otherwise than everybody."""
+
+    scope: Scope
+    field: str
+    value: object
+    """What the scope says."""
+    everybody: object
+    """What holds where nothing else is said."""
+
+
+def merge_layers(
+    versions: Sequence[PolicyVersion], overrides: JsonObject, *, outer: Sequence[Layer] = ()
+) -> EffectivePolicy:
+    """The policy of `outer` layers, stored `versions` (both widest first) and a caller's own.
 
     Raises:
         PolicyError: a field is unknown or a value is outside its range.
     """
-    values: JsonObject = {}
-    sources: dict[str, str] = {}
-    for version in versions:
-        values.update(version.overrides)
-        sources.update(dict.fromkeys(version.overrides, version.scope.kind))
-    values.update(overrides)
-    sources.update(dict.fromkeys(overrides, "call"))
+    stored = [Layer(name=one.scope.kind, overrides=one.overrides) for one in versions]
+    merged = merge([*outer, *stored, Layer(name="call", overrides=overrides)])
     return EffectivePolicy(
-        policy=to_policy(values),
-        sources=sources,
+        policy=merged.policy,
+        sources=merged.sources,
+        places=merged.places,
         version_id=max((version.id for version in versions), default=None),
     )
 
 
-def to_policy(values: JsonObject) -> Policy:
-    """The policy that stored overrides make; `name` is the preset they start from.
+def deviations(
+    versions: Sequence[PolicyVersion], *, outer: Sequence[Layer] = ()
+) -> list[Deviation]:
+    """Where scopes differ from what holds for everybody, field by field, in the order given.
 
-    Raises:
-        PolicyError: a field is unknown or a value is outside its range.
+    Where a scope names another preset, that is one deviation: its values are not listed.
     """
-    fields = dict(values)
-    preset = fields.pop(PRESET_FIELD, "default")
-    if not isinstance(preset, str):
-        raise PolicyError(field=PRESET_FIELD, value=preset, allowed=", ".join(Policy.presets()))
-    named = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
-    }
-    try:
-        return Policy.preset(preset).override(**named)
-    except TypeError as error:  # e.g. a field called `self`, or a list where a number belongs
-        raise PolicyError(
-            field="overrides", value=values, allowed=f"fields only; {error}"
-        ) from error
+    house = [version for version in versions if version.scope.kind == "default"]
+    everybody = merge_layers(house, {}, outer=outer).policy
+    return [
+        Deviation(scope=version.scope, field=name, value=own, everybody=common)
+        for version in versions
+        if version.scope.kind != "default"
+        for name, value in _preset_first(version.overrides)
+        for own, common in [(to_field(value), getattr(everybody, name, None))]
+        if own != common
+    ]
+
+
+def _preset_first(overrides: JsonObject) -> list[tuple[str, object]]:
+    return sorted(overrides.items(), key=lambda item: item[0] != PRESET_FIELD)

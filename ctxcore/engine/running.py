@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import TurnLostError
 from ctxcore.engine.events import TurnEnded
+from ctxcore.engine.journal import ASKED_BY_MODEL
+from ctxcore.engine.markers import without_marker
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.values import Message, Text, ToolCall
@@ -33,6 +35,9 @@ class RunningTurn:
         self.state: TurnState = "done"
         self.text = ""
         self.calls: tuple[ToolCall, ...] = ()
+        self.is_answered = False
+        self.moves = False
+        """Whether it goes on in a session of its own."""
         self._desk = desk
         self._partial = turn.partial
         self._stored = (turn.partial, turn.last_seq)
@@ -88,11 +93,16 @@ class RunningTurn:
         self._partial, self._stored = "", ("", places[-1])
         return places
 
-    def add_reply(self, reply: ModelReply) -> int:
-        """Stores a whole answer; its place."""
+    def add_reply(self, reply: ModelReply, marker: str | None = None) -> int:
+        """Stores a whole answer without the marker by which it asks for a compaction; its place."""
         self.calls = reply.calls
-        [seq] = self.add([reply.message])
-        self.text += reply.text
+        said = reply.message
+        message = without_marker(said, marker) if marker else said
+        [seq] = self.add([message])
+        self.text += message.text
+        if message is not said:
+            session_id = self.subject.session.id
+            self._desk.journal.record(ASKED_BY_MODEL, {"seq": seq}, session_id=session_id)
         return seq
 
     def add_partial(self) -> None:

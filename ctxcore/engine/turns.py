@@ -6,43 +6,43 @@ stored while it streams, and the turn ends in a state that says how.
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.compaction.measuring import Trigger
-from ctxcore.engine.compactions import Compactions
+from ctxcore.compaction.confirming import Answer, Confirm
+from ctxcore.compaction.triggers import Trigger
+from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import (
-    CompactionFinished,
-    CompactionRejected,
-    CompactionStarted,
     ContextBuilt,
+    SessionStarted,
     TextDelta,
     ToolCallRequested,
-    ToolResultAdded,
     TurnEvent,
     UsageReported,
 )
+from ctxcore.engine.journal import CONTINUED
+from ctxcore.engine.logs import log_call
+from ctxcore.engine.markers import MarkerFilter
+from ctxcore.engine.pending import Pending
 from ctxcore.engine.running import LEASE, RunningTurn
+from ctxcore.engine.tools import RunTool, Tools
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.masking import to_detail
 from ctxcore.gateway.usage import cost_of
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
 from ctxcore.messages.blocks import pair_results
-from ctxcore.messages.values import Message, ToolCall, tool_result
+from ctxcore.messages.values import Message, ToolCall
 from ctxcore.store.errors import StoreError
-from ctxcore.store.values import CallInfo, MessageInfo, TurnInfo
+from ctxcore.store.values import CallInfo, MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)
-
-RunTool = Callable[[ToolCall], str]
 
 MAX_CALLS = 25  # of one turn; a loop that long is not getting anywhere
 
@@ -58,20 +58,29 @@ class Asked:
     run_tool: RunTool | None = None
     max_output_tokens: int | None = None
     temperature: float | None = None
+    confirm: Confirm | None = None
+    """Who is asked before a compaction."""
+    answers: list[Answer] = field(default_factory=list)
+    """What a person has answered already; used up by the first compaction."""
 
 
 class Turns:
     """The verbs that let a turn begin and go on."""
 
-    def __init__(self, desk: Desk, compactions: Compactions) -> None:
+    def __init__(self, desk: Desk, automatic: Automatic) -> None:
         self._desk = desk
-        self._compactions = compactions
+        self._automatic = automatic
+        self._tools = Tools(automatic)
 
     def start(self, asked: Asked, message: Message) -> Iterator[TurnEvent]:
         """Stores `message` and answers it; nothing happens before the first event is asked for."""
         with self._desk.slots:
-            running = self._begin(asked, message)
-        yield from self._run(asked, running, self._calls(asked, running))
+            subject = self._subject(asked)
+            trigger = None
+            if subject.call.policy.check_at == "before_message":
+                trigger = self._automatic.due(subject)
+            running = self._begin(asked, subject, message)
+        yield from self._run(asked, running, self._calls(asked, running, trigger))
 
     def resume(self, asked: Asked) -> Iterator[TurnEvent]:
         """Goes on with the last turn: its tools were answered, or it failed or was stopped.
@@ -89,13 +98,44 @@ class Turns:
                 raise TurnStateError(
                     problem=f"calls without results: {names}; append them, or pass run_tool"
                 )
+            trigger = self._asked_anew(turn, subject)
             now = self._desk.clock()
             turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
             running = RunningTurn(self._desk, turn, subject, begun_at=now)
-        yield from self._run(asked, running, self._go_on(asked, running, calls))
+        yield from self._run(asked, running, self._go_on(asked, running, calls, trigger))
 
-    def _begin(self, asked: Asked, message: Message) -> RunningTurn:
-        subject = self._subject(asked)
+    def _asked_anew(self, turn: TurnInfo, subject: Subject) -> Trigger | None:
+        """What to ask about again, where a turn waited for an answer that has gone stale."""
+        if turn.state != "awaiting_confirmation":
+            return None
+        if self._automatic.pending_of(subject.session.id) is not None:
+            return None  # going on without an answer is going on without a compaction
+        return self._automatic.due(subject)
+
+    def answer(self, asked: Asked, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
+        """Goes on with what waited for a person: a compaction, and the turn it was part of.
+
+        Raises (from the iterator):
+            StaleProposalError: what was asked about has changed since; ask anew.
+        """
+        with self._desk.slots:
+            subject = self._desk.subject(pending.session_id, model=pending.base.model)
+            self._automatic.settle(pending, subject)
+            turn = self._desk.store.last_turn(pending.session_id)
+            running = None
+            if turn is not None and turn.state == "awaiting_confirmation":
+                now = self._desk.clock()
+                turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+                running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        if running is None:
+            came = yield from self._automatic.run(subject, pending.trigger, answer=answer)
+            if came == "new_session":
+                yield from self._move(asked, subject, says=False)
+            return
+        asked.answers[:] = [answer]
+        yield from self._run(asked, running, self._calls(asked, running, pending.trigger))
+
+    def _begin(self, asked: Asked, subject: Subject, message: Message) -> RunningTurn:
         self._keep_leftover(subject)
         now = self._desk.clock()
         turn = self._desk.store.begin_turn(
@@ -108,7 +148,9 @@ class Turns:
             model=subject.model,
             oversize_tokens=self._desk.oversize(subject),
         )
-        return RunningTurn(self._desk, turn, subject, begun_at=now)
+        running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        running.renew()
+        return running
 
     def _keep_leftover(self, subject: Subject) -> None:
         """What a process that is gone had said becomes a message, before anybody says more."""
@@ -151,76 +193,144 @@ class Turns:
             running.end("failed", "the turn broke off because of a program error; try it again")
             raise
         else:
-            yield running.end(running.state)
+            ended = running.end(running.state)
+            if running.moves:
+                yield from self._move(asked, running.subject, says=not running.is_answered)
+                if not running.is_answered:
+                    return  # the turn in the new session ends it
+            if ended.state == "done":
+                self._later(running)
+            yield ended
+
+    def _move(self, asked: Asked, subject: Subject, *, says: bool) -> Iterator[TurnEvent]:
+        """Goes on in a session of its own, with the same system prompt, tools and question."""
+        view, old = subject.view, subject.session
+        anchors, now = view.anchors(), self._desk.clock()
+        new = self._desk.store.create_session(
+            self._desk.new_id(),
+            user_id=old.user_id,
+            at=now,
+            title=old.title,
+            model=old.model,
+            tools=subject.tools,
+        )
+        said = view.get([anchors.last_user] if says and anchors.last_user else [])
+        system = [row.message for row in view.get(anchors.system)]
+        if system:
+            self._desk.append(self._desk.subject(new.id, model=asked.model), system)
+        own = self._desk.store.policy(Scope(kind="session", owner=old.id))
+        if own is not None:
+            scope = Scope(kind="session", owner=new.id)
+            self._desk.store.save_policy(scope, own.overrides, by=self._desk.user_id, at=now)
+        self._desk.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
+        yield SessionStarted(session_id=new.id)
+        if said:
+            yield from self.start(replace(asked, session_id=new.id), said[0].message)
 
     def _go_on(
-        self, asked: Asked, running: RunningTurn, calls: Sequence[ToolCall]
+        self,
+        asked: Asked,
+        running: RunningTurn,
+        calls: Sequence[ToolCall],
+        trigger: Trigger | None,
     ) -> Iterator[TurnEvent]:
         """A turn taken up again: first what it had said and the calls nobody answered."""
         with self._desk.slots:
             running.add_partial()
         if asked.run_tool is not None:
-            yield from self._run_tools(asked.run_tool, running, calls)
-        yield from self._calls(asked, running)
+            yield from self._tools.run(asked.run_tool, running, calls)
+        yield from self._calls(asked, running, trigger)
 
-    def _calls(self, asked: Asked, running: RunningTurn) -> Iterator[TurnEvent]:
+    def _calls(
+        self, asked: Asked, running: RunningTurn, trigger: Trigger | None = None
+    ) -> Iterator[TurnEvent]:
+        """The turn's calls; `trigger` is what asked for a compaction before it began."""
+        if trigger is not None and not (yield from self._compact(asked, running, trigger)):
+            return
         for number in range(1, MAX_CALLS + 1):
-            yield from self._before_send(running)
+            if not (yield from self._before_send(asked, running)):
+                return
             yield from self._answer(asked, running, number)
+            if running.state != "done":
+                return
             calls = running.calls
             if not calls:
-                yield from self._after_answer(running)
-                running.state = "done"
+                yield from self._after_answer(asked, running)
+                running.state, running.is_answered = "done", True
                 return
             for call in calls:
                 yield ToolCallRequested(call=call)
             if asked.run_tool is None:
                 running.state = "awaiting_tools"
                 return
-            yield from self._run_tools(asked.run_tool, running, calls)
+            yield from self._tools.run(asked.run_tool, running, calls)
         raise TurnStateError(
             problem=f"the model asked for tools {MAX_CALLS} times in one turn; "
             "continue the turn to let it go on, or say what it should do instead"
         )
 
-    def _before_send(self, running: RunningTurn) -> Iterator[TurnEvent]:
+    def _before_send(self, asked: Asked, running: RunningTurn) -> Generator[TurnEvent, None, bool]:
+        """Compacts where a rule asks for it; whether the turn may go on."""
         with self._desk.slots:
             subject = running.renew()
-            trigger = self._compactions.needed(subject)
-            if trigger is None and subject.call.policy.check_at == "before_send":
-                trigger = self._compactions.due(subject)
-        if trigger is not None:
-            yield from self._compact(running, trigger)
+            all_rules = subject.call.policy.check_at == "before_send"
+            trigger = self._automatic.due(subject, all_rules=all_rules)
+        if trigger is None:
+            return True
+        return (yield from self._compact(asked, running, trigger))
 
-    def _after_answer(self, running: RunningTurn) -> Iterator[TurnEvent]:
+    def _after_answer(self, asked: Asked, running: RunningTurn) -> Generator[TurnEvent, None, None]:
         if running.subject.call.policy.check_at != "after_answer":
             return
         with self._desk.slots:
-            trigger = self._compactions.due(running.renew())
+            trigger = self._automatic.due(running.renew())
         if trigger is not None:
-            yield from self._compact(running, trigger)
+            yield from self._compact(asked, running, trigger)
+
+    def _later(self, running: RunningTurn) -> None:
+        """Looks at the rules once the turn is over, without letting it wait."""
+        if running.subject.call.policy.check_at != "background":
+            return
+        subject = running.subject
+
+        def look() -> None:
+            with self._desk.slots:
+                renewed = self._desk.renew(subject)
+                trigger = self._automatic.due(renewed)
+            if trigger is not None:
+                for event in self._automatic.run(renewed, trigger):
+                    logger.debug("background %s session=%s", event, subject.session.id)
+
+        self._desk.jobs.submit(subject.session.id, look)
 
     def _compact(
-        self, running: RunningTurn, trigger: Trigger, *, is_refused: bool = False
-    ) -> Iterator[TurnEvent]:
-        """Compacts; the turn goes on, whatever becomes of it. With a change it sees the new one."""
-        yield CompactionStarted(trigger=str(trigger))
-        try:
-            with running.held():
-                proposal = self._compactions.propose(
-                    running.subject, trigger, is_refused=is_refused
-                )
-                info = self._compactions.confirm(proposal)
-        except ContextError as error:
-            yield CompactionRejected(reason=str(error))
-        else:
-            if info is None:
-                yield CompactionRejected(reason=proposal.outcome.reason)
-            else:
-                yield CompactionFinished(info=info)
+        self,
+        asked: Asked,
+        running: RunningTurn,
+        trigger: Trigger,
+        *,
+        is_refused: bool = False,
+    ) -> Generator[TurnEvent, None, bool]:
+        """Compacts; whether the turn may go on. With a change it sees the new context."""
+        answer = asked.answers.pop() if asked.answers else None
+        with running.held():
+            came = yield from self._automatic.run(
+                running.subject,
+                trigger,
+                confirm=asked.confirm or self._desk.confirm,
+                answer=answer,
+                is_refused=is_refused,
+            )
         running.renew()
+        if came == "waiting":
+            running.state = "awaiting_confirmation"
+        elif came == "new_session":
+            running.state, running.moves = "stopped", True
+        return came == "done"
 
-    def _answer(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
+    def _answer(
+        self, asked: Asked, running: RunningTurn, number: int
+    ) -> Generator[TurnEvent, None, None]:
         """One call, and after an overflow one more with a compacted context."""
         try:
             yield from self._one_call(asked, running, number)
@@ -228,7 +338,9 @@ class Turns:
             before = running.subject.active
             if running.has_partial:
                 raise
-            yield from self._compact(running, _refusal(error), is_refused=True)
+            may_go_on = yield from self._compact(asked, running, _refusal(error), is_refused=True)
+            if not may_go_on:
+                return
             if running.subject.active == before:  # the same input is never sent twice
                 raise
             yield from self._one_call(asked, running, number)
@@ -237,18 +349,28 @@ class Turns:
         subject = running.subject
         with self._desk.slots:
             context = build_context(subject.view, subject.call, subject.record)
+        log_call(subject, context)
         yield ContextBuilt(context=context, call_number=number)
         request = _to_request(asked, subject, context)
         running.calls = ()
         reply: ModelReply | None = None
+        shown = MarkerFilter(subject.call.policy.summary_marker)
         try:
             with closing(self._stream(request)) as stream:
                 for event in stream:
                     if isinstance(event, ModelReply):
                         reply = event
+                    elif isinstance(event, TextDelta):
+                        text = shown.feed(event.text)
+                        running.keep_partial(text)
+                        if text:
+                            yield TextDelta(text=text)
                     elif not isinstance(event, CallDelta):
-                        running.keep_partial(event.text if isinstance(event, TextDelta) else "")
+                        running.keep_partial()
                         yield event
+            if rest := shown.flush():
+                running.keep_partial(rest)
+                yield TextDelta(text=rest)
             if reply is None:
                 raise TurnStateError(
                     problem="the model's stream ended without an answer; send again to go on"
@@ -262,7 +384,7 @@ class Turns:
         if subject.price is not None:
             reply = replace(reply, cost=cost_of(reply.usage, subject.price))
         with self._desk.slots:
-            seq = running.add_reply(reply)
+            seq = running.add_reply(reply, subject.call.policy.summary_marker)
             self._record_call(running, context, reply, None, seq=seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
 
@@ -277,15 +399,6 @@ class Turns:
         except Exception as error:
             detail = to_detail(f"{type(error).__name__} - {error}")
             raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
-
-    def _run_tools(
-        self, run_tool: RunTool, running: RunningTurn, calls: Sequence[ToolCall]
-    ) -> Iterator[TurnEvent]:
-        for call in calls:
-            with running.held():
-                output = _run_safely(run_tool, call)
-            running.add([tool_result(call.id, output, name=call.name)])
-            yield ToolResultAdded(call_id=call.id, output=output)
 
     def _record_call(
         self,
@@ -348,17 +461,6 @@ def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelReques
         temperature=asked.temperature,
         connection=subject.connection,
     )
-
-
-def _run_safely(run_tool: RunTool, call: ToolCall) -> str:
-    """The tool's output; an exception of the tool is told to the model, not to the user."""
-    try:
-        output: object = run_tool(call)
-    except Exception as error:  # noqa: BLE001  # a tool is the caller's code and may raise anything
-        return f"Error: {type(error).__name__}: {error}"
-    if isinstance(output, str):
-        return output
-    return json.dumps(output, ensure_ascii=False, default=str)  # a caller forgot to write it down
 
 
 def _reply_limit(context: Context, subject: Subject) -> int | None:

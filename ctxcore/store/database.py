@@ -26,6 +26,7 @@ class Database:
         with _explained():
             parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
+        self._is_closed = False
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
         self._reading: AbstractContextManager[object] = (
@@ -40,14 +41,18 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction that may change things."""
-        with self._writing, _explained(), self._writer.begin() as connection:
-            yield connection
+        with self._writing, _explained():
+            self._check_open()
+            with self._writer.begin() as connection:
+                yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that only reads."""
-        with self._reading, _explained(), self._reader.connect() as connection:
-            yield connection
+        with self._reading, _explained():
+            self._check_open()
+            with self._reader.connect() as connection:
+                yield connection
 
     def _bring_up_to_date(self) -> None:
         with self.read() as connection:
@@ -62,9 +67,15 @@ class Database:
             empty_log(self._writer)
 
     def close(self) -> None:
-        """Closes all connections."""
-        self._writer.dispose()
-        self._reader.dispose()
+        """Closes all connections, after the write that is under way; nothing is read any more."""
+        with self._writing:
+            self._is_closed = True
+            self._writer.dispose()
+            self._reader.dispose()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise DatabaseError(problem="the store is closed")
 
 
 @contextmanager

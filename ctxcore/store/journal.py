@@ -70,6 +70,10 @@ class Journal(Area):
         with self._database.write() as connection:
             return take(connection, name, owner, expires_at=expires_at, at=at)
 
+    def lease(self, name: str) -> tuple[str, datetime] | None:
+        with self._database.read() as connection:
+            return find_lease(connection, name)
+
     def release_lease(self, name: str, owner: str) -> bool:
         with self._database.write() as connection:
             return release(connection, name, owner)

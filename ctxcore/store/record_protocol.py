@@ -171,12 +171,22 @@ class RecordStore(Protocol):
         """Saves what `scope` changes from now on; empty `overrides` change nothing any more."""
         ...
 
+    def save_policies(
+        self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
+    ) -> list[PolicyVersion]:
+        """Saves the same for each of `scopes`, for all or for none."""
+        ...
+
     def policy(self, scope: Scope) -> PolicyVersion | None:
         """What `scope` changes now; None if it never changed anything."""
         ...
 
     def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
         """What each of `scopes` changes now, read in one moment."""
+        ...
+
+    def all_policies(self) -> list[PolicyVersion]:
+        """What every scope changes now, by kind and owner, read in one moment."""
         ...
 
     def policy_versions(self, scope: Scope) -> list[PolicyVersion]:
@@ -222,6 +232,10 @@ class RecordStore(Protocol):
 
     def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
         """Takes or prolongs a lease; False if someone else holds it."""
+        ...
+
+    def lease(self, name: str) -> tuple[str, datetime] | None:
+        """Who holds a lease, and until when; it may have expired. None if nobody does."""
         ...
 
     def release_lease(self, name: str, owner: str) -> bool:

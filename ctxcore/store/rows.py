@@ -61,8 +61,8 @@ _parse_often = lru_cache(maxsize=4_096)(_parse)
 
 
 def to_counted(row: Any, session_id: str) -> Counted:
-    """A row of seq, body, tokens, block, function_name, short, short_tokens as a value."""
-    seq, body, tokens, block, function_name, short, short_tokens = row
+    """A row of seq, body, tokens, block, function name, short text and size, time as a value."""
+    seq, body, tokens, block, function_name, short, short_tokens, said_at = row
     return Counted(
         seq=seq,
         message=load_message(body, session_id=session_id, seq=seq),
@@ -71,6 +71,7 @@ def to_counted(row: Any, session_id: str) -> Counted:
         function_name=function_name,
         short=short,
         short_tokens=short_tokens,
+        said_at=said_at,
     )
 
 

@@ -5,7 +5,7 @@ After a change of model it serves until the recount is through. Sizes are estima
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -20,6 +20,7 @@ class ScaledHistory:
     """A `HistoryView` whose sizes are those of another view, times a ratio."""
 
     def __init__(self, view: HistoryView, ratio: float) -> None:
+        self.memo: dict[Hashable, HistoryView] = {}
         self._view = view
         self._ratio = ratio
 
@@ -31,6 +32,14 @@ class ScaledHistory:
         """Messages behind `after` and about what they take when sent."""
         totals = self._view.totals(after=after)
         return replace(totals, tokens=self._scaled(totals.tokens))
+
+    def messages(self, *, after: int = 0) -> int:
+        """How many messages lie behind `after`; system messages left out."""
+        return self._view.messages(after=after)
+
+    def turns(self, *, after: int = 0) -> int:
+        """How many user messages lie behind `after`."""
+        return self._view.turns(after=after)
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass about `tokens`."""

@@ -7,12 +7,12 @@ Plain rows are read, not entities, which take ten times as long.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
-from ctxcore.assembly.history import Anchors, Counted, Totals
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
 from ctxcore.store.appending import get_session, sums_at
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError
@@ -35,6 +35,11 @@ _FIRST_FROM = (
     .order_by(MESSAGE_TOKENS.c.short_cum, MESSAGE_TOKENS.c.seq)
     .limit(1)
 )
+_TURNS = select(func.count()).where(
+    MESSAGE.c.session_id == bindparam("session_id"),
+    MESSAGE.c.seq.between(bindparam("after") + 1, bindparam("last")),
+    MESSAGE.c.role == "user",
+)
 _BLOCK = select(MESSAGE.c.block).where(
     MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq == bindparam("seq")
 )
@@ -47,6 +52,7 @@ _ROWS: Select[Any] = (
         MESSAGE.c.function_name,
         MESSAGE.c.short,
         MESSAGE_TOKENS.c.short_tokens,
+        MESSAGE.c.created_at,
     )
     .join(
         MESSAGE_TOKENS,
@@ -92,6 +98,7 @@ class StoredHistory:
     """A `HistoryView` of a stored session under one counter."""
 
     def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
+        self.memo: dict[Hashable, HistoryView] = {}
         self._database = database
         self._sums: dict[tuple[Select[Any], int], int] = {}
         self._rows: dict[int, Counted] = {}
@@ -120,9 +127,18 @@ class StoredHistory:
 
     def totals(self, *, after: int = 0) -> Totals:
         """Messages behind `after` and what they take when sent; system messages left out."""
-        system = len(self._system) - bisect_right(self._system, after)
         before = self._sum(_SHORT_CUM, after)
-        return Totals(messages=self._length - after - system, tokens=self._sent - before)
+        return Totals(messages=self.messages(after=after), tokens=self._sent - before)
+
+    def messages(self, *, after: int = 0) -> int:
+        """How many messages lie behind `after`; system messages left out."""
+        return self._length - after - (len(self._system) - bisect_right(self._system, after))
+
+    def turns(self, *, after: int = 0) -> int:
+        """How many user messages lie behind `after`."""
+        asked = {"session_id": self._session_id, "after": after, "last": self._length}
+        with self._database.read() as connection:
+            return int(connection.execute(_TURNS, asked).scalar_one())
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 
 from ctxcore.errors import SummarizerError
-from ctxcore.summarizers.sentences import split_sentences
+from ctxcore.summarizers.sentences import sentence_ends
 from ctxcore.tokens.counter import TokenCounter
 
 _ERROR_TEXT = re.compile(
@@ -19,8 +20,15 @@ _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 _CALL_KEYS = frozenset({"tool_calls", "function_call", "arguments", "parameters", "input"})
 
 
-def check_summary(text: str, *, source_tokens: int, counter: TokenCounter, max_tokens: int) -> str:
-    """The summary, stripped and cut to `max_tokens`; raises where it would stand for nothing.
+def check_summary(
+    text: str,
+    *,
+    source_tokens: int,
+    counter: TokenCounter,
+    max_tokens: int,
+    max_chars: int | None = None,
+) -> str:
+    """The summary, stripped and cut to its limits; raises where it would stand for nothing.
 
     Raises:
         SummarizerError: the text is empty, a tool call or an error, or not smaller than the
@@ -31,10 +39,12 @@ def check_summary(text: str, *, source_tokens: int, counter: TokenCounter, max_t
         raise SummarizerError(problem="the text is empty")
     if kind := _not_a_summary(words):
         raise SummarizerError(problem=f"the text is {kind}")
-    words = cut_at_sentence(words, max_tokens, counter)
+    words = cut_at_sentence(words, max_tokens, counter, max_chars=max_chars)
     tokens = counter.count(words)
     if not words:
-        raise SummarizerError(problem=f"nothing of it fits {max_tokens:,} tokens")
+        limit = f"{max_tokens:,} tokens"
+        limit += "" if max_chars is None else f" and {max_chars:,} characters"
+        raise SummarizerError(problem=f"nothing of it fits {limit}")
     if tokens >= source_tokens:
         raise SummarizerError(
             problem=f"its {tokens:,} tokens are no fewer than the {source_tokens:,} it stands for"
@@ -67,37 +77,34 @@ def _json_kind(text: str) -> str | None:
     return "a tool call" if is_call or {"tool_calls", "function_call"} & first.keys() else None
 
 
-def cut_at_sentence(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """The longest beginning of `text` within `max_tokens` that ends a sentence or a line.
+def cut_at_sentence(
+    text: str, max_tokens: int, counter: TokenCounter, *, max_chars: int | None = None
+) -> str:
+    """The longest beginning of `text` within its limits that ends a sentence or a line.
 
     Where not even the first sentence fits, its longest beginning of whole words, or of
     characters; empty where nothing fits.
     """
-    if counter.count(text) <= max_tokens:
+
+    def fits(part: str) -> bool:
+        is_short = max_chars is None or len(part) <= max_chars
+        return is_short and counter.count(part) <= max_tokens
+
+    if fits(text):
         return text
     return (
-        _longest(text, _sentence_ends(text), max_tokens, counter)
-        or _longest(text, [m.start() for m in re.finditer(r"\s", text)], max_tokens, counter)
-        or _longest(text, list(range(1, len(text))), max_tokens, counter)
+        _longest(text, sentence_ends(text), fits)
+        or _longest(text, [m.start() for m in re.finditer(r"\s", text)], fits)
+        or _longest(text, range(1, len(text)), fits)
     )
 
 
-def _sentence_ends(text: str) -> list[int]:
-    ends: list[int] = []
-    at = 0
-    for span in split_sentences(text):
-        for word in span.text.split():  # white space within a sentence was collapsed
-            at = text.index(word, at) + len(word)
-        ends.append(at)
-    return ends
-
-
-def _longest(text: str, ends: list[int], max_tokens: int, counter: TokenCounter) -> str:
+def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str:
     """The text up to the last of the ascending `ends` that fits; empty where none does."""
-    fitting = bisect_right(ends, max_tokens, key=lambda end: counter.count(text[:end].rstrip()))
+    fitting = bisect_left(ends, True, key=lambda end: not fits(text[:end].rstrip()))
     while fitting:  # counts need not grow with every character: look again
         cut = text[: ends[fitting - 1]].rstrip()
-        if counter.count(cut) <= max_tokens:
+        if fits(cut):
             return cut
         fitting -= 1
     return ""

@@ -5,12 +5,37 @@ A summarizer never changes history; it returns a text within `max_tokens` or rai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from ctxcore.messages.values import Message
+from ctxcore.policy.values import SummaryForm
 
 Language: TypeAlias = Literal["en", "zh"]
+Detail: TypeAlias = Literal["brief", "key_points", "layered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryUsage:
+    """What one request to a model took while a summary was written, refused summaries too.
+
+    A number that the provider did not report is None.
+    """
+
+    model: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
+    """US dollars."""
+    latency_seconds: float | None = None
+    error: str | None = None
+
+
+def _unreported(usage: SummaryUsage) -> None:
+    """Nobody asked what a summary costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +50,18 @@ class SummaryRequest:
     """The summary so far; its content is carried on."""
     language: Language = "en"
     """The language of the words the summary adds (its speakers), not of what it quotes."""
+    form: SummaryForm = "plain"
+    """What the summary is asked to be like."""
+    detail: Detail | None = None
+    """How detailed it is asked to be, where the form asks for that."""
+    asked_chars: int | None = None
+    """The length that is asked for; a hint, not a limit."""
+    max_chars: int | None = None
+    """Hard limit of the result in characters; None: tokens alone limit it."""
+    dates: tuple[datetime | None, ...] = ()
+    """When each of `messages` was said, where it is known; empty where nothing is."""
+    report: Callable[[SummaryUsage], None] = field(default=_unreported, repr=False, compare=False)
+    """Told of every request that was sent to a model, as soon as it is over."""
 
 
 class Summarizer(Protocol):

@@ -16,6 +16,7 @@ from ctxcore.summarizers.candidates import Candidate
 REPEAT = 0.5  # what a term is worth each further time it is quoted
 LENGTH_POWER = 0.95  # 1 would prefer fragments: worth per token of a word alone is the highest
 LABEL_TOKENS = 3  # a speaker and a line break
+POINT_LABEL_TOKENS = LABEL_TOKENS + 10  # with a number and a date before them
 GAP_TOKENS = 2  # the mark of something left out
 LEAST_WORTH = 1e-6  # of a sentence without informative terms: quoted last, where there is room
 
@@ -28,10 +29,13 @@ class Selection:
         candidates: Sequence[Candidate],
         weights: Mapping[str, float],
         count: Callable[[str], int],
+        *,
+        label_tokens: int = LABEL_TOKENS,
     ) -> None:
         self._candidates = candidates
         self._weights = weights
         self._count = count
+        self._label_tokens = label_tokens
         self._covered: Counter[str] = Counter()
         self._places: dict[int, set[int]] = {}
         self._tokens: dict[int, int] = {}
@@ -95,7 +99,7 @@ class Selection:
         candidate = self._candidates[at]
         places = self._places.get(candidate.source)
         if places is None:
-            return self._tokens[at] + LABEL_TOKENS
+            return self._tokens[at] + self._label_tokens
         touches = candidate.places[0] - 1 in places or candidate.places[-1] + 1 in places
         return self._tokens[at] + (0 if touches else GAP_TOKENS)
 

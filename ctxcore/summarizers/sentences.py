@@ -51,6 +51,17 @@ def split_sentences(text: str) -> list[Span]:
     return spans
 
 
+def sentence_ends(text: str) -> list[int]:
+    """Where the sentences of `text` end, ascending."""
+    ends: list[int] = []
+    at = 0
+    for span in split_sentences(text):
+        for word in span.text.split():  # white space within a sentence was collapsed
+            at = text.index(word, at) + len(word)
+        ends.append(at)
+    return ends
+
+
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _sentence_bounds(text):
         while end - start > MAX_SENTENCE_CHARS:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import cast
 
 from ctxcore.messages.values import JsonValue, Message, ToolCall
@@ -39,13 +41,21 @@ _CODE_CUES = (
 )
 
 
-def source_lines(messages: Iterable[Message]) -> list[tuple[Line, bool]]:
-    """A line per message that has something to quote, and whether it is machine output."""
+def source_lines(
+    messages: Iterable[Message], dates: Sequence[datetime | None] = ()
+) -> list[tuple[Line, bool]]:
+    """A line per message that has something to quote, and whether it is machine output.
+
+    A line carries its date where `dates`, one a message, knows it.
+    """
     names: dict[str, str] = {}
     lines: list[tuple[Line, bool]] = []
-    for message in messages:
+    for at, message in enumerate(messages):
         names.update((call.id, call.name) for call in message.calls)
-        lines.extend(_message_lines(message, names))
+        said_at = dates[at] if at < len(dates) else None
+        date = said_at.date().isoformat() if said_at else None
+        for line, is_output in _message_lines(message, names):
+            lines.append((replace(line, date=date) if date else line, is_output))
     return lines
 
 

@@ -12,6 +12,7 @@ from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.definitions import count_tools
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
@@ -108,12 +109,22 @@ def count_message(message: Message, counter: TokenCounter, *, function_name: str
     `function_name` is the function whose output a tool result is, where it has no name itself.
     """
     content = sum(_count_part(part, counter) for part in message.content)
+    if isinstance(counter, RuleCounter):
+        said = (text for call in message.calls for text in (call.name, call.arguments))
+        return counter.frame_tokens + content + sum(map(counter.count, said))
     if message.is_tool_result:
         return content + counter.count(message.name or function_name) + _RESULT_TOKENS
     name = _NAME_TOKENS + counter.count(message.name) if message.name else 0
     calls = sum(_count_call(call, counter) for call in message.calls)
     frame = _MESSAGE_TOKENS if content or not message.calls else 0
     return frame + content + name + calls
+
+
+def count_priming(counter: TokenCounter, *, has_tools: bool, has_system: bool) -> int:
+    """What a request takes beside its messages and the words of its tool definitions."""
+    if isinstance(counter, RuleCounter):
+        return 0  # no document counts any
+    return PRIMING_TOKENS + (TOOLS_WITH_SYSTEM_TOKENS if has_tools and has_system else 0)
 
 
 def count_reasoning(message: Message, counter: TokenCounter) -> int:

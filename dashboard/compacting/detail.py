@@ -14,7 +14,12 @@ from dashboard import numbers
 from dashboard.charts.compactions import before_and_after
 from dashboard.charts.comparison import comparison_table
 from dashboard.compacting.actions import fork_at
-from dashboard.compacting.labels import outcome_label, strategy_label, trigger_label
+from dashboard.compacting.labels import (
+    outcome_label,
+    reason_words,
+    strategy_label,
+    trigger_label,
+)
 from dashboard.compacting.rows import CompactionRow, folded_between, length_then, steps
 from dashboard.panels import segment_label, show_summary
 from dashboard.reads import message_page
@@ -36,8 +41,7 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
     st.caption(t("compaction.reason", reason=plain_label(trigger_label(row), max_chars=300)))
-    if row.is_fallback:
-        st.warning(plain_label(info.compaction.reason, max_chars=300), icon=":material/warning:")
+    _why(row)
     subject = engine().subject(session.id)
     parent = _parent(info)
     _bars(subject, info, parent)
@@ -58,6 +62,18 @@ def _headline(row: CompactionRow) -> str:
         share=numbers.percent(None if before is None else before - record.after_tokens, before),
         covered=f"{record.covered_until:,}",
     )
+
+
+def _why(row: CompactionRow) -> None:
+    """What the policy chose and why, what failed, and what is left where it did not help."""
+    reason = plain_label(reason_words(row.reason), max_chars=300)
+    if row.is_fallback:
+        text = t("compaction.truncated_instead", reason=reason)
+        st.warning(text, icon=":material/warning:")
+    elif row.was_chosen:
+        st.caption(t("compaction.chosen", reason=reason))
+    if row.reason.is_still_over:
+        st.info(t("compaction.still_over"), icon=":material/add_comment:")
 
 
 def _parent(info: CompactionInfo) -> CompactionInfo | None:

@@ -1,17 +1,31 @@
-"""Owns the words for what a compaction record names: rules, strategies, outcomes."""
+"""Owns the words for what a compaction names: rules, strategies, outcomes, reasons."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dashboard.compacting.reasons import Reason, parse_reason, parse_trigger
 from dashboard.compacting.rows import RECORDED_BY, CompactionRow
 from dashboard.texts import t
 from dashboard.wording import words_for
 
+JOINED = " + "  # how the library writes several strategies that took part in one compaction
+
 
 def trigger_label(row: CompactionRow) -> str:
     """Why a compaction was made, with the numbers that were compared."""
-    numbers = ", ".join(f"{value:,}" for _, value in row.numbers)
-    rule = rule_label(row.trigger)
-    return f"{rule} ({numbers})" if numbers else rule
+    return with_numbers(row.trigger, [f"{value:,}" for _, value in row.numbers])
+
+
+def told_trigger_label(told: str) -> str:
+    """The same, of a trigger that was recorded as one line."""
+    return with_numbers(*parse_trigger(told))
+
+
+def with_numbers(rule: str, numbers: Sequence[str]) -> str:
+    """A rule in the page's language, with the numbers that it compared."""
+    label = rule_label(rule)
+    return f"{label} ({' / '.join(numbers)})" if numbers else label
 
 
 def rule_label(rule: str) -> str:
@@ -21,11 +35,25 @@ def rule_label(rule: str) -> str:
     return words_for("compact.rule", rule)
 
 
-def strategy_label(name: str) -> str:
-    """A strategy in the page's language."""
-    return words_for("compaction.strategy", name)
+def strategy_label(names: str) -> str:
+    """One strategy, or several that took part, in the page's language."""
+    return JOINED.join(words_for("compaction.strategy", name) for name in names.split(JOINED))
 
 
 def outcome_label(outcome: str) -> str:
-    """What came of a step, or why nothing did, in the page's language."""
-    return words_for("compaction.outcome", outcome)
+    """What came of a step, in the page's language."""
+    kind, _, why = outcome.partition(": ")
+    label = words_for("compaction.outcome", kind)
+    return f"{label}: {reason_label(why)}" if why else label
+
+
+def reason_label(recorded: str) -> str:
+    """Why something was done, or nothing, in the page's language."""
+    return reason_words(parse_reason(recorded))
+
+
+def reason_words(reason: Reason) -> str:
+    """The same of a reason that was taken apart already."""
+    if reason.kind is None:
+        return reason.text
+    return t(f"compaction.why.{reason.kind}", **reason.facts)

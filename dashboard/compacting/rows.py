@@ -5,15 +5,15 @@ A compaction is active, part of the active chain, or undone; undone ones stay in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
+from dashboard.compacting.reasons import Reason, parse_reason
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
 
@@ -45,15 +45,38 @@ class CompactionRow:
     @property
     def is_fallback(self) -> bool:
         """Whether a truncation took the place of a summary that failed."""
-        record = self.info.compaction
-        return not self.is_imported and not record.reason.startswith(record.trigger)
+        return not self.is_imported and self.reason.was_truncated
 
     @property
-    def strategies(self) -> tuple[str, ...]:
-        """What it did, as its record says, else as its steps do."""
-        return self.info.compaction.strategies or tuple(
-            step.strategy for step in steps(self.info.details)
-        )
+    def reason(self) -> Reason:
+        """Why it was made, or what failed."""
+        return parse_reason(self.info.compaction.reason)
+
+    @property
+    def was_chosen(self) -> bool:
+        """Whether the policy chose between strategies and said why."""
+        record = self.info.compaction
+        is_own = not self.is_imported and not self.is_fallback
+        return is_own and not record.reason.startswith(record.trigger)
+
+    @property
+    def strategy(self) -> str:
+        """What was done in the end, as it was told; else the strategies of its record."""
+        told = self.info.details.get("strategy")
+        names = self.info.compaction.strategies or [
+            one.strategy for one in steps(self.info.details)
+        ]
+        return str(told) if told else " + ".join(names)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took to work out."""
+        return number_in(self.info.details, "seconds")
+
+    @property
+    def cost(self) -> float | None:
+        """What the summary cost in US dollars; None where nothing was paid or it is not known."""
+        return number_in(self.info.details, "cost")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +87,6 @@ class StepRow:
     before_tokens: int
     after_tokens: int
     outcome: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """A compaction that was tried and changed nothing."""
-
-    at: datetime
-    trigger: str
-    reason: str
-    failed: bool
 
 
 def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> list[CompactionRow]:
@@ -100,18 +113,10 @@ def steps(details: JsonObject) -> list[StepRow]:
     return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
 
 
-def rejected(events: Iterable[tuple[datetime, JsonObject]]) -> list[Rejected]:
-    """The attempts that changed nothing, newest first."""
-    found = [
-        Rejected(
-            at=at,
-            trigger=str(body.get("trigger", "")),
-            reason=str(body.get("reason", "")),
-            failed=bool(body.get("failed")),
-        )
-        for at, body in events
-    ]
-    return sorted(found, key=lambda one: one.at, reverse=True)
+def number_in(body: JsonObject, name: str) -> float | None:
+    """A number that was recorded under a name; None where there is none."""
+    value = body.get(name)
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""Owns the sections of the compaction page: actions, history, detail, what was rejected."""
+"""Owns the sections of the compaction page: actions, history, detail, what changed nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import streamlit as st
 from ctxcore.store.values import CompactionInfo, ImportedCompaction, SessionInfo
 from dashboard import numbers
 from dashboard.compacting.actions import NOTICE, redo, undo
+from dashboard.compacting.attempts_section import show_attempts, show_plans
 from dashboard.compacting.detail import show_detail
-from dashboard.compacting.labels import (
-    outcome_label,
-    rule_label,
-    strategy_label,
-    trigger_label,
-)
-from dashboard.compacting.rows import CompactionRow, Rejected, compaction_rows, rejected
+from dashboard.compacting.labels import strategy_label, trigger_label
+from dashboard.compacting.rows import CompactionRow, compaction_rows
 from dashboard.panels import open_compaction
 from dashboard.reads import Recorded, recorded
 from dashboard.safe_markdown import plain_label
@@ -39,7 +35,8 @@ def show_compactions(session: SessionInfo) -> None:
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)
-    _rejected(session)
+    show_plans(session)
+    show_attempts(session)
 
 
 def _notice() -> None:
@@ -105,10 +102,12 @@ def _history_row(row: CompactionRow) -> Row:
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info),
         t("compaction.trigger"): trigger_label(row),
-        t("compaction.strategies"): ", ".join(strategy_label(name) for name in row.strategies),
+        t("compaction.strategies"): strategy_label(row.strategy),
         t("common.segment.before"): row.before_tokens,
         t("common.segment.after"): info.compaction.after_tokens,
         t("compaction.saved"): _saved(row),
+        t("usage.seconds"): row.seconds,
+        t("usage.figure.cost"): "" if row.cost is None else numbers.money(row.cost),
         t("compaction.covered"): info.compaction.covered_until,
         t("compaction.origin"): t(
             "compaction.origin.imported" if row.is_imported else "compaction.origin.own"
@@ -142,23 +141,3 @@ def _imported(found: Sequence[ImportedCompaction]) -> None:
         for one in found
     ]
     plain_table(rows, alt=t("compaction.imported"))
-
-
-def _rejected(session: SessionInfo) -> None:
-    events = engine().store.events(session.id, kind="compaction_rejected")
-    tried = rejected((event.created_at, event.body) for event in events)
-    st.subheader(t("compaction.rejected"))
-    if not tried:
-        st.caption(t("compaction.rejected.none"))
-        return
-    plain_table([_rejected_row(one) for one in tried], alt=t("compaction.rejected"))
-
-
-def _rejected_row(one: Rejected) -> Row:
-    rule, _, rest = one.trigger.partition(": ")
-    return {
-        t("compaction.when"): f"{one.at:%Y-%m-%d %H:%M:%S}",
-        t("compaction.trigger"): f"{rule_label(rule)}: {rest}" if rest else rule_label(rule),
-        t("usage.reason"): outcome_label(one.reason),
-        t("compaction.failed"): t("compaction.yes") if one.failed else t("compaction.no"),
-    }

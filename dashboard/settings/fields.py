@@ -1,25 +1,25 @@
-"""Owns the thresholds a person may change: which fields, shown how, and which layers they are in.
+"""Owns the thresholds a person may change: which fields there are, and how each is shown.
 
-Pure: a form shows an effective value and its layer, and turns what was typed into overrides.
+Pure: a field turns a policy's value into what an input shows, and what was typed into a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from itertools import groupby
+from typing import Literal, TypeAlias, get_args
 
-from ctxcore.assembly.fitting import budget_of
-from ctxcore.budget import TokenBudget
-from ctxcore.engine.policies import EffectivePolicy, merge_layers
-from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.policy import Policy
-from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
-from ctxcore.tokens.catalog import ModelInfo
+from ctxcore.messages.values import JsonValue
+from ctxcore.policy.values import Policy, Preference, SummaryForm
+from ctxcore.tokens.counting import Counting
 
-Kind: TypeAlias = Literal["percent", "tokens", "count"]
-ScopeName: TypeAlias = Literal["me", "user", "group", "everybody", "session", "model"]
+Kind: TypeAlias = Literal["percent", "tokens", "count", "choice", "switch", "model", "text", "list"]
+Group: TypeAlias = Literal["window", "when", "target", "stays", "summary", "tools"]
+Shown: TypeAlias = float | int | str | bool | None
 
+GROUPS: tuple[Group, ...] = get_args(Group)
+ROW_FIELDS = 3  # so many stand side by side
 NEVER = 1.0  # a trigger ratio at which nothing starts by itself
 AUTOMATIC = 0.8  # where automatic compaction starts when it is switched on without a number
 
@@ -30,123 +30,173 @@ class Field:
 
     name: str
     kind: Kind
-    group: Literal["when", "target", "summary", "tools"]
+    group: Group
     is_optional: bool = False
+    choices: tuple[str, ...] = ()
 
-    def shown(self, value: object) -> float | int | None:
-        """The stored value as the form shows it."""
-        if not isinstance(value, (int, float)):
+    def shown(self, value: object) -> Shown:
+        """The value of a policy as an input shows it."""
+        if isinstance(value, tuple):
+            return _listed(value)
+        if isinstance(value, bool | str):
+            return value
+        if not isinstance(value, int | float):
             return None
         return round(value * 100, 2) if self.kind == "percent" else int(value)
 
-    def stored(self, shown: float | None) -> JsonValue:
-        """What was typed as the policy stores it."""
+    def stored(self, shown: Shown) -> JsonValue:
+        """What was typed as a policy stores it.
+
+        Raises:
+            ValueError: it is no list of numbers.
+        """
+        if self.kind == "list":
+            return _parsed(str(shown or ""))
+        if isinstance(shown, bool):
+            return shown
+        if isinstance(shown, str):
+            return shown.strip() or None
         if shown is None:
             return None
         return round(shown / 100, 6) if self.kind == "percent" else int(shown)
 
 
+def _field(name: str, kind: Kind, group: Group) -> Field:
+    return Field(name=name, kind=kind, group=group)
+
+
+def _limit(name: str, kind: Kind, group: Group) -> Field:
+    """One that may be empty: there is no such limit then."""
+    return Field(name=name, kind=kind, group=group, is_optional=True)
+
+
+def _choice(name: str, group: Group, choices: tuple[str, ...]) -> Field:
+    return Field(name=name, kind="choice", group=group, choices=choices)
+
+
 FIELDS = (
-    Field(name="trigger_ratio", kind="percent", group="when"),
-    Field(name="reserve_tokens", kind="tokens", group="when"),
-    Field(name="min_messages", kind="count", group="when"),
-    Field(name="target_ratio", kind="percent", group="target"),
-    Field(name="recent_ratio", kind="percent", group="target"),
-    Field(name="recent_min_tokens", kind="tokens", group="target"),
-    Field(name="recent_max_tokens", kind="tokens", group="target"),
-    Field(name="summary_usable_ratio", kind="percent", group="summary", is_optional=True),
-    Field(name="summary_max_tokens", kind="tokens", group="summary"),
-    Field(name="min_gain_ratio", kind="percent", group="summary"),
-    Field(name="shorten_over_tokens", kind="tokens", group="tools"),
-    Field(name="fresh_turns", kind="count", group="tools"),
-    Field(name="oversize_ratio", kind="percent", group="tools", is_optional=True),
+    _limit("window_tokens", "tokens", "window"),
+    _limit("fallback_window_tokens", "tokens", "window"),
+    _field("reserve_tokens", "tokens", "window"),
+    _field("reserve_window_ratio", "percent", "window"),
+    _field("usable_ratio", "percent", "window"),
+    _field("system_estimate_tokens", "tokens", "window"),
+    _field("history_ratio", "percent", "window"),
+    _limit("router_tokens", "tokens", "window"),
+    _limit("trigger_ratio", "percent", "when"),
+    _limit("upper_tokens", "tokens", "when"),
+    _limit("remaining_ratio", "percent", "when"),
+    _limit("max_messages", "count", "when"),
+    _limit("max_turns", "count", "when"),
+    _limit("lookback_messages", "count", "when"),
+    _field("lookback_target_messages", "count", "when"),
+    _limit("summary_marker", "text", "when"),
+    _field("min_messages", "count", "when"),
+    _field("first_min_messages", "count", "when"),
+    _field("next_min_messages", "count", "when"),
+    _field("next_min_ratio", "percent", "when"),
+    _choice("counting", "when", get_args(Counting)),
+    _choice("check_at", "when", ("background", "after_answer", "before_message", "before_send")),
+    _field("requires_confirmation", "switch", "when"),
+    _field("is_shadow", "switch", "when"),
+    _field("max_failures", "count", "when"),
+    _field("target_ratio", "percent", "target"),
+    _limit("lower_tokens", "tokens", "target"),
+    _choice("fold_as", "target", ("summary", "truncation", "choice")),
+    _choice("preference", "target", get_args(Preference)),
+    _limit("max_summaries", "count", "target"),
+    _field("keep_turns", "list", "target"),
+    _field("keep_turns_by_messages", "list", "target"),
+    _field("min_fold_messages", "count", "target"),
+    _field("min_gain_ratio", "percent", "target"),
+    _field("recent_ratio", "percent", "stays"),
+    _field("recent_min_tokens", "tokens", "stays"),
+    _field("recent_max_tokens", "tokens", "stays"),
+    _limit("recent_history_ratio", "percent", "stays"),
+    _field("skips_chains", "switch", "stays"),
+    _limit("max_message_chars", "count", "stays"),
+    _field("goal_max_tokens", "tokens", "stays"),
+    _limit("summary_model", "model", "summary"),
+    _choice("summary_form", "summary", get_args(SummaryForm)),
+    _field("summary_max_tokens", "tokens", "summary"),
+    _limit("summary_usable_ratio", "percent", "summary"),
+    _limit("summary_history_ratio", "percent", "summary"),
+    _field("summary_source_ratio", "percent", "summary"),
+    _limit("summary_chars_ratio", "percent", "summary"),
+    _field("summary_min_chars", "count", "summary"),
+    _limit("summary_asked_chars", "count", "summary"),
+    _limit("summary_max_chars", "count", "summary"),
+    _field("shorten_over_tokens", "tokens", "tools"),
+    _field("shortens_always", "switch", "tools"),
+    _field("fresh_turns", "count", "tools"),
+    _limit("oversize_ratio", "percent", "tools"),
+    _field("tool_call_tokens", "tokens", "tools"),
 )
-GROUPS: tuple[Literal["when", "target", "summary", "tools"], ...] = (
-    "when",
-    "target",
-    "summary",
-    "tools",
+
+_ALWAYS = (
+    "reserve_tokens",
+    "trigger_ratio",
+    "target_ratio",
+    "requires_confirmation",
+    "summary_model",
 )
+_OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
+_INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Whose thresholds are edited: its own scope and the wider ones it inherits from."""
-
-    scope: Scope
-    parents: tuple[Scope, ...]
+def field_named(name: str) -> Field | None:
+    """The field of the form with this name."""
+    return next((field for field in FIELDS if field.name == name), None)
 
 
-def target_of(
-    name: ScopeName, *, user: UserInfo, session: SessionInfo | None, model: str, owner: UserInfo
-) -> Target:
-    """The scope called `name`; `user` is whom a user or group scope is about."""
-    group = Scope(kind="group", owner=user.group)
-    if name == "everybody":
-        return Target(scope=Scope(), parents=())
-    if name == "group":
-        return Target(scope=group, parents=(Scope(),))
-    if name in ("me", "user"):
-        return Target(scope=Scope(kind="user", owner=user.id), parents=(Scope(), group))
-    chain = _chain(owner, model)
-    if name == "model" or session is None:
-        return Target(scope=chain[-1], parents=chain[:-1])
-    return Target(scope=Scope(kind="session", owner=session.id), parents=chain)
+def shown_first(preset: str, changed: Collection[str]) -> tuple[Field, ...]:
+    """The fields that matter for `preset`: those it is made of, and those that somebody changed."""
+    matters = {*changed, *_mattering(preset)}
+    return tuple(field for field in FIELDS if field.name in matters)
 
 
-def scope_names(*, is_operator: bool, has_session: bool) -> list[ScopeName]:
-    """The scopes that this user may edit."""
-    own: list[ScopeName] = ["me", "session", "model"] if has_session else ["me", "model"]
-    return [*own, "user", "group", "everybody"] if is_operator else own
+def rows_of(fields: Sequence[Field]) -> list[list[Field]]:
+    """The fields in rows; a group begins a new one unless all of it fits beside the one before."""
+    rows: list[list[Field]] = []
+    for _, grouped in groupby(fields, key=lambda field: field.group):
+        members = list(grouped)
+        if rows and len(rows[-1]) + len(members) <= ROW_FIELDS:
+            rows[-1] += members
+        else:
+            rows += [members[at : at + ROW_FIELDS] for at in range(0, len(members), ROW_FIELDS)]
+    return rows
 
 
-def layered(
-    parents: Sequence[PolicyVersion | None], own: PolicyVersion | None
-) -> tuple[EffectivePolicy, EffectivePolicy]:
-    """What holds with the scope's own changes, and what its parents alone make."""
-    wider = [version for version in parents if version]
-    return merge_layers([*wider, *([own] if own else [])], {}), merge_layers(wider, {})
+def _mattering(preset: str) -> set[str]:
+    policy, plain = Policy.preset(preset), Policy()
+    own = [field.name for field in FIELDS if _is_own(field.name, policy, plain)]
+    found = {*own, *(_ALWAYS if policy != plain else (*_ALWAYS, *_OF_DEFAULT))}
+    found -= {"trigger_ratio"} if policy.trigger_ratio is None else set()
+    found -= {"target_ratio"} if policy.lower_tokens is not None else set()
+    found |= {"preference"} if policy.fold_as == "choice" else set()
+    found |= {"shorten_over_tokens"} if policy.shortens_always else set()
+    found |= {"summary_max_tokens"} if policy.summary_usable_ratio is None else set()
+    return found - _INNER
 
 
-def changed(
-    overrides: Mapping[str, JsonValue], field: str, value: JsonValue, inherited: object
-) -> JsonObject:
-    """`overrides` with one field set; a value that the parent has anyway is left to it."""
-    rest = {name: one for name, one in overrides.items() if name != field}
-    return rest if value == inherited else {**rest, field: value}
+def _is_own(name: str, policy: Policy, plain: Policy) -> bool:
+    """Whether a preset has a value of its own, and not only something switched off."""
+    value = getattr(policy, name)
+    return value != getattr(plain, name) and bool(value)
 
 
-def without(overrides: Mapping[str, JsonValue], field: str) -> JsonObject:
-    """`overrides` with one field left to the parent."""
-    return {name: one for name, one in overrides.items() if name != field}
-
-
-def budget_for(policy: Policy, info: ModelInfo) -> TokenBudget | None:
-    """The numbers of `policy` for a model before anything is said; None for an unknown window."""
-    return budget_of(policy, info, max_tokens=None, system_tokens=0, tools_tokens=0)
-
-
-def tokens_of(field: str, policy: Policy, budget: TokenBudget | None) -> int | None:
-    """What a share comes to in tokens under `budget`; None where it has no such number."""
-    if budget is None:
-        return None
-    known = {
-        "trigger_ratio": budget.trigger_tokens,
-        "target_ratio": budget.target_tokens,
-        "recent_ratio": budget.recent_tokens,
-        "summary_usable_ratio": budget.summary_tokens,
-        "reserve_tokens": budget.reserve_tokens,
-    }
-    if field == "oversize_ratio" and policy.oversize_ratio is not None:
-        return int(budget.usable_tokens * policy.oversize_ratio)
-    return known.get(field)
-
-
-def _chain(owner: UserInfo, model: str) -> tuple[Scope, ...]:
-    """The scopes that a session of `owner` under `model` inherits from, widest first."""
-    return (
-        Scope(),
-        Scope(kind="group", owner=owner.group),
-        Scope(kind="user", owner=owner.id),
-        Scope(kind="user_model", owner=owner.id, model=model),
+def _listed(value: tuple[object, ...]) -> str:
+    """`2, 1, 0`, or `50: 4, 30: 6` for pairs."""
+    return ", ".join(
+        ": ".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value
     )
+
+
+def _parsed(text: str) -> list[JsonValue]:
+    """What `_listed` wrote; either comma and colon will do."""
+    plain = text.replace("，", ",").replace("：", ":")
+    found: list[JsonValue] = []
+    for part in filter(None, (part.strip() for part in plain.split(","))):
+        numbers = [int(number) for number in part.split(":")]
+        found.append([*numbers] if ":" in part else numbers[0])
+    return found

@@ -10,21 +10,39 @@ import streamlit as st
 from ctxcore.engine.policies import merge_layers
 from ctxcore.errors import ContextError, PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.policy import Policy
+from ctxcore.policy.layers import to_field
+from ctxcore.policy.rules import check_value
+from ctxcore.policy.values import Policy
 from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.settings.fields import AUTOMATIC, FIELDS, NEVER, Field, Target, changed, without
-from dashboard.texts import has_text, t
+from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
+from dashboard.settings.inputs import field_name
+from dashboard.settings.scopes import Target, changed, without
+from dashboard.texts import t
 
 PROBLEM = "settings_problem"
 
 
 def save_field(target: Target, field: Field, key: str) -> None:
     """Saves what was typed for one threshold."""
-    shown = st.session_state[key]
-    if shown is None and not field.is_optional:
-        return
-    _save_one(target, field.name, field.stored(shown))
+    try:
+        _save_one(target, field.name, typed(field, st.session_state[key]))
+    except PolicyError as error:
+        st.session_state[PROBLEM] = refusal(error)
+
+
+def typed(field: Field, shown: Shown) -> JsonValue:
+    """What was typed for a field.
+
+    Raises:
+        PolicyError: it is not what the field takes.
+    """
+    try:
+        value = field.stored(shown)
+    except ValueError:
+        value = str(shown)
+    check_value(field.name, to_field(value))
+    return value
 
 
 def save_value(target: Target, field: str, key: str) -> None:
@@ -38,9 +56,13 @@ def save_automatic(target: Target, key: str) -> None:
         _save_one(target, "trigger_ratio", NEVER)
         return
     rest = without(_overrides(target), "trigger_ratio")
-    if not _policy(target, rest).is_automatic:
-        rest["trigger_ratio"] = AUTOMATIC
-    _save(target, rest)
+    try:
+        if not _policy(target, rest).is_automatic:
+            rest["trigger_ratio"] = AUTOMATIC
+    except PolicyError as error:
+        st.session_state[PROBLEM] = refusal(error)
+    else:
+        _save(target, rest)
 
 
 def reset_field(target: Target, field: str) -> None:
@@ -60,33 +82,35 @@ def restore(target: Target, overrides: JsonObject) -> None:
 
 def _save_one(target: Target, field: str, value: JsonValue) -> None:
     overrides = _overrides(target)
-    inherited = _policy(target, without(overrides, field))
-    _save(target, changed(overrides, field, value, getattr(inherited, field)))
+    try:
+        inherited = getattr(_policy(target, without(overrides, field)), field)
+    except PolicyError:  # what the field has now may be what makes the rest work
+        inherited = None
+    _save(target, changed(overrides, field, value, inherited))
 
 
 def _save(target: Target, overrides: JsonObject) -> None:
     if overrides == _overrides(target):
         return
     try:
+        _policy(target, overrides)
         engine().save_policy(target.scope, overrides)
     except PolicyError as error:
-        st.session_state[PROBLEM] = _refusal(error)
+        st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[PROBLEM] = sentence(error)
     else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
 
-def _refusal(error: PolicyError) -> str:
+def refusal(error: PolicyError) -> str:
     """Which field was refused, what was typed, and what is allowed."""
-    label = f"settings.field.{error.field}"
-    field = next((one for one in FIELDS if one.name == error.field), None)
+    field = field_named(error.field)
     value, allowed = error.value, error.allowed
-    if field is not None and field.kind == "percent":
-        value = f"{field.shown(error.value)} %"
+    if field is not None and field.kind == "percent" and isinstance(value, float | int):
+        value = f"{field.shown(value)} %"
         allowed = t("settings.allowed.share", allowed=allowed)
-    name = t(label) if has_text(label) else error.field
-    return t("settings.refused", field=name, value=value, allowed=allowed)
+    return t("settings.refused", field=field_name(error.field), value=value, allowed=allowed)
 
 
 def _overrides(target: Target) -> JsonObject:
@@ -97,4 +121,4 @@ def _overrides(target: Target) -> JsonObject:
 def _policy(target: Target, overrides: JsonObject) -> Policy:
     """What would hold with these changes in place of the scope's own."""
     wider = [version for version in engine().store.policies(target.parents) if version]
-    return merge_layers(wider, overrides).policy
+    return merge_layers(wider, overrides, outer=engine().layers).policy

@@ -6,6 +6,7 @@ from typing import cast
 
 import streamlit as st
 
+from dashboard.settings.assigning import show_assigning
 from dashboard.settings.connections import show_connections
 from dashboard.settings.figures import show_figures
 from dashboard.settings.thresholds import show_thresholds
@@ -13,7 +14,7 @@ from dashboard.settings.users import show_users
 from dashboard.shell import save_language
 from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, Language, language, t
 
-VIEWS = ("thresholds", "connections", "models", "users", "language")
+VIEWS = ("thresholds", "assigning", "connections", "models", "users", "language")
 
 
 def show_settings() -> None:
@@ -27,7 +28,9 @@ def show_settings() -> None:
         label_visibility="collapsed",
         key="settings_view",
     )
-    if view == "connections":
+    if view == "assigning":
+        show_assigning()
+    elif view == "connections":
         show_connections()
     elif view == "models":
         show_figures()

@@ -13,17 +13,17 @@ from typing import cast
 import streamlit as st
 
 from ctxcore.budget import TokenBudget
-from ctxcore.engine.policies import PRESET_FIELD, EffectivePolicy
-from ctxcore.policy import Policy
+from ctxcore.engine.policies import EffectivePolicy
+from ctxcore.policy.layers import PRESET_FIELD
+from ctxcore.policy.values import Policy
 from ctxcore.store.values import PolicyVersion, SessionInfo, UserInfo
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
 from dashboard.settings import saving
-from dashboard.settings.fields import (
-    FIELDS,
-    GROUPS,
-    Field,
+from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, Group, rows_of, shown_first
+from dashboard.settings.inputs import draw_input, preset_line, preset_name
+from dashboard.settings.scopes import (
     ScopeName,
     Target,
     budget_for,
@@ -65,8 +65,11 @@ def show_thresholds() -> None:
     st.markdown(_sentence(form))
     _refused()
     _switches(form)
-    for group in GROUPS:
-        _group(form, group)
+    first = shown_first(form.policy.name, form.effective.sources)
+    _groups(form, first)
+    rest = [field for field in FIELDS if field not in first]
+    with st.expander(t("settings.more", count=len(rest)), key="settings_more"):
+        _groups(form, rest)
     _warnings(form)
     _reset(form)
     show_versions(target.scope, form.own)
@@ -152,7 +155,7 @@ def _scope_told(name: ScopeName, user: UserInfo, session: SessionInfo | None, mo
 def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: str) -> Form:
     work = engine()
     *parents, own = work.store.policies([*target.parents, target.scope])
-    effective, _ = layered(parents, own)
+    effective = layered(parents, own, work.layers)
     if name == "session" and session is not None:
         budget = work.subject(session.id, model=model).call.budget
     else:
@@ -167,7 +170,7 @@ def _sentence(form: Form) -> str:
         return t("settings.live.unknown", model=model)
     if not form.policy.is_automatic:
         return t("settings.live.off", model=model, usable=numbers.tokens(budget.usable_tokens))
-    return t(
+    told = t(
         "settings.live",
         model=model,
         trigger=numbers.tokens(budget.trigger_tokens),
@@ -175,6 +178,9 @@ def _sentence(form: Form) -> str:
         share=numbers.percent(budget.trigger_tokens, budget.usable_tokens),
         target=numbers.tokens(budget.target_tokens),
     )
+    asks = t("settings.live.confirm") if form.policy.requires_confirmation else ""
+    shadow = t("settings.live.shadow") if form.policy.is_shadow else ""
+    return " ".join(filter(None, (told, asks, shadow)))
 
 
 def _refused() -> None:
@@ -186,58 +192,57 @@ def _switches(form: Form) -> None:
     key = "settings_preset"
     st.session_state["settings_automatic"] = form.policy.is_automatic
     st.session_state[key] = form.policy.name
-    with st.container(horizontal=True, vertical_alignment="bottom", key="settings_switches"):
-        st.selectbox(
-            t("settings.preset"),
-            Policy.presets(),
-            format_func=_preset_name,
-            key=key,
-            width=320,
-            help=t("settings.preset.help"),
-            on_change=saving.save_value,
-            args=(form.target, PRESET_FIELD, key),
-        )
-        st.toggle(
-            t("settings.automatic"),
-            key="settings_automatic",
-            help=t("settings.automatic.help"),
-            on_change=saving.save_automatic,
-            args=(form.target, "settings_automatic"),
-        )
-    st.caption(_source(form, PRESET_FIELD))
+    st.selectbox(
+        t("settings.preset"),
+        Policy.presets(),
+        format_func=preset_line,
+        key=key,
+        help=t("settings.preset.help"),
+        on_change=saving.save_value,
+        args=(form.target, PRESET_FIELD, key),
+    )
+    is_set = PRESET_FIELD in form.effective.sources
+    told = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
+    _caption(form, PRESET_FIELD, told)
+    st.toggle(
+        t("settings.automatic"),
+        key="settings_automatic",
+        help=t("settings.automatic.help"),
+        on_change=saving.save_automatic,
+        args=(form.target, "settings_automatic"),
+    )
 
 
-def _preset_name(name: str) -> str:
-    return t(f"settings.preset.{name}")
+def _groups(form: Form, fields: Sequence[Field]) -> None:
+    """The fields by group; small groups stand side by side under their own headings."""
+    begun: Group | None = None
+    for row in rows_of(fields):
+        has_heading = any(field.group != begun for field in row)
+        for column, field in zip(st.columns(ROW_FIELDS), row, strict=False):
+            with column:
+                if has_heading:
+                    is_first = field.group != begun
+                    _heading(t(f"settings.group.{field.group}") if is_first else "&nbsp;")
+                _field(form, field)
+            begun = field.group
 
 
-def _group(form: Form, group: str) -> None:
-    st.markdown(f"**{t(f'settings.group.{group}')}**")
-    fields = [field for field in FIELDS if field.group == group]
-    for column, field in zip(st.columns(len(fields)), fields, strict=True):
-        with column:
-            _field(form, field)
+def _heading(text: str) -> None:
+    st.markdown(f"**{text}**")
 
 
 def _field(form: Form, field: Field) -> None:
     """One threshold: its input, what it comes to in tokens, and where its value comes from."""
     key = f"settings_{field.name}"
-    value = field.shown(getattr(form.policy, field.name))
-    is_percent = field.kind == "percent"
-    st.session_state[key] = float(value) if is_percent and value is not None else value
-    st.number_input(
-        t(f"settings.field.{field.name}"),
-        value=None if field.is_optional else "min",
-        step=1.0 if is_percent else 1,
-        format="%.1f" if is_percent else "%d",
+    draw_input(
+        field,
+        getattr(form.policy, field.name),
         key=key,
-        help=t(f"settings.field.{field.name}.help"),
         disabled=field.name == "trigger_ratio" and not form.policy.is_automatic,
-        placeholder=t("settings.none") if field.is_optional else None,
         on_change=saving.save_field,
         args=(form.target, field, key),
     )
-    st.caption(_told(form, field))
+    _caption(form, field.name, _told(form, field))
     if form.own is not None and field.name in form.own.overrides:
         st.button(
             t("settings.reset_field"),
@@ -256,18 +261,29 @@ def _told(form: Form, field: Field) -> str:
     return f"{size} {_source(form, field.name)}".strip()
 
 
+def _caption(form: Form, field: str, told: str) -> None:
+    """Where a value comes from; the exact place, a variable or a line, on request."""
+    place = form.effective.places.get(field)
+    st.caption(told, help=plain_label(place, max_chars=200) if place else None)
+
+
 def _source(form: Form, field: str) -> str:
     """The layer that a value comes from."""
     kind = form.effective.sources.get(field)
-    if kind is None:
-        return t("settings.source.preset", preset=_preset_name(form.policy.name))
+    if not kind:
+        return t("settings.source.preset", preset=preset_name(form.policy.name))
     return t(f"settings.source.{kind}")
 
 
 def _warnings(form: Form) -> None:
-    policy = form.policy
-    if policy.is_automatic and policy.target_ratio >= policy.trigger_ratio:
-        st.warning(t("settings.warn.target"), icon=":material/warning:")
+    """A target that somebody set at or above the trigger; presets know what they do."""
+    policy, own = form.policy, form.effective.sources
+    pairs = (("target_ratio", "trigger_ratio"), ("lower_tokens", "upper_tokens"))
+    for target, trigger in pairs:
+        low, high = getattr(policy, target), getattr(policy, trigger)
+        is_set = bool({target, trigger} & own.keys()) and low is not None and high is not None
+        if policy.is_automatic and is_set and low >= high:
+            st.warning(t("settings.warn.target"), icon=":material/warning:")
 
 
 def _reset(form: Form) -> None:

@@ -9,8 +9,9 @@ from ctxcore.store.values import PolicyVersion, Scope
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.settings import saving
-from dashboard.settings.fields import Target
-from dashboard.texts import has_text, t
+from dashboard.settings.inputs import field_name, value_text
+from dashboard.settings.scopes import Target
+from dashboard.texts import t
 
 SHOWN_VERSIONS = 20
 
@@ -50,9 +51,6 @@ def _version(version: PolicyVersion, *, is_current: bool) -> None:
 def _changes(overrides: JsonObject) -> str:
     if not overrides:
         return t("settings.version.nothing")
-    return ", ".join(f"{_field_name(name)} = {value}" for name, value in overrides.items())
-
-
-def _field_name(name: str) -> str:
-    key = f"settings.field.{name}"
-    return t(key) if has_text(key) else name
+    return ", ".join(
+        f"{field_name(name)} = {value_text(name, value)}" for name, value in overrides.items()
+    )

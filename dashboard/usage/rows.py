@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
@@ -21,6 +22,8 @@ Source: TypeAlias = Literal["estimate", "provider"]
 MODES: tuple[Mode, ...] = ("turn", "context", "total")
 SOURCES: tuple[Source, ...] = ("estimate", "provider")
 PROVIDER_PARTS = ("fresh", "cache_write", "cached")
+SUMMARIES = "summaries"
+"""The part of a bar that requests for summaries took, as the provider counted them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +55,9 @@ class TurnUsage:
 
     @property
     def context_tokens(self) -> int | None:
-        """What its last call was sent."""
-        return next((size for size in map(sent_tokens, reversed(self.calls)) if size), None)
+        """What its last call for an answer was sent."""
+        answers = [call for call in self.calls if not is_summary(call)]
+        return next((size for size in map(sent_tokens, reversed(answers)) if size), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,33 @@ class Compared:
     def difference(self) -> int:
         """What the provider counted beyond ours."""
         return self.provider_tokens - self.estimate_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What calls for one purpose took together."""
+
+    calls: int
+    sent: Known
+    cached: Known
+    output: Known
+    cost: Known
+
+
+def is_summary(call: CallInfo) -> bool:
+    """Whether the call was for a summary rather than for an answer."""
+    return call.purpose == "summary"
+
+
+def spent_on(calls: Sequence[CallInfo]) -> Spent:
+    """What `calls` took together."""
+    return Spent(
+        calls=len(calls),
+        sent=known_sum(calls, sent_tokens),
+        cached=known_sum(calls, lambda call: call.cached_tokens),
+        output=known_sum(calls, lambda call: call.output_tokens),
+        cost=known_sum(calls, lambda call: call.cost),
+    )
 
 
 def estimate_tokens(call: CallInfo) -> int | None:
@@ -130,11 +161,11 @@ def turn_rows(
 
 def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
     """What was sent a turn, what the last call of each held, or what all turns so far sent."""
-    known = [(turn.number, _call_parts(turn, source)) for turn in turns]
-    filled = [(number, parts) for number, parts in known if parts]
     if mode == "context":
-        return [Bar(turn=number, parts=parts[-1]) for number, parts in filled]
-    sums = [(number, _added(parts)) for number, parts in filled]
+        known = [(turn.number, _call_parts(turn, source, summaries=False)) for turn in turns]
+        return [Bar(turn=number, parts=parts[-1]) for number, parts in known if parts]
+    filled = [(turn.number, _call_parts(turn, source)) for turn in turns]
+    sums = [(number, _added(parts)) for number, parts in filled if parts]
     if mode == "turn":
         return [Bar(turn=number, parts=parts) for number, parts in sums]
     totals = accumulate((parts for _, parts in sums), lambda one, other: _added([one, other]))
@@ -170,15 +201,23 @@ def _calls_by_turn(
     calls: Sequence[CallInfo], firsts: Sequence[int], states: Mapping[int, TurnInfo]
 ) -> dict[int, list[CallInfo]]:
     """The calls of each turn: by the turn that made them, else by the message that answered."""
-    numbers = {
-        states[first].id: number for number, first in enumerate(firsts, 1) if first in states
-    }
+    begun = [(number, states[first]) for number, first in enumerate(firsts, 1) if first in states]
+    numbers = {turn.id: number for number, turn in begun}
+    starts = [(turn.started_at, number) for number, turn in begun]
     found: dict[int, list[CallInfo]] = {number: [] for number in range(1, len(firsts) + 1)}
     last = 1
     for call in calls:
+        if is_summary(call) and call.turn_id is None:
+            found[_turn_then(call.created_at, starts) or last].append(call)
+            continue
         last = numbers.get(call.turn_id or "") or _turn_at(call.seq, firsts) or last
         found[last].append(call)
     return found
+
+
+def _turn_then(at: datetime, starts: Sequence[tuple[datetime, int]]) -> int | None:
+    """The newest turn that had begun at a time; None if none had."""
+    return max((number for begun, number in starts if begun <= at), default=None)
 
 
 def _turn_at(seq: int | None, firsts: Sequence[int]) -> int | None:
@@ -200,9 +239,18 @@ def _compactions_by_turn(
     return found
 
 
-def _call_parts(turn: TurnUsage, source: Source) -> list[dict[str, int]]:
+def _call_parts(turn: TurnUsage, source: Source, *, summaries: bool = True) -> list[dict[str, int]]:
+    """What each call held; a request for a summary is one part, or left out."""
     read = _estimate_parts if source == "estimate" else _provider_parts
-    return [parts for call in turn.calls if (parts := read(call))]
+    found: list[dict[str, int]] = []
+    for call in turn.calls:
+        if not is_summary(call):
+            parts = read(call)
+        else:
+            parts = {SUMMARIES: call.input_tokens} if summaries and call.input_tokens else {}
+        if parts:
+            found.append(parts)
+    return found
 
 
 def _estimate_parts(call: CallInfo) -> dict[str, int]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.charts.usage import Line, estimate_against_provider, stacked_turns
 from dashboard.reads import Recorded, recorded, turn_beginnings
@@ -26,15 +26,16 @@ from dashboard.usage.rows import (
     Known,
     Mode,
     Source,
+    Spent,
     TurnUsage,
     bars,
     compared,
-    known_sum,
-    sent_tokens,
+    is_summary,
+    spent_on,
     turn_rows,
 )
 from dashboard.usage.turn_section import show_turns
-from dashboard.widgets import Row, chart, empty_state
+from dashboard.widgets import Row, chart, empty_state, plain_table
 
 WIDTHS = {"turns": 95, "calls": 95}
 SHOWN_TURNS = 100  # bars that can still be told apart on one screen
@@ -63,10 +64,11 @@ def show_usage(session: SessionInfo) -> None:
 
 def _key_figures(turns: Sequence[TurnUsage], found: Recorded) -> None:
     calls = found.calls
+    spent = spent_on(calls)
     figures: tuple[tuple[str, Known], ...] = (
-        ("sent", known_sum(calls, sent_tokens)),
-        ("cached", known_sum(calls, lambda call: call.cached_tokens)),
-        ("output", known_sum(calls, lambda call: call.output_tokens)),
+        ("sent", spent.sent),
+        ("cached", spent.cached),
+        ("output", spent.output),
     )
     with st.container(horizontal=True, key="usage_figures"):
         _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
@@ -74,8 +76,32 @@ def _key_figures(turns: Sequence[TurnUsage], found: Recorded) -> None:
         for name, known in figures:
             value = None if known.value is None else int(known.value)
             _figure(name, numbers.short_tokens(value), _told(name, known, numbers.tokens(value)))
-        cost = known_sum(calls, lambda call: call.cost)
-        _figure("cost", numbers.money(cost.value), _told("cost", cost, numbers.money(cost.value)))
+        cost = numbers.money(spent.cost.value)
+        _figure("cost", cost, _told("cost", spent.cost, cost))
+    _by_purpose(calls)
+
+
+def _by_purpose(calls: Sequence[CallInfo]) -> None:
+    """Answers and summaries apart and together, where summaries were paid for."""
+    summaries = [call for call in calls if is_summary(call)]
+    if not summaries:
+        return
+    answers = [call for call in calls if not is_summary(call)]
+    st.caption(t("usage.purposes.told"))
+    kinds = (("answers", answers), ("summaries", summaries), ("all", calls))
+    rows = [_purpose_row(t(f"usage.purpose.{name}"), spent_on(made)) for name, made in kinds]
+    plain_table(rows, alt=t("usage.purposes"))
+
+
+def _purpose_row(name: str, spent: Spent) -> Row:
+    return {
+        t("usage.purpose"): name,
+        t("usage.figure.calls"): spent.calls,
+        t("usage.figure.sent"): spent.sent.value,
+        t("usage.figure.cached"): spent.cached.value,
+        t("usage.figure.output"): spent.output.value,
+        t("usage.figure.cost"): numbers.money(spent.cost.value),
+    }
 
 
 def _figure(name: str, value: str, told: str) -> None:

@@ -12,6 +12,7 @@ from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
     estimate_tokens,
+    is_summary,
     known_sum,
     not_sent,
     sent_tokens,
@@ -96,6 +97,7 @@ def _turn(turn: TurnUsage) -> None:
 def _call_row(number: int, call: CallInfo) -> Row:
     return {
         t("usage.call"): number,
+        t("usage.purpose"): t(f"usage.purpose.{'summary' if is_summary(call) else 'answer'}"),
         t("usage.model"): call.model or t("common.unknown"),
         t("usage.ours"): estimate_tokens(call),
         t("usage.theirs"): call.input_tokens,

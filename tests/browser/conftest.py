@@ -42,6 +42,7 @@ WINDOW_TOKENS = 2_000
 LONG_REPLY = "".join(f"word{number} " for number in range(300))
 SCRIPTS = {
     "demo": {"otherwise": {"echo": True}},
+    "summaries": {"otherwise": {"text": "They asked what about it.", "first_delay_seconds": 2}},
     "slow": {"otherwise": {"text": LONG_REPLY, "chunk_delay_seconds": 0.03}},
 }
 

@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory, Totals
+from ctxcore.assembly.prefixes import PrefixHistory
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
 from tests.histories import assistant, call, user
@@ -30,6 +31,19 @@ def list_history(
     return ListHistory(
         messages, Words(), pinned=pinned, excluded=excluded, oversize_tokens=oversize_tokens
     )
+
+
+def prefix_history(
+    messages: Sequence[Message],
+    *,
+    pinned: Collection[int] = (),
+    excluded: Collection[int] = (),
+    oversize_tokens: int | None = None,
+) -> HistoryView:
+    """The beginning of a longer history in memory."""
+    longer = [*messages, user("and now?"), assistant("later"), text_message("system", "new rule")]
+    whole = list_history(longer, pinned=pinned, excluded=excluded, oversize_tokens=oversize_tokens)
+    return PrefixHistory(whole, len(messages))
 
 
 class StoredHistories:
@@ -60,11 +74,11 @@ class StoredHistories:
         return store.view(name)
 
 
-@pytest.fixture(params=["list", "store"])
+@pytest.fixture(params=["list", "prefix", "store"])
 def make(request: pytest.FixtureRequest) -> Iterator[Factory]:
     """What makes a history of messages; a new implementation is one more parameter."""
-    if request.param == "list":
-        yield list_history
+    if request.param != "store":
+        yield list_history if request.param == "list" else prefix_history
         return
     store = open_store("sqlite://")
     yield StoredHistories(store)

@@ -19,7 +19,7 @@ from ctxcore.assembly.history import Anchors, ListHistory, Totals
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -582,6 +582,26 @@ class TestPolicies:
         found = store.policies([Scope(), Scope(kind="group", owner="ada"), mine.scope])
 
         assert found == [None, None, mine]
+
+    def test_many_scopes_are_saved_in_one_write(self, store: SessionStore) -> None:
+        ada, bob = (Scope(kind="user", owner=owner) for owner in ("ada", "bob"))
+        store.save_policy(bob, {"fresh_turns": 1}, by="bob", at=NOON)
+
+        saved = store.save_policies([bob, ada], {"fresh_turns": 3}, by="ada", at=SOON)
+
+        assert [(one.scope, one.version, one.created_at) for one in saved] == [
+            (bob, 2, SOON),
+            (ada, 1, SOON),
+        ]
+        assert store.policies([ada, bob]) == [saved[1], saved[0]]
+        assert store.save_policies([], {"fresh_turns": 4}, by="ada", at=SOON) == []
+
+    def test_what_all_scopes_change_is_read_at_once(self, store: SessionStore) -> None:
+        store.save_policy(Scope(kind="user", owner="bob"), {"fresh_turns": 1}, by="bob", at=NOON)
+        bob = store.save_policy(Scope(kind="user", owner="bob"), {}, by="bob", at=SOON)
+        all_users = store.save_policy(Scope(), {"fresh_turns": 2}, by="ada", at=SOON)
+
+        assert store.all_policies() == [all_users, bob]
 
 
 class TestTurns:

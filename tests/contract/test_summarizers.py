@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply, ScriptedRequest
+from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryRequest
+from tests.engines import quiet_litellm
 
 
 class WordCounter:
@@ -31,9 +35,21 @@ class FirstWords:
         return "\n".join(text for text in said if text)[: 4 * request.max_tokens].strip()
 
 
+FACTS = {"A-4711": "Order A-4711 goes to 12 Elm Street.", "Ada": "My name is Ada."}
+
+
+def told_facts(request: ScriptedRequest) -> ScriptedReply:
+    """What a good model would: the facts whose name or number it was shown."""
+    said = [said for name, said in FACTS.items() if name in request.last_user_text]
+    return ScriptedReply(text=" ".join(said))
+
+
 SUMMARIZERS: dict[str, Callable[[], Summarizer]] = {
     "extractive": lambda: ExtractiveSummarizer(WordCounter()),
     "first-words": FirstWords,
+    "model": lambda: ModelSummarizer(
+        LiteLLMGateway(heartbeat_seconds=None), "scripted/contract", counter=WordCounter()
+    ),
 }
 
 TALK: tuple[Message, ...] = (
@@ -44,8 +60,10 @@ TALK: tuple[Message, ...] = (
 
 
 @pytest.fixture(params=sorted(SUMMARIZERS))
-def summarizer(request: pytest.FixtureRequest) -> Summarizer:
-    return SUMMARIZERS[request.param]()
+def summarizer(request: pytest.FixtureRequest) -> Iterator[Summarizer]:
+    quiet_litellm()
+    with ScriptedModel("contract", otherwise=told_facts):
+        yield SUMMARIZERS[request.param]()
 
 
 def test_a_summarizer_has_a_name_to_store_its_summaries_under(summarizer: Summarizer) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import Scope, SessionInfo
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
@@ -68,6 +69,9 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
         "compaction.state.active", language
     )
     assert table[translate("common.segment.after", language)][0] == record.after_tokens
+    strategy = translate("compaction.strategy.fold_oldest", language)
+    assert strategy in table[translate("compaction.strategies", language)][0]
+    assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
     assert len(at.get("plotly_chart")) == 1
 
 
@@ -134,7 +138,7 @@ def test_an_undone_compaction_cannot_be_forked(app: Dashboard) -> None:
     assert at.button(key=f"compaction_fork_{made.id}").disabled
 
 
-def test_rejected_attempts_are_told_with_their_reason(app: Dashboard) -> None:
+def test_attempts_that_changed_nothing_are_told_with_their_reason(app: Dashboard) -> None:
     session = app.engine.create_session("Short")
     app.engine.append(session.id, [{"role": "user", "content": "hello"}])
     assert app.engine.compact(session.id) is None
@@ -142,6 +146,45 @@ def test_rejected_attempts_are_told_with_their_reason(app: Dashboard) -> None:
     at = opened(app, session)
 
     assert at.dataframe[0].value["Reason"][0] == "nothing may be folded"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Language) -> None:
+    session = long_session(app)
+    with ScriptedModel("bad", otherwise=ScriptedReply(error="auth")) as summarizer:
+        policy: JsonObject = {"summary_model": summarizer.model}
+        app.engine.save_policy(Scope(kind="session", owner=session.id), policy)
+        assert app.engine.compact(session.id) is None
+
+    at = opened(app, session, language)
+
+    table = at.dataframe[0].value
+    failed = translate("compaction.outcome.failed", language)
+    assert table[translate("compaction.outcome", language)][0] == failed
+    why = translate("compaction.why.no_summary", language, problem="").strip()
+    assert why in app.texts().replace("\\", "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shadow_mode_tells_what_it_would_have_done_newest_first(
+    app: Dashboard, language: Language
+) -> None:
+    session = long_session(app, turns=16)
+    policy: JsonObject = {"is_shadow": True, "check_at": "after_answer"}
+    app.engine.save_policy(Scope(kind="session", owner=session.id), policy)
+    for text in ("one", "two"):
+        list(app.engine.chat(session.id, text))
+
+    at = opened(app, session, language)
+
+    assert app.engine.compactions(session.id) == []
+    table = at.dataframe[0].value
+    before = list(table[translate("common.segment.before", language)])
+    assert len(before) == 2
+    assert before == sorted(before, reverse=True)
+    rule = translate("compact.rule.input_at_the_trigger", language)
+    assert table[translate("compaction.trigger", language)][0].startswith(rule)
+    assert translate("compaction.planned.on", language) in app.texts()
 
 
 def test_folded_messages_are_listed_on_request(app: Dashboard) -> None:

@@ -361,7 +361,7 @@ def test_a_place_that_is_not_there_is_named_as_the_caller_named_it() -> None:
         {"strategies": []},
         {"trigger_on": ["input"]},
         {"trigger_ratio": "0.5"},
-        {"trigger_ratio": None},
+        {"reserve_tokens": None},
         {"min_messages": True},
         {"self": 1},
         {"cls": 1},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -67,10 +68,12 @@ def test_after_an_undo_nothing_starts_by_itself_until_the_input_is_above_usable(
         engine.undo(session_id)
 
         ended(engine.chat(session_id, "go on"))
+        engine.wait(session_id)
         assert len(engine.compactions(session_id)) == 1
 
         engine.append(session_id, [{"role": "user", "content": "more " * 1_200}])
         ended(engine.chat(session_id, "go on"))
+        engine.wait(session_id)
         assert len(engine.compactions(session_id)) == 2
 
 
@@ -439,3 +442,18 @@ def test_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:
         assert other.compact(session_id) is None
         assert failing.asked == 4
         assert engine.compact(session_id) is not None
+
+
+def test_an_export_made_before_records_knew_their_source_still_imports() -> None:
+    """The file was written when a record had no source, summarizer or time of its own."""
+    text = (Path(__file__).parent / "exports" / "version_1.jsonl").read_text(encoding="utf-8")
+    with engine_with(window=2_000) as (engine, _):
+        [session] = engine.import_(text, name="version_1.jsonl")
+
+        [info] = engine.compactions(session.id)
+        assert session.active_compaction_id == info.id
+        assert (info.compaction.seen_until, info.compaction.source_tokens) == (0, 0)
+        assert "<conversation_summary>" in str(engine.context(session.id).messages)
+        copy, *_ = engine.import_(engine.export(session.id))
+        assert engine.digest(copy.id) == engine.digest(session.id)
+        assert ended(engine.chat(session.id, "and back?")).state == "done"

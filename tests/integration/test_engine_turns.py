@@ -245,6 +245,7 @@ def test_a_changed_threshold_holds_at_the_next_turn() -> None:
 
         engine.save_policy(Scope(kind="user", owner="local"), {"trigger_ratio": 0.1})
         ended(engine.chat(session.id, "one more"))
+        engine.wait(session.id)
 
         assert len(engine.compactions(session.id)) == 1
         assert engine.policy(session.id).source("trigger_ratio") == "user"

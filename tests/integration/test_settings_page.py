@@ -10,7 +10,9 @@ import pytest
 
 from ctxcore.engine.models import save_connections
 from ctxcore.gateway.values import Connection
+from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope
+from dashboard import services
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
 
@@ -45,7 +47,9 @@ def typed(app: Dashboard, field: str, value: float | int | None) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("view", ["thresholds", "connections", "models", "users", "language"])
+@pytest.mark.parametrize(
+    "view", ["thresholds", "assigning", "connections", "models", "users", "language"]
+)
 def test_every_view_opens(app: Dashboard, view: str, language: Language) -> None:
     at = opened(app, view, language)
 
@@ -293,3 +297,156 @@ def test_the_language_is_kept_for_the_user(app: Dashboard) -> None:
 
     assert at.title[0].value == "设置"
     assert app.engine.store.setting("language:local") == "zh"
+
+
+def configured(monkeypatch: pytest.MonkeyPatch, **environ: str) -> None:
+    """Lets the dashboard read the environment anew, as at a start."""
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    services._layers.clear()
+    services._engine.clear()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("preset", Policy.presets())
+def test_every_preset_shows_its_form(app: Dashboard, preset: str, language: Language) -> None:
+    app.engine.save_policy(MINE, {"name": preset})
+
+    at = opened(app, language=language)
+
+    assert at.selectbox(key="settings_preset").value == preset
+    assert not at.error
+
+
+def test_what_the_environment_says_is_shown_with_its_variable(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured(monkeypatch, CTXCORE_POLICY="pi", CONTEXT_COMPACTION_KEEP_RECENT_ROUNDS="3")
+
+    at = opened(app)
+
+    assert at.selectbox(key="settings_preset").value == "pi"
+    assert at.text_input(key="settings_keep_turns").value == "3, 1, 0"
+    captions = {caption.value: caption.help for caption in at.caption}
+    told = translate("settings.source.environment", "en")
+    assert captions[told]
+    assert any("KEEP" in (caption.help or "") for caption in at.caption)
+
+
+def test_what_the_environment_says_anyway_is_not_saved(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured(monkeypatch, CTXCORE_POLICY_FRESH_TURNS="4")
+    opened(app)
+
+    typed(app, "fresh_turns", 5)
+    typed(app, "fresh_turns", 4)
+
+    assert overrides(app) == {}
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch, locale: str
+) -> None:
+    configured(monkeypatch, SUMMARIZATION_TRIGGER_RATIO="80%")
+    app.at.context = {"locale": locale}
+    language: Language = "zh" if locale == "zh-CN" else "en"
+
+    app.at.run()
+
+    assert not app.at.exception
+    assert app.at.title[0].value == translate("settings.problem.title", language)
+    shown = app.at.error[0].value.replace("\\", "")
+    assert "environment variable SUMMARIZATION_TRIGGER_RATIO" in shown
+    assert translate("settings.field.trigger_ratio", language) in shown
+    assert "from 0.01 to 10" in shown
+
+    monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
+    app.run()
+    assert not app.at.error
+
+
+def test_each_kind_of_threshold_is_saved_as_the_policy_stores_it(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.text_input(key="settings_keep_turns").set_value("3, 1").run()
+    at.selectbox(key="settings_counting").set_value("chars/2").run()
+    at.toggle(key="settings_is_shadow").set_value(True).run()
+    at.selectbox(key="settings_summary_model").set_value(MODEL).run()
+    app.check()
+
+    assert overrides(app) == {
+        "keep_turns": [3, 1],
+        "counting": "chars/2",
+        "is_shadow": True,
+        "summary_model": MODEL,
+    }
+    assert translate("settings.live.shadow", "en") in app.texts()
+
+
+def test_a_list_that_is_none_is_refused(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.text_input(key="settings_keep_turns").set_value("1, 2").run()
+    app.check()
+
+    assert overrides(app) == {}
+    assert "each smaller" in at.error[0].value
+
+
+def test_what_contradicts_a_wider_layer_is_refused(app: Dashboard) -> None:
+    app.engine.save_policy(Scope(), {"name": "dual-threshold"})
+    at = opened(app)
+
+    typed(app, "recent_history_ratio", 80.0)
+
+    assert overrides(app) == {}
+    assert "at most 0\\.2" in at.error[0].value
+
+
+def test_several_get_the_same_at_once(app: Dashboard) -> None:
+    app.engine.create_user("ana", name="Ana", group="team")
+    app.engine.create_user("ben", name="Ben")
+    at = opened(app, "assigning")
+    assert at.button(key="settings_assign_save").disabled
+
+    at.multiselect(key="settings_assign_who").set_value(["group:team", "user:ben"]).run()
+    at.selectbox(key="settings_assign_preset").set_value("dual-threshold").run()
+    at.multiselect(key="settings_assign_fields").set_value(["upper_tokens", "counting"]).run()
+    at.number_input(key="settings_assign_upper_tokens").set_value(40_000).run()
+    at.selectbox(key="settings_assign_counting").set_value("tiktoken").run()
+    at.button(key="settings_assign_save").click().run()
+    app.check()
+
+    assert at.success[0].value == "Set for 2."
+    given = {"name": "dual-threshold", "upper_tokens": 40_000, "counting": "tiktoken"}
+    for scope in (Scope(kind="group", owner="team"), Scope(kind="user", owner="ben")):
+        assert overrides(app, scope) == given
+    table = at.dataframe[0].value
+    assert list(table["Who"]) == ["Group team"] * 3 + ["Ben"] * 3
+    assert list(table["Has"])[:3] == ["dual threshold", "tiktoken", "40,000"]
+
+
+def test_a_wrong_value_for_several_changes_nobody(app: Dashboard) -> None:
+    at = opened(app, "assigning")
+    at.multiselect(key="settings_assign_who").set_value(["user:local"]).run()
+    at.multiselect(key="settings_assign_fields").set_value(["target_ratio"]).run()
+
+    at.number_input(key="settings_assign_target_ratio").set_value(150.0).run()
+    app.check()
+
+    assert "150\\.0 %" in at.error[0].value
+    assert at.number_input(key="settings_assign_target_ratio").value == 40.0
+    assert overrides(app) == {}
+
+
+def test_others_do_not_see_who_has_what(app: Dashboard) -> None:
+    app.engine.create_user("boss")
+    app.engine.store.update_user("boss", is_operator=True)
+    app.engine.store.update_user("local", is_operator=False)
+
+    at = opened(app, "assigning")
+
+    assert [info.value for info in at.info] == [translate("settings.assign.operators", "en")]
+    assert not at.multiselect

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.store.values import SessionInfo
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
+from ctxcore.store.values import Scope, SessionInfo
 from dashboard.shell import select_session
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import Dashboard, open_dashboard
@@ -53,6 +54,34 @@ def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Lan
 
     assert at.info[0].value == translate("usage.empty", language)
     assert not at.metric
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_summaries_are_told_apart_from_answers_and_counted_in(
+    app: Dashboard, language: Language
+) -> None:
+    reply = ScriptedReply(text="They asked what about it.")
+    with ScriptedModel("summaries", otherwise=reply) as summarizer:
+        session = app.engine.create_session("Chat")
+        scope = Scope(kind="session", owner=session.id)
+        app.engine.save_policy(scope, {"summary_model": summarizer.model})
+        for number in range(8):
+            list(app.engine.chat(session.id, f"Question {number}: " + "what about it? " * 20))
+        app.engine.compact(session.id)
+    summaries = [one for one in app.engine.store.calls(session.id) if one.purpose == "summary"]
+
+    at = opened(app, app.engine.session(session.id), language)
+
+    table = at.dataframe[0].value
+    calls = list(table[translate("usage.figure.calls", language)])
+    sent = list(table[translate("usage.figure.sent", language)])
+    assert calls == [8, len(summaries), 8 + len(summaries)]
+    assert sent[1] == sum(one.input_tokens or 0 for one in summaries)
+    assert sent[2] == sent[0] + sent[1]
+    told = figures(at)[translate("usage.figure.calls", language)]
+    assert told == str(calls[2])
+    names = {trace["name"] for trace in charts(at)[0]["data"]}
+    assert translate("usage.part.summaries", language) in names
 
 
 def test_a_chat_is_told_turn_by_turn(app: Dashboard) -> None:

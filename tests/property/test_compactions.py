@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -9,11 +11,12 @@ from hypothesis import strategies as st
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import CompactionState
-from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
+from ctxcore.compaction.compacting import compact, plan_compaction
+from ctxcore.compaction.results import CompactionResult
 from ctxcore.errors import BudgetError, SummarizerError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.count import count_messages
 from tests.histories import histories, sound_histories, user, windows
@@ -165,14 +168,85 @@ def test_a_failed_summary_changes_nothing_unless_the_input_cannot_be_sent(
     assert "away" not in str(result.context.messages)
 
 
-@given(sound_histories(), st.integers(min_value=300, max_value=2_000))
-def test_a_summary_is_never_longer_than_its_source(history: list[Message], window: int) -> None:
+@given(sound_histories(), st.integers(min_value=300, max_value=2_000), presets)
+def test_a_summary_is_never_longer_than_its_source(
+    history: list[Message], window: int, preset: str
+) -> None:
+    policy = Policy.preset(preset)
     try:
-        result = compact(history, max_tokens=window, summarizer=Verbose(), force=True)
+        result = compact(
+            history, max_tokens=window, policy=policy, summarizer=Verbose(), force=True
+        )
     except BudgetError:
         return
 
+    record = result.state.active
+    if record is not None and record.summary:
+        assert record.summary_tokens < record.source_tokens
+        assert 0 < record.compression_rate < 1
     assert not result.applied or result.after_tokens < result.before_tokens
+
+
+@given(histories(), windows(), presets)
+def test_sizes_after_and_own_texts_add_up_after_a_compaction(
+    history: list[Message], window: int, preset: str
+) -> None:
+    context = _compact(history, window, preset).context
+
+    after = sum(verdict.after_tokens for verdict in context.verdicts)
+    own = sum(text.tokens for text in context.synthetic)
+    assert context.tokens - after - own == 3  # the priming of the reply
+
+
+@given(sound_histories(), windows(), presets)
+def test_system_and_last_user_message_outlive_every_compaction(
+    history: list[Message], window: int, preset: str
+) -> None:
+    context = _compact(history, window, preset).context
+    last_user = max(at for at, message in enumerate(history) if message.role == "user")
+
+    assert context.verdict(0).verdict == "kept"
+    assert context.verdict(last_user).verdict in ("kept", "compressed")
+
+
+@given(histories(), windows(), presets)
+def test_the_same_compaction_gives_the_same_bytes(
+    history: list[Message], window: int, preset: str
+) -> None:
+    one, other = _compact(history, window, preset), _compact(history, window, preset)
+
+    assert json.dumps(one.context.messages) == json.dumps(other.context.messages)
+    assert one.state == other.state
+
+
+@given(sound_histories(), st.integers(min_value=600, max_value=6_000), presets)
+def test_a_session_that_grows_is_within_its_budget_at_every_call(
+    history: list[Message], window: int, preset: str
+) -> None:
+    policy, state = Policy.preset(preset, requires_confirmation=False), CompactionState()
+    ends = [at for at in range(1, len(history)) if history[at].role in ("user", "tool")]
+    for end in ends[-8:]:
+        try:
+            result = compact(history[: end + 1], max_tokens=window, policy=policy, state=state)
+        except BudgetError:
+            return
+        state = result.state
+        assert result.context.tokens <= window
+        assert lint(result.context.messages, "anthropic") == []
+
+
+@given(
+    sound_histories(),
+    st.integers(min_value=2_000, max_value=6_000),
+    st.sampled_from(["sliding-summary", "dual-threshold"]),
+)
+def test_a_compaction_that_is_applied_leaves_nothing_in_neither_summary_nor_context(
+    history: list[Message], window: int, preset: str
+) -> None:
+    result = _compact(history, window, preset, force=False)
+    assume(result.applied)
+
+    assert "dropped" not in {verdict.verdict for verdict in result.context.verdicts}
 
 
 def test_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:

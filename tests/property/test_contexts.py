@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
+from ctxcore.assembly.records import CompactionState
 from ctxcore.errors import BudgetError
+from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message
-from ctxcore.policy import Policy
-from ctxcore.tokens.count import count_messages
+from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_messages, count_tokens
 from tests.histories import histories, sound_histories, windows
 
 TOOLS = [
@@ -119,16 +121,57 @@ def _verbatim(context: Context) -> set[int]:
     return {at for at, verdict in enumerate(context.verdicts) if verdict.verdict == "kept"}
 
 
-@given(sound_histories(), windows())
+@given(sound_histories(), windows(), presets)
 def test_system_goal_and_last_user_message_are_always_there(
-    history: list[Message], window: int
+    history: list[Message], window: int, preset: str
 ) -> None:
-    context = _fit(history, window)
+    context = _fit(history, window, preset)
     last_user = max(at for at, message in enumerate(history) if message.role == "user")
 
     assert context.verdict(0).verdict == "kept"
     assert context.verdict(1).verdict in ("kept", "compressed")
     assert context.verdict(last_user).verdict in ("kept", "compressed")
+
+
+@given(sound_histories(), windows(), presets, st.data())
+def test_marked_messages_are_in_or_out_whatever_the_preset(
+    history: list[Message], window: int, preset: str, data: st.DataObject
+) -> None:
+    places = st.frozensets(st.integers(1, len(history) - 1), max_size=3)
+    pinned, excluded = data.draw(places), data.draw(places)
+    state = CompactionState(pinned=pinned - excluded, excluded=excluded)
+    try:
+        context = fit(history, max_tokens=window, policy=Policy.preset(preset), state=state)
+    except BudgetError:
+        return
+
+    gone = {at for at, one in enumerate(context.verdicts) if "mark" in one.reason}
+    assert context.tokens <= window
+    assert lint(context.messages, "openai") == []
+    assert excluded <= gone
+    assert all(context.verdict(at).verdict != "dropped" for at in state.pinned - gone)
+
+
+@given(histories(), windows(), presets)
+def test_calls_and_results_are_sent_together(
+    history: list[Message], window: int, preset: str
+) -> None:
+    context = _fit(history, window, preset)
+
+    calls, results = call_ids_sent(context), results_sent(context)
+    assert results == calls
+    assert len(set(calls)) == len(calls)
+
+
+@given(histories(), windows(), presets)
+def test_a_router_reads_no_more_than_it_has_room_for(
+    history: list[Message], window: int, preset: str
+) -> None:
+    context = _fit(history, window, preset)
+
+    lines = [count_tokens(line) for line in context.render_text(200).splitlines()]
+
+    assert sum(lines) <= 200
 
 
 @given(histories(), windows(), presets)
@@ -157,6 +200,18 @@ def test_tools_and_knowledge_count(history: list[Message], window: int) -> None:
 
     assert context.tokens == count_messages(context.messages, tools=TOOLS)
     assert context.breakdown.tools > 0
+
+
+def call_ids_sent(context: Context) -> list[str]:
+    """The ids of all calls that are sent, in order."""
+    return [made.id for message in parse_messages(context.messages) for made in message.calls]
+
+
+def results_sent(context: Context) -> list[str | None]:
+    """The ids that results answer, in order."""
+    return [
+        message.answers for message in parse_messages(context.messages) if message.is_tool_result
+    ]
 
 
 def test_an_unknown_window_sends_everything_and_claims_nothing() -> None:

@@ -18,7 +18,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.errors import BudgetError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Media, Message, Opaque, Reasoning, Text, ToolCall, text_message
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.store import SessionStore, open_store
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcore.messages.values import Media, Message, Reasoning, Role, Text, ToolCall
+from ctxcore.policy.values import SummaryForm
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import LEFT_OUT, parse_lines
@@ -72,6 +75,15 @@ REQUESTS = st.builds(
     max_tokens=st.integers(min_value=0, max_value=300),
     language=st.sampled_from(["en", "zh"]),
 )
+DATES = st.none() | st.datetimes()
+SHORT_REQUESTS = st.builds(
+    replace,
+    REQUESTS,
+    form=st.sampled_from(["plain", "dated_points", "third_person"]),
+    dates=st.lists(DATES, max_size=8).map(tuple),
+    asked_chars=st.none() | st.integers(min_value=0, max_value=400),
+    max_chars=st.none() | st.integers(min_value=0, max_value=400),
+)
 SUMMARIZER = ExtractiveSummarizer(Bytes())
 
 
@@ -85,6 +97,24 @@ def test_a_summary_of_anything_stays_within_its_limit_and_repeats(request: Summa
 
 
 @SETTINGS
+@given(SHORT_REQUESTS)
+def test_no_form_exceeds_its_tokens_or_characters(request: SummaryRequest) -> None:
+    summary = SUMMARIZER.summarize(request)
+
+    assert Bytes().count(summary) <= request.max_tokens
+    assert request.max_chars is None or len(summary) <= request.max_chars
+    assert summary == SUMMARIZER.summarize(request)
+
+
+@SETTINGS
+@given(SHORT_REQUESTS)
+def test_points_folded_alone_come_back_unchanged(request: SummaryRequest) -> None:
+    once = _refold(SUMMARIZER.summarize(request), request.language, "dated_points")
+
+    assert _refold(once, request.language, "dated_points") == once
+
+
+@SETTINGS
 @given(REQUESTS)
 def test_a_summary_folded_alone_comes_back_unchanged(request: SummaryRequest) -> None:
     # The first pass may write labels of the other language anew; from then on nothing moves.
@@ -93,9 +123,11 @@ def test_a_summary_folded_alone_comes_back_unchanged(request: SummaryRequest) ->
     assert _refold(once, request.language) == once
 
 
-def _refold(summary: str, language: Language) -> str:
+def _refold(summary: str, language: Language, form: SummaryForm = "plain") -> str:
     return SUMMARIZER.summarize(
-        SummaryRequest(messages=(), previous=summary, max_tokens=2_000, language=language)
+        SummaryRequest(
+            messages=(), previous=summary, max_tokens=2_000, language=language, form=form
+        )
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ctxcore.budget import clamp, reserve_for
 from ctxcore.errors import UnknownWindowError
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 
 
 def test_the_default_at_128_000_tokens() -> None:

@@ -7,38 +7,70 @@ from dataclasses import fields
 import pytest
 
 from ctxcore.errors import PolicyError
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 
 WRONG: dict[str, object] = {
     "name": "",
     "window_tokens": 0,
+    "fallback_window_tokens": 0,
+    "usable_ratio": 0,
     "reserve_tokens": -1,
     "reserve_window_ratio": 1.5,
     "system_estimate_tokens": -1,
     "history_ratio": -0.1,
-    "trigger_on": "mood",
-    "trigger_ratio": 0,
-    "min_messages": -1,
-    "min_fold_messages": 0,
+    "router_tokens": 0,
+    "counting": "words",
     "check_at": "never",
+    "trigger_on": "mood",
+    "trigger_base": "history",
+    "trigger_ratio": 0,
+    "upper_tokens": 0,
+    "remaining_ratio": 1.5,
+    "max_messages": 0,
+    "max_turns": 2.0,
+    "summary_marker": "!",
+    "min_messages": -1,
+    "first_min_messages": -1,
+    "next_min_messages": None,
+    "next_min_ratio": -0.5,
+    "lookback_messages": 0,
+    "lookback_target_messages": -1,
+    "requires_confirmation": 1,
+    "is_shadow": "no",
+    "max_failures": True,
     "strategies": (),
+    "fold_as": "poem",
+    "preference": "cheap",
+    "max_summaries": -1,
     "target_ratio": 2,
+    "lower_tokens": 0,
+    "keep_turns": (1, 1),
+    "keep_turns_by_messages": ((15, 8), (50, 4)),
+    "min_fold_messages": 0,
+    "min_gain_ratio": "10 %",
     "recent_ratio": float("nan"),
     "recent_min_tokens": -1,
     "recent_max_tokens": 1.5,
-    "lookback_messages": 0,
-    "lookback_target_messages": -1,
+    "recent_history_ratio": 1.1,
+    "skips_chains": None,
+    "max_message_chars": 99,
+    "goal_max_tokens": -1,
+    "summary_model": "",
+    "summary_form": "rhyming",
     "summary_place": "nowhere",
     "summary_max_tokens": 0,
     "summary_usable_ratio": 0,
+    "summary_history_ratio": -0.1,
     "summary_source_ratio": None,
-    "min_gain_ratio": "10 %",
-    "max_failures": True,
+    "summary_chars_ratio": 0,
+    "summary_min_chars": 0,
+    "summary_asked_chars": 9,
+    "summary_max_chars": 9,
     "shorten_over_tokens": 39,
+    "shortens_always": 0,
     "fresh_turns": -1,
     "oversize_ratio": 0,
-    "max_message_chars": 99,
-    "goal_max_tokens": -1,
+    "tool_call_tokens": -1,
 }
 
 
@@ -97,3 +129,41 @@ def test_a_trigger_ratio_of_one_switches_automatic_compaction_off(
     ratio: float, automatic: bool
 ) -> None:
     assert Policy(trigger_ratio=ratio).is_automatic is automatic
+
+
+def test_dual_threshold_has_its_documents_values() -> None:
+    policy = Policy.preset("dual-threshold")
+    budget = policy.budget(system_tokens=2_000)
+
+    assert (policy.upper_tokens, policy.lower_tokens) == (50_000, 30_000)
+    assert (policy.first_min_messages, policy.next_min_messages, policy.next_min_ratio) == (
+        20,
+        10,
+        0.5,
+    )
+    assert (budget.usable_tokens, budget.history_tokens) == (76_800, 74_800)
+    assert (budget.summary_tokens, budget.recent_tokens) == (19_448, 48_620)
+    assert policy.counting == "estimate"
+
+
+def test_truncate_or_summarize_has_its_documents_values() -> None:
+    policy = Policy.preset("truncate-or-summarize")
+
+    assert policy.budget().usable_tokens == 4_096 - 2_000
+    assert policy.keep_turns_by_messages == ((50, 4), (30, 6), (15, 8))
+    assert (policy.max_summaries, policy.preference, policy.fold_as) == (3, "balanced", "choice")
+
+
+def test_pi_has_its_documents_values() -> None:
+    policy = Policy.preset("pi")
+
+    assert policy.budget().trigger_tokens == 64_000
+    assert policy.keep_turns == (2, 1, 0)
+    assert policy.requires_confirmation
+    assert (policy.summary_asked_chars, policy.summary_max_chars) == (500, 1_000)
+
+
+def test_summary_and_recent_part_are_together_at_most_all() -> None:
+    assert Policy(summary_history_ratio=0.35, recent_history_ratio=0.65).name == "default"
+    with pytest.raises(PolicyError, match=r"at most 0\.4 beside a recent_history_ratio of 0\.6"):
+        Policy(summary_history_ratio=0.5, recent_history_ratio=0.6)

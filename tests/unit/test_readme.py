@@ -16,7 +16,13 @@ import pytest
 from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/how-it-works.md", "docs/models.md", "docs/sessions.md")
+PAGES = (
+    "README.md",
+    "docs/configuration.md",
+    "docs/how-it-works.md",
+    "docs/models.md",
+    "docs/sessions.md",
+)
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?://)([^)#]+)")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message, tool_result
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
 from tests.words import context_of, sent, words
 

@@ -11,7 +11,7 @@ from ctxcore.assembly.records import CompactionState
 from ctxcore.compaction.compacting import compact
 from ctxcore.errors import SummarizerError, UnknownWindowError
 from ctxcore.messages.values import Message, tool_result
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.histories import assistant, call, user
 from tests.words import words

@@ -6,7 +6,7 @@ from ctxcore.assembly.records import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.planning import CompactionPlan
 from ctxcore.messages.values import Message, tool_result
-from ctxcore.policy import Policy
+from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
 from tests.words import words
 
@@ -99,10 +99,11 @@ def test_sliding_summary_folds_down_to_twenty_messages_beyond_its_lookback() -> 
 
 
 def test_sliding_summary_folds_two_messages_or_none() -> None:
-    history = [user(words(900)), *remarks(1, 50)]
+    history = [user(words(200)), *remarks(5, 25)]  # of a target of 240
+    state = "so far " + words(150)
 
-    assert plan_compaction(history, policy=SLIDING, max_tokens=900) is None
-    assert len(planned([user(words(10)), *history], SLIDING, 900).fold) == 2
+    assert plan_compaction(history, policy=SLIDING, max_tokens=900, state=state) is None
+    assert len(planned([user("go"), *history], SLIDING, 900, state=state).fold) == 2
 
 
 def test_a_huge_oldest_message_does_not_block_a_compaction() -> None:
@@ -116,7 +117,7 @@ def test_folding_only_what_stays_anyway_is_no_plan() -> None:
 
     result = compact(history, max_tokens=1_000)
 
-    assert result.reason == "nothing may be folded"
+    assert result.reason == "nothing may be folded: start a new session"
     assert result.state.failures == 0
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ctxcore.assembly.records import Compaction, CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.measuring import Trigger
+from ctxcore.compaction.triggers import Trigger
 from ctxcore.messages.values import Message
-from ctxcore.policy import Policy
-from tests.histories import user
+from ctxcore.policy.values import Policy
+from tests.histories import assistant, user
 from tests.words import words
 
 SLIDING = Policy.preset("sliding-summary")
@@ -93,3 +95,179 @@ def test_an_unknown_window_never_starts_by_itself_but_may_be_asked() -> None:
 
     assert "unknown" in quiet.reason
     assert asked.applied
+
+
+# each rule with its numbers; `fired` names it even where there is nothing to fold
+
+
+def fired(history: list[Message], policy: Policy, usable: int) -> Trigger | None:
+    """The rule that fires."""
+    return compact(history, policy=policy, max_tokens=usable).trigger
+
+
+def quiet(**fields: object) -> Policy:
+    """A policy with no rule but those that `fields` switch on."""
+    return Policy(trigger_ratio=None).override(**fields)
+
+
+def test_so_many_messages_are_a_trigger() -> None:
+    policy = quiet(max_messages=10)
+
+    assert trigger(remarks(9, 1), policy, 1_000) is None
+    assert str(trigger(remarks(10, 1), policy, 1_000)) == (
+        "number of messages: uncovered messages 10, most 10"
+    )
+
+
+def test_so_many_turns_since_the_last_compaction_are_a_trigger() -> None:
+    policy = quiet(max_turns=5)
+    history = [message for _ in range(5) for message in (user("ask"), assistant("answer"))]
+
+    assert trigger(history[:8], policy, 1_000) is None
+    assert str(trigger(history, policy, 1_000)) == "number of turns: turns 5, most 5"
+
+
+def test_turns_count_from_the_newest_message_that_the_last_compaction_saw() -> None:
+    history = [message for _ in range(9) for message in (user("ask"), assistant("answer"))]
+    active = Compaction(covered_until=4, seen_until=10, summarized_until=4, summary="so far")
+    state = CompactionState(active=active)
+
+    assert trigger(history[:16], quiet(max_turns=4), 1_000, state=state) is None
+    assert trigger(history, quiet(max_turns=4), 1_000, state=state) is not None
+
+
+def test_the_model_may_ask_once_until_it_asks_again() -> None:
+    policy = quiet(summary_marker="!!!SUMMARY!!!", min_gain_ratio=0.0)
+    history = [*remarks(8), assistant("I lose the thread. !!!SUMMARY!!!"), user("go on")]
+
+    first = compact(history, policy=policy, max_tokens=2_000)
+    after = compact(history, policy=policy, max_tokens=2_000, state=first.state)
+    later = [*history, assistant("!!!SUMMARY!!!"), user("go on")]
+
+    assert (first.applied, str(first.trigger)) == (True, "asked for by the model")
+    assert (after.applied, after.trigger) == (False, None)
+    assert trigger(later, policy, 2_000, state=first.state) is not None
+
+
+def test_only_the_newest_answer_of_the_model_asks() -> None:
+    policy = quiet(summary_marker="!!!SUMMARY!!!")
+    mark = "!!!SUMMARY!!!"
+
+    assert trigger([*remarks(8), user(mark)], policy, 2_000) is None
+    assert trigger([*remarks(8), assistant(mark), user("x"), assistant("y")], policy, 2_000) is None
+    assert trigger([*remarks(8), assistant(mark)], quiet(), 2_000) is None
+
+
+def test_little_that_remains_is_a_trigger() -> None:
+    policy = quiet(remaining_ratio=0.25)  # 750 of 1,000 may be taken
+
+    assert trigger([*remarks(7), user(words(43))], policy, 1_000) is None  # 3 + 700 + 47
+    assert str(trigger([*remarks(7), user(words(44))], policy, 1_000)) == (
+        "little remains: remaining 249, least 250"
+    )
+
+
+def test_the_upper_threshold_must_be_passed_and_the_lower_is_named() -> None:
+    policy = quiet(upper_tokens=700, lower_tokens=300, strategies=("fold_to_lower",))
+
+    assert trigger([*remarks(6), user(words(93))], policy, 1_000) is None  # 3 + 600 + 97
+    assert str(trigger([*remarks(6), user(words(94))], policy, 1_000)) == (
+        "input above the upper threshold: tokens 701, upper 700, lower 300"
+    )
+
+
+def test_messages_beyond_their_share_are_a_trigger() -> None:
+    policy = quiet(recent_history_ratio=0.5, trigger_on="history", first_min_messages=20)
+
+    assert fired(remarks(5), policy, 1_000) is None
+    assert str(fired([*remarks(5), user("x")], policy, 1_000)) == (
+        "beyond the recent budget: tokens 505, recent budget 500"
+    )
+
+
+def test_an_input_above_available_by_the_policys_own_counter_is_a_trigger() -> None:
+    policy = quiet(counting="chars/2", strategies=("fold_oldest",))
+    history = [user("word " * 100)] * 4  # 104 tokens each, 254 by the rule
+
+    assert trigger(history, policy, 1_016) is None
+    assert str(trigger(history, policy, 1_015)) == (
+        "input above available: tokens 1,016, available 1,015"
+    )
+
+
+def test_the_lookback_counts_the_current_message_on_top() -> None:
+    policy = quiet(lookback_messages=5, lookback_target_messages=2, strategies=("fold_to_tail",))
+
+    assert trigger(remarks(6, 1), policy, 1_000) is None
+    assert str(trigger(remarks(7, 1), policy, 1_000)) == (
+        "beyond the lookback: uncovered messages 7, looked at 5"
+    )
+
+
+# which rule is named when several fire
+
+
+MARKED = [*remarks(9), assistant("!!!SUMMARY!!!")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({}, "asked for by the model"),
+        ({"summary_marker": None}, "beyond the lookback"),
+        ({"summary_marker": None, "lookback_messages": None}, "number of turns"),
+    ],
+)
+def test_urgent_rules_are_named_before_patient_ones(fields: dict[str, object], rule: str) -> None:
+    policy = Policy(
+        summary_marker="!!!SUMMARY!!!", lookback_messages=5, max_turns=3, max_messages=3
+    ).override(**fields)
+
+    found = fired(MARKED, policy, 1_000)
+
+    assert found is not None
+    assert found.rule == rule
+
+
+def test_patient_rules_are_named_in_their_order() -> None:
+    every: dict[str, object] = {
+        **{"max_turns": 3, "max_messages": 3, "trigger_ratio": 0.5},
+        **{"upper_tokens": 500, "remaining_ratio": 0.5},
+    }
+    named = []
+    for gone in (None, *every):
+        every |= {} if gone is None else {gone: None}
+        found = fired(remarks(9), Policy().override(**every), 850)
+        named.append(found.rule if found else "")
+
+    assert named == [
+        *("number of turns", "number of messages", "input at the trigger"),
+        *("input above the upper threshold", "little remains", "input above usable"),
+    ]
+
+
+def test_rules_that_can_wait_wait_for_their_messages_and_urgent_ones_do_not() -> None:
+    policy = quiet(max_turns=3, first_min_messages=8, lookback_messages=6)
+
+    assert fired(remarks(7, 1), policy, 1_000) is None  # 7 are beyond three turns, but too few
+    assert str(fired(remarks(8, 1), policy, 1_000)) == (
+        "beyond the lookback: uncovered messages 8, looked at 6"
+    )
+
+
+def test_a_next_summary_waits_for_messages_and_for_tokens() -> None:
+    policy = quiet(max_messages=1, next_min_messages=3, next_min_ratio=0.5)
+    active = Compaction(covered_until=4, summarized_until=4, summary=words(196), seen_until=4)
+    state = CompactionState(active=active)
+
+    assert trigger(remarks(6), policy, 2_000, state=state) is None  # 2 messages
+    assert trigger([*remarks(4), *remarks(3, 20)], policy, 2_000, state=state) is None  # 72 tokens
+    assert trigger(remarks(7), policy, 2_000, state=state) is not None
+
+
+def test_exactly_at_a_limit_that_must_be_passed_it_says_so() -> None:
+    policy = quiet(upper_tokens=703, lower_tokens=300)
+
+    assert compact(remarks(7), policy=policy, max_tokens=1_000).reason == (
+        "at the trigger: 703 of 703 tokens"
+    )

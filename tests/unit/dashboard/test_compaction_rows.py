@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import JsonObject
@@ -12,10 +12,9 @@ from dashboard.compacting.rows import (
     compaction_rows,
     folded_between,
     length_then,
-    rejected,
     steps,
 )
-from tests.engines import START, engine_with
+from tests.engines import engine_with
 
 
 def info(
@@ -79,7 +78,7 @@ def test_the_trigger_is_told_with_its_numbers() -> None:
 
     assert row.trigger == "input at the trigger"
     assert row.numbers == (("tokens", 90), ("trigger", 80))
-    assert row.strategies == ("fold_oldest",)
+    assert row.strategy == "fold_oldest"
     assert [step.after_tokens for step in steps(details)] == [40]
 
 
@@ -98,9 +97,15 @@ def test_another_products_compaction_is_known_by_its_trigger() -> None:
 def test_a_truncation_in_place_of_a_summary_is_told() -> None:
     failed = info(1, None, trigger="asked for", reason="no summary; truncated instead")
     fine = info(1, None, trigger="asked for", reason="asked for: tokens 90")
+    chosen = info(1, None, trigger="input above usable", reason="long: 32 messages")
 
     assert compaction_rows([failed], None)[0].is_fallback
     assert not compaction_rows([fine], None)[0].is_fallback
+    assert [compaction_rows([one], None)[0].was_chosen for one in (failed, fine, chosen)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_only_what_the_parent_had_not_folded_is_listed() -> None:
@@ -111,16 +116,14 @@ def test_only_what_the_parent_had_not_folded_is_listed() -> None:
     assert folded_between(record, parent) == [2, 5, 7]
 
 
-def test_rejected_attempts_come_newest_first() -> None:
-    events: list[tuple[datetime, JsonObject]] = [
-        (START, {"trigger": "asked for", "reason": "not smaller", "failed": True}),
-        (START + timedelta(hours=1), {"reason": "nothing may be folded"}),
-    ]
+def test_what_it_took_is_told_where_it_was_recorded() -> None:
+    details: JsonObject = {"strategy": "summarize", "seconds": 1.25, "cost": 0.002}
+    told, untold = (
+        compaction_rows([info(1, None, details=found)], None)[0] for found in (details, {})
+    )
 
-    assert [(one.reason, one.failed) for one in rejected(events)] == [
-        ("nothing may be folded", False),
-        ("not smaller", True),
-    ]
+    assert (told.strategy, told.seconds, told.cost) == ("summarize", 1.25, 0.002)
+    assert (untold.seconds, untold.cost) == (None, None)
 
 
 def test_a_fork_ends_where_the_history_ended_when_the_compaction_was_made() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from ctxcore.engine.events import TextDelta, TurnEnded, TurnEvent, Waiting
+from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
 from dashboard.hub import RunningTurn, TurnHub
 
@@ -16,6 +16,20 @@ class FakeSession:
     """What the hub reads of a session."""
 
     length = 4
+    last_user_seq = None
+
+
+class FakeStore:
+    """What the hub reads and keeps beside sessions."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, object] = {}
+
+    def last_turn(self, session_id: str) -> None:
+        return None
+
+    def save_setting(self, name: str, value: object) -> None:
+        self.settings[name] = value
 
 
 class FakeEngine:
@@ -24,9 +38,13 @@ class FakeEngine:
     def __init__(self, events: Callable[[], Iterator[TurnEvent]]) -> None:
         self._events = events
         self.asked: list[str] = []
+        self.store = FakeStore()
 
     def session(self, session_id: str) -> FakeSession:
         return FakeSession()
+
+    def answer(self, plan_id: str, answer: str) -> Iterator[TurnEvent]:
+        return self._events()
 
     def chat(self, session_id: str, text: str, *, model: str | None = None) -> Iterator[TurnEvent]:
         self.asked.append(text)
@@ -153,6 +171,55 @@ def test_one_session_runs_one_turn_at_a_time() -> None:
     assert second is first
     assert engine.asked == ["first"]
     assert hub.running("s1") is None
+
+
+def nothing() -> Iterator[TurnEvent]:
+    yield from ()
+
+
+def answer(hub: TurnHub, engine: FakeEngine) -> RunningTurn:
+    return hub.answer(engine, "s1", "p1", "new_session")  # type: ignore[arg-type]  # as above
+
+
+def test_a_turn_that_goes_on_elsewhere_is_found_there_and_not_where_it_began() -> None:
+    may_end = threading.Event()
+
+    def events() -> Iterator[TurnEvent]:
+        yield SessionStarted(session_id="s2")
+        yield TextDelta(text="Hello")
+        assert may_end.wait(WAIT_SECONDS)
+        yield ended("Hello")
+
+    hub, engine = TurnHub(), FakeEngine(events)
+    turn = answer(hub, engine)
+    watcher = turn.follow(interval_seconds=0)
+    while next(watcher) == "":
+        pass
+
+    assert turn.session_id == "s2"
+    assert (hub.running("s1"), hub.running("s2")) == (None, turn)
+    assert engine.store.settings == {"went_on:s1": {"session_id": "s2", "length": 4}}
+    may_end.set()
+    assert finish(turn) == "Hello"
+
+
+def test_an_answer_that_no_turn_waited_for_is_done_when_it_is_carried_out() -> None:
+    turn = answer(TurnHub(), FakeEngine(nothing))
+    finish(turn)
+
+    assert (turn.state, turn.error) == ("done", None)
+
+
+def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
+    def broken() -> Iterator[TurnEvent]:
+        raise ContextError("no model is set")
+
+    told, untold = (start(TurnHub(), FakeEngine(found)) for found in (spoken("x"), broken))
+    finish(told)
+    finish(untold)
+
+    assert (told.is_told, untold.is_told) == (True, False)
+    assert isinstance(untold.failure, ContextError)
 
 
 def test_a_dismissed_turn_is_forgotten() -> None:

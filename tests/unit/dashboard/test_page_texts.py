@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import pytest
 
-from ctxcore.policy import Policy
-from dashboard.settings.fields import FIELDS, GROUPS, scope_names
+from ctxcore.policy.values import Policy
+from ctxcore.store.values import ScopeKind
+from dashboard.settings.fields import FIELDS, GROUPS
+from dashboard.settings.scopes import scope_names
 from dashboard.texts import catalogue
+from dashboard.wording import words_for
 
 ROOT = Path(__file__).resolve().parents[3]
 AREAS = ("usage", "compaction", "sessions", "settings")
+SOURCES = ("preset", "environment", "file", *get_args(ScopeKind), "call")
 _FIXED = re.compile(r'"((?:usage|compaction|sessions|settings)(?:\.[a-z_]+)+)"')
 
 
@@ -58,6 +63,20 @@ def test_every_field_scope_and_preset_has_words() -> None:
         for scope in scope_names(is_operator=True, has_session=True)
         for end in ("", ".told")
     ]
-    names += [f"settings.preset.{preset}" for preset in Policy.presets()]
+    names += [
+        f"settings.preset.{preset}{end}" for preset in Policy.presets() for end in ("", ".told")
+    ]
+    names += [f"settings.source.{source}" for source in SOURCES]
 
     assert [name for name in names if name not in catalogue("en")] == []
+
+
+def test_every_choice_has_words() -> None:
+    choices = [(field.name, choice) for field in FIELDS for choice in field.choices]
+
+    assert [
+        (name, choice)
+        for name, choice in choices
+        if words_for(f"settings.choice.{name}", choice) == choice
+        and f"settings.choice.{name}.{choice}" not in catalogue("en")
+    ] == []

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.messages.values import JsonObject
-from ctxcore.policy import Policy
+from ctxcore.errors import PolicyError
+from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.policy.layers import Layer, to_json
+from ctxcore.policy.values import Policy
 from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo
-from dashboard.settings.fields import (
-    FIELDS,
-    GROUPS,
+from dashboard.settings.assigning import options_for, scopes_of
+from dashboard.settings.fields import FIELDS, GROUPS, Field, field_named, rows_of, shown_first
+from dashboard.settings.inputs import preset_line, value_text
+from dashboard.settings.saving import typed
+from dashboard.settings.scopes import (
     budget_for,
     changed,
     layered,
@@ -49,6 +54,12 @@ SESSION = SessionInfo(
 )
 
 
+def named(name: str) -> Field:
+    found = field_named(name)
+    assert found is not None
+    return found
+
+
 def version(scope: Scope, overrides: JsonObject, number: int = 1) -> PolicyVersion:
     return PolicyVersion(
         id=number,
@@ -68,16 +79,85 @@ def test_every_field_is_one_of_a_policy_and_stands_in_a_group() -> None:
     assert {field.group for field in FIELDS} == set(GROUPS)
 
 
+def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:
+    left = set(Policy.__dataclass_fields__) - {field.name for field in FIELDS}
+
+    assert left == {"name", "strategies", "summary_place", "trigger_base", "trigger_on"}
+
+
+@pytest.mark.parametrize("preset", Policy.presets())
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+def test_every_value_of_every_preset_survives_being_shown_and_stored(
+    field: Field, preset: str
+) -> None:
+    value = getattr(Policy.preset(preset), field.name)
+
+    assert field.stored(field.shown(value)) == to_json(value)
+    assert value_text(field.name, value)
+
+
+@pytest.mark.parametrize("preset", Policy.presets())
+def test_what_a_preset_is_made_of_is_shown_first(preset: str) -> None:
+    names = [field.name for field in shown_first(preset, ())]
+
+    assert "summary_model" in names
+    assert len(names) < len(FIELDS) / 2
+    assert names == [field.name for field in FIELDS if field.name in names]
+
+
+@pytest.mark.parametrize(
+    ("preset", "shown", "hidden"),
+    [
+        ("default", "fresh_turns", "upper_tokens"),
+        ("sliding-summary", "router_tokens", "upper_tokens"),
+        ("dual-threshold", "lower_tokens", "target_ratio"),
+        ("truncate-or-summarize", "preference", "trigger_ratio"),
+        ("pi", "keep_turns", "router_tokens"),
+    ],
+)
+def test_each_preset_shows_its_own_thresholds_first(preset: str, shown: str, hidden: str) -> None:
+    names = [field.name for field in shown_first(preset, ())]
+
+    assert shown in names
+    assert hidden not in names
+    assert hidden in [field.name for field in shown_first(preset, [hidden])]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("keep_turns", "3, 1,0", [3, 1, 0]),
+        ("keep_turns", "3，0", [3, 0]),
+        ("keep_turns_by_messages", "50: 4, 15:8", [[50, 4], [15, 8]]),
+        ("keep_turns_by_messages", "", []),
+        ("summary_marker", "  ", None),
+    ],
+)
+def test_lists_are_typed_as_they_are_shown(name: str, text: str, value: JsonValue) -> None:
+    assert typed(named(name), text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("keep_turns", "two"), ("keep_turns", "0, 2"), ("keep_turns", "")]
+)
+def test_what_is_no_list_is_refused(name: str, text: str) -> None:
+    with pytest.raises(PolicyError, match="each smaller than the one before"):
+        typed(named(name), text)
+
+
 @given(st.integers(1, 1_000))
 def test_a_percentage_survives_being_shown_and_stored(tenths: int) -> None:
-    (field,) = (one for one in FIELDS if one.name == "trigger_ratio")
+    field = named("trigger_ratio")
     ratio = tenths / 1_000
 
-    assert field.stored(field.shown(ratio)) == pytest.approx(ratio)
+    stored = field.stored(field.shown(ratio))
+
+    assert isinstance(stored, float)
+    assert abs(stored - ratio) < 1e-9
 
 
 def test_an_empty_field_is_stored_as_nothing() -> None:
-    (field,) = (one for one in FIELDS if one.name == "oversize_ratio")
+    field = named("oversize_ratio")
 
     assert field.stored(None) is None
     assert field.shown(None) is None
@@ -93,10 +173,17 @@ def test_the_narrower_scope_wins_and_the_parent_is_told_alone() -> None:
     everybody = version(Scope(), {"trigger_ratio": 0.5, "fresh_turns": 5}, 1)
     mine = version(Scope(kind="user", owner="me"), {"trigger_ratio": 0.9}, 2)
 
-    effective, inherited = layered([everybody, None], mine)
+    outer = Layer(name="environment", overrides={"fresh_turns": 9, "min_messages": 4})
+
+    effective = layered([everybody, None], mine, [outer])
+    inherited = layered([everybody, None], None)
 
     assert effective.policy.trigger_ratio == 0.9
-    assert effective.sources == {"trigger_ratio": "user", "fresh_turns": "default"}
+    assert effective.sources == {
+        "trigger_ratio": "user",
+        "fresh_turns": "default",
+        "min_messages": "environment",
+    }
     assert inherited.policy.trigger_ratio == 0.5
 
 
@@ -131,6 +218,59 @@ def test_shares_are_told_in_tokens_of_the_model() -> None:
     assert tokens_of("fresh_turns", policy, budget) is None
 
 
+def test_absolute_thresholds_are_told_as_they_shrink_with_a_smaller_window() -> None:
+    policy = Policy.preset("dual-threshold")
+    small = budget_for(policy, replace(MODEL, window_tokens=12_800))
+
+    assert tokens_of("upper_tokens", policy, small) == 5_000
+    assert tokens_of("lower_tokens", policy, small) == 3_000
+    assert tokens_of("upper_tokens", policy, budget_for(policy, MODEL)) is None
+
+
+def test_small_groups_stand_side_by_side() -> None:
+    one, two, four = (
+        [field for field in FIELDS if field.group == group][:count]
+        for group, count in (("window", 1), ("target", 2), ("tools", 4))
+    )
+
+    assert rows_of([*one, *two, *four]) == [[*one, *two], four[:3], four[3:]]
+    assert rows_of([]) == []
+
+
 def test_an_unknown_window_has_no_numbers() -> None:
     assert budget_for(Policy(), ModelInfo(model="x", counter_id="c")) is None
     assert tokens_of("trigger_ratio", Policy(), None) is None
+
+
+def test_users_and_groups_can_be_chosen_together() -> None:
+    options = options_for([ME, YOU])
+
+    assert options == ["group:team", "user:me", "user:you"]
+    assert scopes_of(options) == [
+        Scope(kind="group", owner="team"),
+        Scope(kind="user", owner="me"),
+        Scope(kind="user", owner="you"),
+    ]
+    assert scopes_of(["user:a:b"]) == [Scope(kind="user", owner="a:b")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("name", "pi", "pi"),
+        ("trigger_ratio", 0.75, "75 %"),
+        ("trigger_ratio", None, "none"),
+        ("upper_tokens", 50_000, "50,000"),
+        ("is_shadow", True, "yes"),
+        ("counting", "chars/2.5", "characters ÷ 2.5"),
+        ("keep_turns", [2, 1], "2, 1"),
+        ("strategies", ("keep_turns",), "('keep_turns',)"),
+    ],
+)
+def test_a_value_is_told_in_words(name: str, value: object, told: str) -> None:
+    assert value_text(name, value) == told
+
+
+def test_a_preset_is_offered_with_what_it_does() -> None:
+    assert preset_line("pi").startswith("pi – ")
+    assert preset_line("of-tomorrow") == "of-tomorrow"

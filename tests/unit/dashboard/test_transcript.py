@@ -122,3 +122,34 @@ def test_marks_are_told_apart() -> None:
 def test_the_newest_messages_are_shown() -> None:
     assert first_shown(120, 50) == 71
     assert first_shown(20, 50) == 1
+
+
+def test_only_the_last_turn_still_waits_for_somebody() -> None:
+    turns = [turn("awaiting_confirmation", last_seq=1), turn("awaiting_confirmation", last_seq=2)]
+
+    made = make_transcript(
+        [message(1), message(2)],
+        compactions=[],
+        active_id=None,
+        imported=[],
+        turns=turns,
+        marks=[],
+    )
+
+    assert list(made.endings) == [2]
+
+
+def test_a_turn_that_goes_on_has_not_ended() -> None:
+    turns = [turn("failed", last_seq=1), turn("awaiting_confirmation", last_seq=2)]
+
+    made = make_transcript(
+        [message(1), message(2)],
+        compactions=[],
+        active_id=None,
+        imported=[],
+        turns=turns,
+        marks=[],
+        goes_on=True,
+    )
+
+    assert list(made.endings) == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -19,6 +20,7 @@ from dashboard.usage.rows import (
     known_sum,
     not_sent,
     sent_tokens,
+    spent_on,
     turn_rows,
 )
 
@@ -34,12 +36,13 @@ def call(
     input_tokens: int | None = None,
     cached: int | None = None,
     cost: float | None = None,
+    purpose: str = "answer",
 ) -> CallInfo:
     return CallInfo(
         id=f"c{number}",
         session_id="s",
         created_at=START + timedelta(minutes=number),
-        purpose="answer",
+        purpose=purpose,
         turn_id=turn_id,
         seq=seq,
         estimate=estimate or {},
@@ -187,3 +190,48 @@ def test_the_last_cumulative_bar_is_the_sum_of_all_turns(sizes: list[list[int]])
 
     assert sum(totals[-1].parts.values()) == sum(map(sum, sizes))
     assert set(totals[-1].parts) == set(INPUT_SEGMENTS)
+
+
+def with_a_summary() -> list[CallInfo]:
+    """An answer of the first turn, a summary behind it, an answer of the second."""
+    return [
+        call(1, turn_id="t1", estimate={"recent": 100}, cost=0.01),
+        call(2, input_tokens=80, cost=0.02, purpose="summary"),
+        call(3, turn_id="t2", estimate={"recent": 40}, cost=0.03),
+    ]
+
+
+def begun(turn_id: str, first: int, minutes: float) -> TurnInfo:
+    return replace(turn(turn_id, first), started_at=START + timedelta(minutes=minutes))
+
+
+def test_a_summary_belongs_to_the_turn_in_whose_time_it_was_made() -> None:
+    starts = [(1, "one"), (3, "two")]
+
+    after, before = (
+        turn_rows(starts, 4, [begun("t1", 1, 0), begun("t2", 3, minutes)], with_a_summary())
+        for minutes in (2.5, 1.5)
+    )
+
+    assert [[one.id for one in row.calls] for row in after] == [["c1", "c2"], ["c3"]]
+    assert [[one.id for one in row.calls] for row in before] == [["c1"], ["c2", "c3"]]
+
+
+def test_summaries_are_a_part_of_what_was_sent_but_of_no_context() -> None:
+    rows = turn_rows([(1, "one")], 2, [turn("t1", 1)], with_a_summary()[:2])
+
+    [sent], [context] = bars(rows, "turn", "estimate"), bars(rows, "context", "estimate")
+
+    assert (sent.parts["recent"], sent.parts["summaries"]) == (100, 80)
+    assert "summaries" not in context.parts
+    assert rows[0].context_tokens == 100
+    assert rows[0].sent_tokens == Known(value=180)
+
+
+def test_what_was_spent_is_the_sum_of_answers_and_summaries() -> None:
+    calls = with_a_summary()
+    summaries = [one for one in calls if one.purpose == "summary"]
+
+    assert spent_on(calls).sent == Known(value=220)
+    assert spent_on(summaries).cost == Known(value=0.02)
+    assert spent_on(calls).calls == 3

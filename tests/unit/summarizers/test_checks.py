@@ -92,3 +92,33 @@ def test_a_cut_ends_at_the_last_sentence_word_or_character_that_fits(
     text: str, max_tokens: int, cut: str
 ) -> None:
     assert cut_at_sentence(text, max_tokens, Words()) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "max_chars", "cut"),
+    [
+        ("Ada is here. Bob is not.", 24, "Ada is here. Bob is not."),
+        ("Ada is here. Bob is not.", 23, "Ada is here."),
+        ("今天下雨。明天晴。", 8, "今天下雨。"),
+        ("First point\nSecond point", 15, "First point"),
+        ("Ada is here", 8, "Ada is"),
+        ("今天下雨", 2, "今天"),
+        ("Ada", 0, ""),
+    ],
+)
+def test_a_summary_is_cut_at_a_sentence_within_its_characters(
+    text: str, max_chars: int, cut: str
+) -> None:
+    assert cut_at_sentence(text, 99, Words(), max_chars=max_chars) == cut
+
+
+def test_the_stricter_of_two_limits_cuts() -> None:
+    text = "One two three. Four five six."
+
+    assert cut_at_sentence(text, 3, Words(), max_chars=99) == "One two three."
+    assert cut_at_sentence(text, 99, Words(), max_chars=14) == "One two three."
+
+
+def test_a_summary_of_which_nothing_fits_is_refused() -> None:
+    with pytest.raises(SummarizerError, match="nothing of it fits 50 tokens and 0 characters"):
+        check_summary("Ada.", source_tokens=9, counter=Words(), max_tokens=50, max_chars=0)

@@ -1,0 +1,193 @@
+"""Owns seeing a history as a policy does: counted by its rule, over-long texts shortened always.
+
+Sizes are asked for again and again while a compaction is decided, and counted once. What is read
+is bounded: behind so many tokens the sizes of the history itself serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from ctxcore.assembly.elide import elide_within
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, with_short
+from ctxcore.compression.preview import preview
+from ctxcore.messages.values import Message, Reasoning, Text
+from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.counting import RuleCounter
+
+_READ_TOKENS = 400_000  # no usable input is larger than a few of these
+
+
+class AdaptedHistory:
+    """A `HistoryView` whose rows have other sizes or shorter outputs than those of another."""
+
+    def __init__(
+        self,
+        view: HistoryView,
+        *,
+        counter: TokenCounter,
+        recounts: bool,
+        shorten_over_tokens: int | None,
+        max_message_chars: int | None,
+    ) -> None:
+        self.memo: dict[Hashable, HistoryView] = {}
+        self._view = view
+        self._counter = counter
+        self._recounts = recounts
+        self._limit = shorten_over_tokens
+        self._max_chars = max_message_chars
+        self._rows: dict[int, Counted] = {}
+        self._totals: dict[tuple[int, int], Totals] = {}
+
+    def count(self) -> int:
+        """How many messages the history has."""
+        return self._view.count()
+
+    def messages(self, *, after: int = 0) -> int:
+        """How many messages lie behind `after`; system messages left out."""
+        return self._view.messages(after=after)
+
+    def turns(self, *, after: int = 0) -> int:
+        """How many user messages lie behind `after`."""
+        return self._view.turns(after=after)
+
+    def totals(self, *, after: int = 0) -> Totals:
+        """Messages behind `after` and what they take when sent; the newest ones as adapted."""
+        key = (self.count(), after)  # a history may grow
+        if key not in self._totals:
+            all_of_it = self._view.totals(after=after)
+            read = self._view.tail(_READ_TOKENS, after=after)
+            changed = sum(self._row(row).sent_tokens - row.sent_tokens for row in read)
+            self._totals[key] = replace(all_of_it, tokens=all_of_it.tokens + changed)
+        return self._totals[key]
+
+    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
+        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
+        uncovered = self.messages(after=after)
+        asked = max(1, tokens)
+        while True:
+            rows = [self._row(row) for row in self._view.tail(asked, after=after)]
+            sent = sum(row.sent_tokens for row in rows)
+            if sent > tokens or len(rows) >= uncovered:
+                return _newest(rows, tokens)
+            asked *= 2
+
+    def get(self, seqs: Collection[int]) -> list[Counted]:
+        """The messages with these numbers, oldest first."""
+        return [self._row(row) for row in self._view.get(seqs)]
+
+    def anchors(self) -> Anchors:
+        """Where system messages, goal, last user message and marked messages lie."""
+        return self._view.anchors()
+
+    def sizes(self, first: int, last: int) -> Sequence[int]:
+        """The own size in tokens of each message first … last."""
+        if not self._recounts:
+            return self._view.sizes(first, last)
+        return [row.tokens for row in self.get(range(first, last + 1))]
+
+    def span_tokens(self, first: int, last: int) -> int:
+        """The own size of the messages first … last together."""
+        if not self._recounts:
+            return self._view.span_tokens(first, last)
+        return sum(self.sizes(first, last))
+
+    def _row(self, row: Counted) -> Counted:
+        found = self._rows.get(row.seq)
+        if found is None:
+            found = self._rows[row.seq] = self._shortened(self._recounted(row))
+        return found
+
+    def _recounted(self, row: Counted) -> Counted:
+        if not self._recounts:
+            return row
+        name = row.function_name
+        counted = replace(row, tokens=count_message(row.message, self._counter, function_name=name))
+        return counted if row.short is None else with_short(counted, row.short, self._counter)
+
+    def _shortened(self, row: Counted) -> Counted:
+        text, limit = row.message.text, self._limit
+        if limit is not None and row.message.is_tool_result and row.sent_tokens > limit:
+            return self._previewed(row, limit)
+        if self._max_chars is not None and len(text) > self._max_chars and _is_text(row.message):
+            return with_short(row, elide_within(text, self._max_chars), self._counter)
+        return row
+
+    def _previewed(self, row: Counted, limit: int) -> Counted:
+        output = row.message.text
+        if self._counter.count(output) <= limit:  # the limit is of what the tool said
+            return row
+        shorter = with_short(row, self._preview(output, limit), self._counter)
+        return shorter if shorter.sent_tokens < row.sent_tokens else row
+
+    def _preview(self, output: str, max_tokens: int) -> str:
+        if isinstance(self._counter, Hashable):
+            return _preview_once(output, max_tokens, self._counter)
+        return preview(output, max_tokens=max_tokens, counter=self._counter)
+
+
+def _is_text(message: Message) -> bool:
+    """Whether cutting the words of a message loses nothing else: no calls, no media."""
+    return not message.calls and all(isinstance(p, (Text, Reasoning)) for p in message.content)
+
+
+@lru_cache(maxsize=2048)  # the same outputs are in every context until they are folded
+def _preview_once(output: str, max_tokens: int, counter: TokenCounter) -> str:
+    return preview(output, max_tokens=max_tokens, counter=counter)
+
+
+def _newest(rows: Sequence[Counted], tokens: int) -> Sequence[Counted]:
+    """The newest whole blocks of `rows` that pass `tokens`, or all of them."""
+    sent, first = 0, 0
+    for at in range(len(rows) - 1, -1, -1):
+        sent += rows[at].sent_tokens
+        starts_block = at == 0 or rows[at - 1].block != rows[at].block
+        if sent > tokens and starts_block:
+            first = at
+            break
+    return rows[first:]
+
+
+def adapted(view: HistoryView, policy: Policy, counter: TokenCounter) -> HistoryView:
+    """`view` as `policy` shows it to a model; `view` itself where it changes nothing."""
+    limit, max_chars = _limits(policy)
+    if isinstance(view, AdaptedHistory) or (limit is None and max_chars is None):
+        return view
+    return _known(view, counter, limit, max_chars, recounts=False)
+
+
+def ruled(
+    view: HistoryView, policy: Policy, counter: TokenCounter, rule: RuleCounter
+) -> HistoryView:
+    """What `adapted` shows of `view`, as the triggers of `policy` count it."""
+    return _known(adapted(view, policy, counter), rule, None, None, recounts=True)
+
+
+def _limits(policy: Policy) -> tuple[int | None, int | None]:
+    limit = policy.shorten_over_tokens if policy.shortens_always else None
+    return limit, policy.max_message_chars
+
+
+def _known(
+    view: HistoryView,
+    counter: TokenCounter,
+    limit: int | None,
+    max_chars: int | None,
+    *,
+    recounts: bool,
+) -> HistoryView:
+    """The adapted history, made once for each view: its sizes stay known."""
+    key = (counter.id, limit, max_chars, recounts)
+    if key not in view.memo:
+        view.memo[key] = AdaptedHistory(
+            view,
+            counter=counter,
+            recounts=recounts,
+            shorten_over_tokens=limit,
+            max_message_chars=max_chars,
+        )
+    return view.memo[key]

@@ -1,0 +1,209 @@
+"""Owns drafts: what a compaction would fold, and the input that is expected then.
+
+A draft is in the sizes of one counter; the same cut and the same shortened outputs can be looked
+at in another's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from ctxcore.assembly.building import NOTHING_COVERED, Call
+from ctxcore.assembly.history import Counted
+from ctxcore.assembly.reading import WHOLE, Reading, before_current
+from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
+from ctxcore.budget import TokenBudget
+from ctxcore.compaction.measuring import Measure
+from ctxcore.tokens.count import count_message
+
+Block = tuple[Counted, ...]
+
+LEAST_SUMMARY_TOKENS = 48  # a speaker and one sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is planned so far: blocks before `cut` fold, `short_sizes` are of shortened outputs."""
+
+    scope: Scope
+    sizes: tuple[int, ...]
+    """What each block takes under this draft."""
+    cut: int = 0
+    short_sizes: Mapping[int, int] = field(default_factory=dict)
+    """What each tool output that is shortened takes then, by sequence number."""
+
+    @classmethod
+    def of(cls, scope: Scope, cut: int = 0, short_sizes: Mapping[int, int] | None = None) -> Draft:
+        """A draft in the sizes of `scope`."""
+        short = dict(short_sizes or {})
+        return cls(scope=scope, sizes=scope.shortened_sizes(short), cut=cut, short_sizes=short)
+
+    @property
+    def kept_tokens(self) -> int:
+        """What the blocks that stay take together."""
+        return sum(self.sizes[self.cut :])
+
+    @property
+    def expected_tokens(self) -> int:
+        """The input after this plan, the summary at its longest."""
+        return self.scope.expected_at(self.cut, self.kept_tokens)
+
+    def within(self, scope: Scope) -> Draft:
+        """The same draft in the sizes of another scope."""
+        return Draft.of(scope, self.cut, self.short_sizes)
+
+
+class Scope:
+    """All that strategies look at: the uncovered blocks, the numbers and what may not fold."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        call: Call,
+        budget: TokenBudget,
+        measured: Measure,
+    ) -> None:
+        self.blocks = reading.blocks
+        self.policy = call.policy
+        self.budget = budget
+        self.fixed_tokens = measured.fixed_tokens
+        self.messages = measured.uncovered_messages
+        self.system_messages = measured.system_messages
+        self.sizes = tuple(size_of(block) for block in self.blocks)
+        """What each block takes now."""
+        self._summary_tokens = measured.summary_tokens
+        self._gap_tokens = measured.gap_tokens
+        self._reading = reading
+        self._call = call
+        self._is_summarized = True
+        self._frame_tokens = _frame(call, is_summarized=True)
+        self._most_summary_tokens = _most_summary(call)
+        self.whole = [0, *accumulate(self.sizes)]
+        """What the blocks before each cut take now: the source of a summary."""
+        self.survivors = [0, *accumulate(self._surviving())]
+        """What stays of the blocks before each cut: pins, the last user message, the goal."""
+        self.before_current = tuple(before_current(reading))
+        """How many messages of each block lie before the turn that waits for the model."""
+        self.last_cut = max(0, len(self.blocks) - 1)
+        """The newest block never folds."""
+        self.tail_start = min(self.tail_within(budget.recent_tokens), self.last_cut)
+        """Where the part that may not fold starts."""
+
+    def folding(self, *, is_summarized: bool) -> Scope:
+        """The same with what folds summarized, or only left out."""
+        other = copy(self)
+        other._is_summarized = is_summarized
+        other._frame_tokens = _frame(self._call, is_summarized=is_summarized)
+        return other
+
+    def shortened_sizes(self, short_sizes: Mapping[int, int]) -> tuple[int, ...]:
+        """What each block takes with some tool outputs shortened, by sequence number."""
+        if not short_sizes:
+            return self.sizes
+        sizes = list(self.sizes)
+        for at, block in enumerate(self.blocks):
+            if len(block) > 1 or block[0].message.is_tool_result:
+                sizes[at] = sum(
+                    min(row.sent_tokens, short_sizes.get(row.seq, row.sent_tokens)) for row in block
+                )
+        return tuple(sizes)
+
+    def expected_at(self, cut: int, kept_tokens: int) -> int:
+        """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
+        around = self.fixed_tokens + self.survivors[cut]
+        return around + kept_tokens + self.expected_summary(self.whole[cut])
+
+    def expected_summary(self, folded_tokens: int) -> int:
+        """The longest summary of `folded_tokens` more; what there is where nothing folds."""
+        if not folded_tokens:
+            return self._summary_tokens + self._gap_tokens
+        if not self._is_summarized:
+            return self._summary_tokens + self._frame_tokens
+        source = folded_tokens + self._summary_tokens
+        longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
+        return min(longest, self._most_summary_tokens) + self._frame_tokens
+
+    def tail_within(self, tokens: int) -> int:
+        """The block at which the longest tail within `tokens` starts."""
+        taken = 0
+        for at in range(len(self.blocks) - 1, -1, -1):
+            taken += self.sizes[at]
+            if taken > tokens:
+                return at + 1
+        return 0
+
+    def turn_starts(self) -> list[int]:
+        """The blocks at which turns start."""
+        return [at for at, block in enumerate(self.blocks) if block[0].message.role == "user"]
+
+    def cut_keeping(self, turns: int) -> int:
+        """The cut behind which so many answered turns lie, and the one that waits for an answer."""
+        starts = self.turn_starts()
+        kept = turns + (1 if self._is_waiting() else 0)
+        if not kept:
+            return len(self.blocks)
+        return starts[-kept] if len(starts) >= kept else 0
+
+    def _is_waiting(self) -> bool:
+        """Whether the last turn waits for its answer."""
+        if not self.blocks:
+            return False
+        head = self.blocks[-1][0].message
+        return head.role != "assistant" or bool(head.calls)
+
+    def fresh_from(self) -> int:
+        """The sequence number from which tool outputs are left whole: the newest turns."""
+        turns, starts = self.policy.fresh_turns, self.turn_starts()
+        if not turns or not starts:
+            return self.blocks[-1][-1].seq + 1 if self.blocks and not turns else 0
+        return self.blocks[starts[-turns]][0].seq if len(starts) >= turns else 0
+
+    def _surviving(self) -> list[int]:
+        """What stays of each block if it folds; of nearly all of them, nothing."""
+        anchors = self._reading.anchors
+        always = {anchors.last_user, *anchors.pinned}
+        special = {seq for seq in (*always, anchors.goal) if seq is not None}
+        heads = [block[0].seq for block in self.blocks]
+        staying = [0] * len(heads)
+        for at in {bisect_right(heads, seq) - 1 for seq in special if heads and seq >= heads[0]}:
+            staying[at] = sum(
+                row.sent_tokens
+                if row.seq in always
+                else min(row.sent_tokens, self.policy.goal_max_tokens)
+                for row in self.blocks[at]
+                if row.seq in special
+            )
+        return staying
+
+
+def size_of(block: Block) -> int:
+    """What a block takes now."""
+    return block[0].sent_tokens if len(block) == 1 else sum(row.sent_tokens for row in block)
+
+
+def summary_limit(ratio: float, budget: TokenBudget, source_tokens: int) -> int:
+    """How long a summary of `source_tokens` may be."""
+    return min(budget.summary_tokens, max(int(source_tokens * ratio), LEAST_SUMMARY_TOKENS))
+
+
+def _most_summary(call: Call) -> int:
+    """What a summary takes at most where the policy limits its characters: Chinese ones."""
+    chars = call.policy.summary_max_chars
+    return WHOLE if chars is None else call.counter.count("字" * chars)
+
+
+def _frame(call: Call, *, is_summarized: bool) -> int:
+    """What stands around a summary's own words, or the marker of what was truncated."""
+    if not is_summarized:
+        return count_message(gap_message(10_000, "zh"), call.counter)
+    place = call.policy.summary_place
+    answers = place in ACKNOWLEDGED
+    return max(
+        count_message(summary_message(empty, place), call.counter)
+        + (count_message(acknowledgement(empty.language), call.counter) if answers else 0)
+        for empty in (replace(NOTHING_COVERED, language="zh"), NOTHING_COVERED)
+    )

@@ -1,0 +1,164 @@
+"""Owns asking for a summary: what it stands for, how long it may be, and what makes it usable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ctxcore.assembly.adapting import adapted, ruled
+from ctxcore.assembly.building import Call
+from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.texts import summary_message
+from ctxcore.budget import clamp
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, summary_limit
+from ctxcore.errors import SummarizerError
+from ctxcore.messages.values import Message
+from ctxcore.policy.values import Policy
+from ctxcore.summarizers.checks import check_summary
+from ctxcore.summarizers.extractive import ExtractiveSummarizer
+from ctxcore.summarizers.language import detect_language
+from ctxcore.summarizers.protocol import Detail, Summarizer, SummaryRequest, SummaryUsage
+from ctxcore.tokens.count import count_message
+
+_BRIEF_CHARS = 500  # of a source; a shorter one is asked for briefly, in half the length
+_KEY_POINTS_CHARS = 2_000  # a shorter one by its key points, a longer one in layers
+
+
+class Summarizing:
+    """Makes the summary of one compaction."""
+
+    def __init__(
+        self,
+        view: HistoryView,
+        call: Call,
+        active: Compaction,
+        summarizer: Summarizer,
+        *,
+        report: Callable[[SummaryUsage], None],
+    ) -> None:
+        self._view = view
+        self._call = call
+        self._active = active
+        self._summarizer = summarizer
+        self._report = report
+
+    def summarized(self, record: Compaction) -> Compaction:
+        """`record` with a summary of what it newly covers, and of the summary before.
+
+        Raises:
+            SummarizerError: there is no usable summary.
+        """
+        rows = self._source(record)
+        messages = tuple(_said(row) for row in rows)
+        is_first = not self._active.summary
+        language = detect_language(messages) if is_first else self._active.language
+        source_tokens = sum(row.sent_tokens for row in rows)
+        chars = sum(len(message.text) for message in messages)
+        asked = _length(self._call.policy, chars + len(self._active.summary))
+        request = SummaryRequest(
+            messages=messages,
+            previous=self._active.summary,
+            max_tokens=self._limit(record, source_tokens),
+            language=language,
+            form=self._call.policy.summary_form,
+            detail=asked[1],
+            asked_chars=asked[0],
+            max_chars=self._call.policy.summary_max_chars,
+            dates=tuple(row.said_at for row in rows),
+            report=self._report,
+        )
+        so_far = self._call.counter.count(self._active.summary)
+        text = self._checked(request, so_far + source_tokens)
+        return replace(
+            record,
+            summary=text,
+            summary_tokens=self._call.counter.count(text),
+            summarized_until=record.covered_until,
+            covered_messages=self._view.messages()
+            - self._view.messages(after=record.covered_until),
+            source_tokens=self._active.source_tokens + source_tokens,
+            source_chars=self._active.source_chars + chars,
+            summarizer=self._summarizer.name,
+            generation=0 if is_first else self._active.generation + 1,
+            language=language,
+        )
+
+    def _limit(self, record: Compaction, source_tokens: int) -> int:
+        """How long the summary may be: a model's by its own limit, quotes by their source too."""
+        budget, policy = self._call.budget, self._call.policy
+        assert budget is not None  # `for_trigger` gave it one
+        if not isinstance(self._summarizer, ExtractiveSummarizer):
+            limit = min(budget.summary_tokens, policy.summary_max_tokens)
+            return limit if policy.lower_tokens is None else min(limit, self._below_lower(record))
+        source = source_tokens + self._call.counter.count(self._active.summary)
+        return summary_limit(policy.summary_source_ratio, budget, source)
+
+    def _below_lower(self, record: Compaction) -> int:
+        """What the lower threshold leaves for the summary: with what stays it is below it."""
+        call = self._call
+        assert call.budget is not None  # `for_trigger` gave it one
+        views = [adapted(self._view, call.policy, call.counter)]
+        if call.rule is not None:
+            views.append(ruled(self._view, call.policy, call.counter, call.rule))
+        stays = max(view.totals(after=record.covered_until).tokens for view in views)
+        empty = summary_message(replace(record, summary=""), call.policy.summary_place)
+        frame = count_message(empty, call.counter)
+        return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - 1 - stays - frame)
+
+    def _checked(self, request: SummaryRequest, source_tokens: int) -> str:
+        return check_summary(
+            self._ask(request),
+            source_tokens=source_tokens,
+            counter=self._call.counter,
+            max_tokens=request.max_tokens,
+            max_chars=request.max_chars,
+        )
+
+    def _ask(self, request: SummaryRequest) -> str:
+        try:
+            text: object = self._summarizer.summarize(request)
+        except SummarizerError:
+            raise
+        except Exception as error:  # a caller's summarizer may raise anything; nothing changes
+            raise SummarizerError(problem=f"{type(error).__name__}: {error}") from error
+        if not isinstance(text, str):
+            raise SummarizerError(problem=f"it is {type(text).__name__}, not text")
+        return text
+
+    def _source(self, record: Compaction) -> Sequence[Counted]:
+        """What the summary newly stands for: truncated messages too, nothing that stays shown.
+
+        The last user message is shown now, but no longer once it is answered.
+        """
+        anchors = self._view.anchors()
+        shown = {*record.pins, *record.kept, *self._whole_goal()}
+        out = {*anchors.excluded, *anchors.system, *shown}
+        released = {*self._active.pins, *self._active.kept}  # and not summarized until now
+        new = range(self._active.summarized_until + 1, record.covered_until + 1)
+        return self._view.get({*released, *new} - out)
+
+    def _whole_goal(self) -> list[int]:
+        """The goal, if all of it stays in the context for good."""
+        goal = self._view.anchors().goal
+        if goal is None or self._view.get([goal])[0].tokens > self._call.policy.goal_max_tokens:
+            return []
+        return [goal]
+
+
+def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | None]:
+    """The length in characters that is asked for, and how detailed. Source: the third design."""
+    if policy.summary_chars_ratio is None:
+        return policy.summary_asked_chars, None
+    most = policy.summary_asked_chars or source_chars
+    wanted = clamp(int(source_chars * policy.summary_chars_ratio), policy.summary_min_chars, most)
+    if source_chars < _BRIEF_CHARS:
+        return wanted // 2, "brief"
+    return wanted, "key_points" if source_chars < _KEY_POINTS_CHARS else "layered"
+
+
+def _said(row: Counted) -> Message:
+    """The message with its function's name, so that a summarizer can say whose output it is."""
+    if row.message.is_tool_result and not row.message.name:
+        return replace(row.message, name=row.function_name or None)
+    return row.message

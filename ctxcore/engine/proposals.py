@@ -1,0 +1,220 @@
+"""Owns proposals: a compaction of a stored session worked out, with what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from ctxcore.assembly.building import build_context
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.choosing import Uses
+from ctxcore.compaction.confirming import Answer, dropping
+from ctxcore.compaction.executing import Outcome, Step, execute
+from ctxcore.compaction.measuring import Measure, measure
+from ctxcore.compaction.planning import CompactionPlan, plan
+from ctxcore.compaction.triggers import Trigger, asked, for_trigger, overflow
+from ctxcore.engine.desk import Desk, Subject
+from ctxcore.gateway.summarizing import ModelSummarizer
+from ctxcore.store.errors import LeaseTakenError
+from ctxcore.store.values import CallInfo, CompactionInfo
+from ctxcore.summarizers.extractive import ExtractiveSummarizer
+from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
+
+LEASE = timedelta(minutes=5)  # longer than a summary takes; whoever died holds it no longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """A compaction worked out but not recorded: look at it, edit its summary, confirm it."""
+
+    session_id: str
+    trigger: Trigger
+    plan: CompactionPlan | None
+    outcome: Outcome
+    before: Context
+    after: Context | None
+    """The context once it is confirmed; None where nothing would change."""
+    base: Base
+    """What must still hold when it is confirmed."""
+
+    @property
+    def record(self) -> Compaction | None:
+        """What would be recorded."""
+        return self.outcome.record
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The strategies that ran."""
+        return self.outcome.steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What a proposal was made from."""
+
+    active_id: str | None
+    version_id: int | None
+    marks: frozenset[tuple[str, int]]
+    model: str | None
+
+    def changes(self, then: Base) -> str:
+        """What has changed since `then` that makes a proposal stale; empty where nothing has."""
+        changed: Mapping[str, bool] = {
+            "the active compaction": self.active_id != then.active_id,
+            "a pin or exclusion": self.marks != then.marks,
+            "the policy": self.version_id != then.version_id,
+        }
+        return next((what for what, is_so in changed.items() if is_so), "")
+
+
+class Proposals:
+    """Works out proposals; one at a time in a session."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def plan(
+        self, subject: Subject, measured: Measure, trigger: Trigger, *, is_refused: bool = False
+    ) -> CompactionPlan | None:
+        """What a compaction would do about `trigger`; no summarizer is called."""
+        call = for_trigger(subject.call, measured, asked(measured) if is_refused else trigger)
+        uses = self._uses(subject)
+        return plan(subject.view, call, subject.record, measured, trigger, uses=uses)
+
+    def make(
+        self,
+        subject: Subject,
+        trigger: Trigger | None,
+        summarizer: Summarizer | None = None,
+        *,
+        is_refused: bool = False,
+        answer: Answer = "compact",
+    ) -> Proposal:
+        """What a compaction does now; without a `trigger` because a person asks.
+
+        Raises:
+            LeaseTakenError: another one is being worked out in this session.
+        """
+        measured = measure(subject.view, subject.call, subject.record)
+        cause = trigger or asked(measured)
+        planned = self.plan(subject, measured, cause, is_refused=is_refused)
+        if planned is not None and answer == "drop_oldest":
+            planned = dropping(planned)
+        outcome = Outcome(record=None, reason="nothing may be folded")
+        if planned is not None:
+            call = for_trigger(subject.call, measured, asked(measured) if is_refused else cause)
+            with self._lease(subject.session.id):
+                outcome = execute(
+                    planned,
+                    subject.view,
+                    call,
+                    subject.record,
+                    summarizer or self._summarizer(subject),
+                    is_needed=is_refused or overflow(measured, subject.call) is not None,
+                    is_forced=trigger is None,
+                )
+            self._note_usages(subject, outcome.usages)
+        record = outcome.record
+        return Proposal(
+            session_id=subject.session.id,
+            trigger=cause,
+            plan=planned,
+            outcome=outcome,
+            before=build_context(subject.view, subject.call, subject.record),
+            after=build_context(subject.view, subject.call, record) if record else None,
+            base=self.base(subject, record.covered_until if record else 0),
+        )
+
+    def base(self, subject: Subject, covered_until: int) -> Base:
+        """What a compaction up to there is made from."""
+        marks = self._desk.store.marks(subject.session.id)
+        return Base(
+            active_id=subject.active.id if subject.active else None,
+            version_id=subject.effective.version_id,
+            marks=frozenset((mark.kind, mark.seq) for mark in marks if mark.seq <= covered_until),
+            model=subject.model,
+        )
+
+    def _summarizer(self, subject: Subject) -> Summarizer:
+        """The caller's, else the policy's model, else the one that quotes."""
+        model = subject.call.policy.summary_model
+        if self._desk.summarizer is not None:
+            return self._desk.summarizer
+        if model is None or self._desk.gateway is None:
+            return ExtractiveSummarizer(subject.call.counter)
+        catalog = self._desk.models()
+        return ModelSummarizer(
+            self._desk.gateway,
+            model,
+            connection=catalog.connection(model),
+            window_tokens=catalog.info(model).window_tokens,
+            counter=subject.call.counter,
+        )
+
+    def _uses(self, subject: Subject) -> Uses | None:
+        """What was done in the session and not undone; None where the policy does not choose."""
+        if subject.call.policy.fold_as != "choice":
+            return None
+        chain = list(chain_of(self._desk.store.compactions(subject.session.id), subject.active))
+        pairs = list(zip(chain, [*chain, None][1:], strict=True))
+        return Uses(
+            summaries=sum(_has_new_summary(one, before) for one, before in pairs),
+            truncations=sum(one.compaction.is_truncation for one in chain),
+        )
+
+    @contextmanager
+    def _lease(self, session_id: str) -> Iterator[None]:
+        name, owner, now = lease_of(session_id), self._desk.new_id(), self._desk.clock()
+        store = self._desk.store
+        if not store.acquire_lease(name, owner, expires_at=now + LEASE, at=now):
+            holder, expires_at = store.lease(name) or ("somebody else", now)
+            raise LeaseTakenError(name=name, owner=holder, expires_at=expires_at)
+        try:
+            yield
+        finally:
+            store.release_lease(name, owner)
+
+    def _note_usages(self, subject: Subject, usages: Iterable[SummaryUsage]) -> None:
+        """Stores the requests that a summary took: they were paid for, whatever comes of it."""
+        calls = [self._to_call(subject, usage) for usage in usages]
+        if calls:
+            self._desk.store.record_calls(calls)
+
+    def _to_call(self, subject: Subject, usage: SummaryUsage) -> CallInfo:
+        return CallInfo(
+            id=self._desk.new_id(),
+            session_id=subject.session.id,
+            created_at=self._desk.clock(),
+            purpose="summary",
+            model=usage.model,
+            policy_version_id=subject.effective.version_id,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            cost=usage.cost,
+            latency_seconds=usage.latency_seconds,
+            error=usage.error,
+        )
+
+
+def lease_of(session_id: str) -> str:
+    """The name of the lease that whoever works out a compaction of a session holds."""
+    return f"compaction:{session_id}"
+
+
+def chain_of(
+    made: Iterable[CompactionInfo], active: CompactionInfo | None
+) -> Iterator[CompactionInfo]:
+    """The active compaction and those it was made on, newest first."""
+    known = {info.id: info for info in made}
+    while active is not None:
+        yield active
+        active = known.get(active.parent_id or "")
+
+
+def _has_new_summary(info: CompactionInfo, before: CompactionInfo | None) -> bool:
+    summary = info.compaction.summary
+    return bool(summary) and (before is None or before.compaction.summary != summary)

@@ -1,0 +1,196 @@
+"""Owns the summarizer that asks a model: one request, or parts and a merge where all is too long.
+
+Nothing is cut to make it fit: what exceeds the model's window is summarized in parts, and those
+summaries are merged. Every reply is checked; a refused one is an error, never a summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxcore.errors import SummarizerError
+from ctxcore.gateway.summary_requests import SummaryModel
+from ctxcore.gateway.values import Connection, Gateway
+from ctxcore.summarizers.checks import check_summary
+from ctxcore.summarizers.pieces import group_sizes
+from ctxcore.summarizers.prompts import FINAL, Stage, system_text, to_prompt
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.summarizers.transcript import Entry, to_entries
+from ctxcore.tokens.catalog import model_info
+from ctxcore.tokens.count import count_each, counter_for
+from ctxcore.tokens.counter import TokenCounter
+
+ASSUMED_WINDOW_TOKENS = 8_192  # what nearly every model served today takes
+TEMPERATURE = 0.2  # source design 1: facts rather than variety
+FRAME_TOKENS = 160  # headings, tags and message frames of a request
+ESTIMATE_MARGIN = 0.9  # of a window, where tokens are estimated: they may be a tenth more
+OUTPUT_SHARE = 4  # at most one in so many tokens of the window is the summary
+PART_SHARE = 4  # so many summaries of parts fit one merge, so that merging comes to an end
+LEAST_INPUT_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One summary to be written, and the room there is for it."""
+
+    request: SummaryRequest
+    source_tokens: int
+    """What the whole summary stands for."""
+    input_tokens: int
+    """What the summary so far and the turns may take in one request."""
+    output_tokens: int
+    spare_tokens: int
+    """What a reply may take beside its summary."""
+
+    @property
+    def part_tokens(self) -> int:
+        """The longest summary of a part."""
+        return max(1, min(self.output_tokens, self.input_tokens // PART_SHARE))
+
+
+class ModelSummarizer:
+    """Asks a model for the summary; safe to share between threads.
+
+    Args:
+        gateway: what the requests go through.
+        model: which model writes the summaries; also the summarizer's name.
+        connection: how that model is reached.
+        window_tokens: its window; the catalogue's without it, and 8,192 where that knows none.
+        max_output_tokens: its longest reply; the catalogue's without it. How long a summary may
+            be is the request's to say.
+        temperature: 0.2; left out for a model that refuses it.
+        counter: whose tokens limit a summary; the model's own without it, which always say what
+            fits its window.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        model: str,
+        *,
+        connection: Connection | None = None,
+        window_tokens: int | None = None,
+        max_output_tokens: int | None = None,
+        temperature: float | None = TEMPERATURE,
+        counter: TokenCounter | None = None,
+    ) -> None:
+        info = model_info(model)
+        self._window = window_tokens or info.window_tokens or ASSUMED_WINDOW_TOKENS
+        self._shares_output = info.shares_output
+        self._own_counter = counter_for(model)
+        self._counter = counter or self._own_counter
+        self._model = SummaryModel(
+            gateway=gateway,
+            model=model,
+            connection=connection,
+            temperature=temperature,
+            max_output_tokens=max_output_tokens or info.max_output_tokens or self._window,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.model
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """The model's summary within the request's limits; empty where there is nothing to say.
+
+        Without new messages the summary so far is kept as it stands, if it is within them.
+
+        Raises:
+            SummarizerError: the provider failed (it is the cause), or a reply is no summary.
+        """
+        previous = request.previous.strip()
+        dates = request.dates if request.form == "dated_points" else ()
+        entries = to_entries(request.messages, counter=self._own_counter, dates=dates)
+        if not entries and self._is_within(previous, request):
+            return previous
+        job = self._job(request)
+        if self._size(entries) + self._own_counter.count(previous) > job.input_tokens:
+            return self._fold(job, entries, previous)
+        return self._ask(job, entries, previous=previous, stage="whole")
+
+    def _is_within(self, text: str, request: SummaryRequest) -> bool:
+        is_short = request.max_chars is None or len(text) <= request.max_chars
+        return is_short and self._counter.count(text) <= request.max_tokens
+
+    def _job(self, request: SummaryRequest) -> _Job:
+        most = self._model.max_output_tokens
+        output = min(request.max_tokens, most, self._window // OUTPUT_SHARE)
+        if output < 1:
+            raise SummarizerError(problem="there is no room for one")
+        system = system_text(request, max_tokens=output, stage="middle")  # the longest there is
+        taken = self._own_counter.count(system) + FRAME_TOKENS
+        thinking = min(self._model.thinking_tokens, self._window // OUTPUT_SHARE)
+        exact = 1.0 if self._own_counter.is_exact else ESTIMATE_MARGIN
+        left = int((self._window - self._shared(output + thinking)) * exact) - taken
+        if left < LEAST_INPUT_TOKENS:
+            window = f"the window of {self.name!r}, {self._window:,} tokens,"
+            raise SummarizerError(problem=f"{window} has no room for what is to be summarized")
+        source = sum(count_each(request.messages, self._counter))
+        return _Job(
+            request=request,
+            source_tokens=source + self._counter.count(request.previous),
+            input_tokens=left,
+            output_tokens=output,
+            spare_tokens=self._window - output - taken,
+        )
+
+    def _shared(self, output_tokens: int) -> int:
+        return output_tokens if self._shares_output else 0
+
+    def _fold(self, job: _Job, entries: Sequence[Entry], previous: str) -> str:
+        """Summaries of parts, merged with the summary so far; of n parts about 4/3 n requests."""
+        if self._own_counter.count(previous) > job.input_tokens // 2:
+            entries = [Entry(label="PREVIOUS SUMMARY", text=previous), *entries]
+            previous = ""
+        most = job.input_tokens - 1  # a line break joins it to the next
+        pieces = [piece for entry in entries for piece in entry.split(most, self._own_counter)]
+        parts = self._condensed(job, pieces, "part")
+        room = job.input_tokens - self._own_counter.count(previous)
+        while self._size(parts) > room:
+            merged = self._condensed(job, parts, "middle")
+            assert len(merged) < len(parts)  # a part is short enough that two fit one request
+            parts = merged
+        return self._ask(job, parts, previous=previous, stage="merge")
+
+    def _condensed(self, job: _Job, entries: Sequence[Entry], stage: Stage) -> list[Entry]:
+        """A summary of each group of neighbours that fits one request, as entries to merge."""
+        sizes = [self._size([entry]) for entry in entries]
+        found = group_sizes(sizes, job.input_tokens)
+        groups = [entries[group.start : group.stop] for group in found]
+        texts = [
+            group[0].text
+            if stage == "middle" and len(group) == 1
+            else self._ask(job, group, stage=stage)
+            for group in groups
+        ]
+        return [
+            Entry(label=f"PART {at} OF {len(texts)}", text=text)
+            for at, text in enumerate(texts, start=1)
+        ]
+
+    def _size(self, entries: Sequence[Entry]) -> int:
+        return sum(self._own_counter.count(entry.render()) + 1 for entry in entries)
+
+    def _ask(self, job: _Job, entries: Sequence[Entry], *, stage: Stage, previous: str = "") -> str:
+        request = job.request
+        is_final = stage in FINAL
+        limit = job.output_tokens if is_final else job.part_tokens
+        prompt = to_prompt(request, entries, previous=previous, max_tokens=limit, stage=stage)
+
+        def check(text: str) -> str:
+            return check_summary(
+                text,
+                source_tokens=job.source_tokens,
+                counter=self._counter if is_final else self._own_counter,
+                max_tokens=limit,
+                max_chars=request.max_chars if is_final else None,
+            )
+
+        shown = self._size(entries) + self._own_counter.count(previous)
+        spare = max(0, job.spare_tokens - self._shared(shown))
+        return self._model.ask(
+            prompt, max_tokens=limit, spare_tokens=spare, check=check, report=request.report
+        )

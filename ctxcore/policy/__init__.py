@@ -1,0 +1,1 @@
+"""What a context may take, when it is compacted, and the presets that name good answers."""

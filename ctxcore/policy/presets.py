@@ -1,0 +1,100 @@
+"""Owns the presets: the default, and the source designs with exactly their documents' numbers.
+
+A comment says where a number comes from or what a resolution of `docs/designs.md` settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ctxcore.policy.values import Policy
+
+PRESETS: Mapping[str, Policy] = {
+    "default": Policy(),
+    "sliding-summary": Policy(
+        name="sliding-summary",
+        window_tokens=128_000,
+        system_estimate_tokens=2_000,
+        history_ratio=0.60,  # int((128,000 - 4,096 - 2,000) x 0.60) = 73,142
+        router_tokens=8_000,
+        check_at="after_answer",
+        trigger_on="history",
+        min_messages=6,
+        min_fold_messages=2,
+        strategies=("fold_to_tail",),
+        lookback_messages=40,
+        summary_form="progressive",
+        summary_place="pair",
+        summary_usable_ratio=None,
+        min_gain_ratio=0.0,
+        oversize_ratio=None,
+        max_message_chars=20_000,
+    ),
+    "dual-threshold": Policy(
+        name="dual-threshold",
+        window_tokens=128_000,
+        usable_ratio=0.60,  # 76,800, minus the measured system prompt
+        counting="estimate",
+        check_at="before_send",
+        trigger_on="history",
+        trigger_ratio=None,
+        upper_tokens=50_000,
+        lower_tokens=30_000,
+        min_messages=11,  # it does nothing at 10 or fewer
+        first_min_messages=20,
+        next_min_messages=10,
+        next_min_ratio=0.5,
+        strategies=("fold_to_lower",),
+        recent_history_ratio=0.65,
+        skips_chains=True,
+        summary_form="dated_points",
+        summary_place="second_system",
+        summary_max_tokens=20_000,  # the share below is what limits it
+        summary_history_ratio=0.26,
+        min_gain_ratio=0.0,
+        shortens_always=True,
+        fresh_turns=0,
+        oversize_ratio=None,
+    ),
+    "truncate-or-summarize": Policy(
+        name="truncate-or-summarize",
+        fallback_window_tokens=4_096,
+        reserve_tokens=2_000,
+        reserve_window_ratio=0.5,
+        counting="chars/2.5",
+        check_at="before_send",
+        trigger_ratio=None,  # an input above what is usable
+        strategies=("keep_turns", "fold_to_fit"),
+        fold_as="choice",
+        max_summaries=3,
+        target_ratio=1.0,
+        keep_turns_by_messages=((50, 4), (30, 6), (15, 8)),
+        summary_form="layered",
+        summary_place="headed_system",
+        summary_usable_ratio=None,
+        summary_chars_ratio=0.15,
+        summary_asked_chars=800,
+        summary_max_chars=800,
+        min_gain_ratio=0.0,
+        oversize_ratio=None,
+    ),
+    "pi": Policy(
+        name="pi",
+        window_tokens=80_000,
+        reserve_window_ratio=0.20,  # what the trigger leaves; the document names no reserve
+        counting="chars/2",
+        check_at="before_message",
+        trigger_base="window",  # 80,000 x 0.80 = 64,000
+        target_ratio=0.80,
+        requires_confirmation=True,
+        strategies=("keep_turns",),
+        keep_turns=(2, 1, 0),
+        summary_form="third_person",
+        summary_place="user",
+        summary_usable_ratio=None,
+        summary_asked_chars=500,
+        summary_max_chars=1_000,
+        min_gain_ratio=0.0,
+        oversize_ratio=None,
+    ),
+}

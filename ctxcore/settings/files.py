@@ -1,0 +1,115 @@
+"""Owns the layer `file`: a YAML file with a `policy:` block and the blocks of documents.
+
+Every key must be known, and each value remembers its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ctxcore.errors import ConfigurationError
+from ctxcore.policy.layers import Layer
+from ctxcore.settings.gathering import Gathering, Given, own_names, refuse_unknown
+from ctxcore.settings.names import COMPACTION_NAMES
+
+OWN_BLOCK = "policy"
+COMPACTION_BLOCK = "context_compaction"
+
+
+def read_file(path: Path) -> Layer:
+    """What the YAML file at `path` says.
+
+    Raises:
+        ConfigurationError: it cannot be read, is no YAML, or its blocks are not blocks.
+        PolicyError: a key is unknown or a value is not allowed.
+    """
+    blocks = _blocks(path)
+    for name, block in blocks.items():
+        if name not in (OWN_BLOCK, COMPACTION_BLOCK):
+            given = Given(value=_plain(path, block), place=block.place)
+            raise refuse_unknown(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
+    own, compaction = (_block(path, blocks.get(n)) for n in (OWN_BLOCK, COMPACTION_BLOCK))
+    _refuse_others(own, own_names())
+    _refuse_others(compaction, COMPACTION_NAMES)
+    gathering = Gathering()
+    gathering.add_documents(compaction, COMPACTION_NAMES)
+    gathering.add_own(own)
+    return gathering.layer("file")
+
+
+def _refuse_others(block: Mapping[str, Given], known: Iterable[str]) -> None:
+    names = tuple(known)
+    for name, one in block.items():
+        if name not in names:
+            raise refuse_unknown(name, one, names)
+
+
+def _blocks(path: Path) -> dict[str, Given]:
+    """The blocks of the file; their values are YAML nodes."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(path=str(path), problem=f"cannot be read: {reason}") from error
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
+        raise ConfigurationError(
+            path=str(path), line=mark.line + 1 if mark else None, problem=f"is no YAML: {problem}"
+        ) from error
+    if root is None:
+        return {}
+    return _entries(path, root)
+
+
+def _block(path: Path, found: Given | None) -> dict[str, Given]:
+    """The keys of a block with plain values; a block without any is empty."""
+    import yaml
+
+    if found is None:
+        return {}
+    node: Any = found.value
+    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
+        return {}
+    entries = _entries(path, node)
+    return {name: Given(value=_plain(path, one), place=one.place) for name, one in entries.items()}
+
+
+def _plain(path: Path, one: Given) -> object:
+    """The value that a node stands for."""
+    import yaml
+
+    node: Any = one.value
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = getattr(error, "problem", None) or str(error)
+        raise _misshapen(path, node, f"is no YAML: {problem}") from error
+
+
+def _entries(path: Path, node: Any) -> dict[str, Given]:
+    """The keys of a mapping; values are nodes, places name the line of their key."""
+    import yaml
+
+    if not isinstance(node, yaml.MappingNode):
+        raise _misshapen(path, node, "expected keys with values")
+    entries: dict[str, Given] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _misshapen(path, key, "a key must be a word")
+        if key.value in entries:
+            raise _misshapen(path, key, f"{key.value!r} stands here twice")
+        place = f"{path}, line {key.start_mark.line + 1}"
+        entries[key.value] = Given(value=value, place=place)
+    return entries
+
+
+def _misshapen(path: Path, node: Any, problem: str) -> ConfigurationError:
+    return ConfigurationError(path=str(path), line=node.start_mark.line + 1, problem=problem)

@@ -1,0 +1,101 @@
+"""Owns the names that the source designs give to settings, and the fields of a policy they mean.
+
+A document's name sets fields and nothing else: which preset runs is said by a preset's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ctxcore.errors import PolicyError
+from ctxcore.messages.values import JsonObject, JsonValue
+
+NEVER = 1.0  # the trigger ratio at which nothing is compacted by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """What a document's name means for a policy."""
+
+    field: str
+    """The field whose range the value must be in."""
+    type: Any = None
+    """What a text is read as; None: what the field holds."""
+    to_fields: Callable[[Any], JsonObject] | None = None
+    """The fields that a value sets; without it, `field` to the value itself."""
+    allowed: tuple[str, ...] = ()
+    """The only values, where the document knows fewer than the field."""
+    is_fallback: bool = False
+    """Whether it counts only where no other name sets its field."""
+    is_switch: bool = False
+    """Whether it wins over the other names of documents."""
+
+    def overrides(self, value: object, source: str) -> JsonObject:
+        """The fields that `value` sets.
+
+        Raises:
+            PolicyError: it is not what this name takes.
+        """
+        if self.allowed and value not in self.allowed:
+            raise self._refusal(value, f"one of {', '.join(self.allowed)}", source)
+        if self.type is bool and not isinstance(value, bool):
+            raise self._refusal(value, "yes or no", source)
+        is_whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if self.type is int and not is_whole:
+            raise self._refusal(value, "a whole number of at least 0", source)
+        if self.to_fields is None:
+            return {self.field: _json(value)}
+        return self.to_fields(value)
+
+    def _refusal(self, value: object, allowed: str, source: str) -> PolicyError:
+        return PolicyError(field=self.field, value=value, allowed=allowed, source=source)
+
+
+def _json(value: object) -> JsonValue:
+    return value  # type: ignore[return-value]  # checked against its field's range next
+
+
+def _switch(is_on: bool) -> JsonObject:
+    """Automatic compaction is switched off in one way only; on changes nothing."""
+    return {} if is_on else {"trigger_ratio": NEVER}
+
+
+def _rounds(count: int) -> JsonObject:
+    """`count` turns stay; where that is still too much one, then none."""
+    return {"keep_turns": [*dict.fromkeys(number for number in (count, 1, 0) if number <= count)]}
+
+
+ENVIRONMENT_NAMES: Mapping[str, Name] = {
+    # design 1
+    "context_window_tokens": Name(field="window_tokens"),
+    "history_token_budget_ratio": Name(field="history_ratio"),
+    "output_token_reserve": Name(field="reserve_tokens"),
+    "system_prompt_token_estimate": Name(field="system_estimate_tokens"),
+    "router_history_token_budget": Name(field="router_tokens"),
+    "summarization_trigger_ratio": Name(field="trigger_ratio"),
+    "summarization_target_ratio": Name(field="target_ratio"),
+    "summarization_model": Name(field="summary_model"),
+    "router_model": Name(field="summary_model", is_fallback=True),
+    "summarization_max_tokens": Name(field="summary_max_tokens"),
+    # design 2
+    "enable_context_optimization": Name(
+        field="trigger_ratio", type=bool, to_fields=_switch, is_switch=True
+    ),
+    "token_calculation_method": Name(field="counting", allowed=("estimate", "tiktoken")),
+    "target_usage_ratio": Name(field="usable_ratio"),
+    "summary_token_ratio": Name(field="summary_history_ratio"),
+    "recent_token_ratio": Name(field="recent_history_ratio"),
+    "compress_tool_output": Name(field="shortens_always"),
+    "tool_output_max_tokens": Name(field="shorten_over_tokens"),
+}
+
+COMPACTION_NAMES: Mapping[str, Name] = {  # design 4
+    "enabled": Name(field="trigger_ratio", type=bool, to_fields=_switch, is_switch=True),
+    "max_context_tokens": Name(field="window_tokens"),
+    "trigger_ratio": Name(field="trigger_ratio"),
+    "keep_recent_rounds": Name(field="keep_turns", type=int, to_fields=_rounds),
+    "require_confirmation": Name(field="requires_confirmation"),
+    "summary_max_length": Name(field="summary_max_chars"),
+}

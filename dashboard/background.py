@@ -1,0 +1,51 @@
+"""Owns telling of a compaction that runs behind a page: a quiet line, and a redraw at its end.
+
+Only while there is work to wait for is anything looked at again, and not for ever: after
+`MOST_SECONDS` the line stays and says to reload.
+"""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from dashboard.services import engine
+from dashboard.texts import t
+
+GRACE_SECONDS = 0.15  # most looks find nothing to do and are over by then
+LOOK_SECONDS = 1.0
+MOST_SECONDS = 600.0  # longer than the lease of a compaction and the model behind it
+
+_BEGUN = "background_begun"
+
+
+def is_busy(session_id: str) -> bool:
+    """Whether a background compaction runs; ask before what it may change is read."""
+    busy = not engine().wait(session_id, GRACE_SECONDS)
+    begun: dict[str, float] = st.session_state.setdefault(_BEGUN, {})
+    if busy:
+        begun.setdefault(session_id, time.monotonic())
+    else:
+        begun.pop(session_id, None)
+    return busy
+
+
+def watch(session_id: str) -> None:
+    """Says that a compaction runs, and redraws the page once it is over."""
+    if _waited(session_id) < MOST_SECONDS:
+        _look(session_id)
+    else:
+        st.caption(f":material/hourglass_bottom: {t('compact.background.long')}")
+
+
+@st.fragment(run_every=LOOK_SECONDS)
+def _look(session_id: str) -> None:
+    if engine().wait(session_id, 0) or _waited(session_id) >= MOST_SECONDS:
+        st.rerun()
+    st.caption(f":material/hourglass_top: {t('compact.background')}")
+
+
+def _waited(session_id: str) -> float:
+    begun: dict[str, float] = st.session_state.get(_BEGUN, {})
+    return time.monotonic() - begun.get(session_id, time.monotonic())

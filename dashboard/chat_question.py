@@ -1,0 +1,73 @@
+"""Owns the question before a compaction that needs a person's consent, and its four answers.
+
+What waits is read from the store, so the question is there after a reload, in another tab and
+after a restart; whoever answers first decides.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.compaction.confirming import ANSWERS, Answer
+from ctxcore.engine.pending import Pending
+from ctxcore.store.values import SessionInfo, TurnInfo
+from dashboard import chat_actions, numbers
+from dashboard.compacting.labels import rule_label
+from dashboard.services import engine
+from dashboard.texts import language, t
+
+_ICONS: dict[Answer, str] = {
+    "compact": ":material/compress:",
+    "drop_oldest": ":material/content_cut:",
+    "new_session": ":material/add_comment:",
+    "refuse": ":material/block:",
+}
+
+
+def draw_question(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> None:
+    """The question with its numbers and a button for each answer."""
+    with st.container(border=True, gap="small", key="chat_question"):
+        st.markdown(_headline(pending))
+        st.caption(_told(session, pending, turn))
+        with st.container(horizontal=True, gap="small", key="chat_answers"):
+            for answer in ANSWERS:
+                _button(session, pending, answer)
+
+
+def _headline(pending: Pending) -> str:
+    return ":material/help: " + t(
+        "chat.question",
+        current=numbers.tokens(pending.current_tokens),
+        most=numbers.tokens(pending.max_tokens),
+        share=numbers.percent(pending.current_tokens, pending.max_tokens),
+    )
+
+
+def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
+    """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
+    said = [
+        t("chat.question.why", rule=rule_label(pending.trigger.rule)),
+        t(
+            "chat.question.fold",
+            count=f"{pending.messages:,}",
+            expected=numbers.tokens(pending.expected_tokens),
+        ),
+    ]
+    if turn is not None and turn.state == "awaiting_confirmation":
+        said.append(t("chat.question.waits"))
+    counting = engine().policy(session.id).policy.counting
+    if counting != "model":
+        said.append(t("chat.question.counting", rule=counting))
+    return ("" if language() == "zh" else " ").join(said)
+
+
+def _button(session: SessionInfo, pending: Pending, answer: Answer) -> None:
+    st.button(
+        t(f"chat.answer.{answer}"),
+        key=f"chat_answer_{answer}",
+        icon=_ICONS[answer],
+        type="primary" if answer == "compact" else "secondary",
+        help=t(f"chat.answer.{answer}.told"),
+        on_click=chat_actions.answer,
+        args=(session.id, pending.plan_id, answer),
+    )

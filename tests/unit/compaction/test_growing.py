@@ -1,0 +1,83 @@
+"""What is known of a context that only grew: the same as building it gives, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ctxcore.compaction.simulating import Recording, simulate
+from ctxcore.messages.values import Message, Reasoning, text_message, tool_result
+from ctxcore.policy.values import Policy
+from tests.histories import assistant, call, user
+from tests.words import words
+
+
+def turns(count: int, *, calls: int = 2, size: int = 30, thought: str = "") -> list[Message]:
+    """A system prompt, then turns of a question, some calls with thinking, and an answer."""
+    history = [text_message("system", "You help.")]
+    for turn in range(count):
+        history.append(user(f"question {turn}: {words(size)}"))
+        for step in range(calls):
+            asked = assistant("", call(f"c{turn}.{step}", q=turn))
+            said = (Reasoning(text=thought),) if thought else ()
+            history.append(replace(asked, content=said))
+            history.append(tool_result(f"c{turn}.{step}", words(size)))
+        history.append(assistant(f"answer {turn}: {words(size)}"))
+    return history
+
+
+def monologue(count: int) -> list[Message]:
+    """One question, then many short answers and questions in a row."""
+    said = [assistant(f"a {n}") if n % 3 else user(f"and {n}?") for n in range(count)]
+    return [user("tell me"), *said]
+
+
+def reused_ids(count: int) -> list[Message]:
+    """Turns that all call by the same id."""
+    history = []
+    for turn in range(count):
+        asked = assistant("", call("same", q=turn))
+        history += [user(f"q {turn}"), asked, tool_result("same", "found"), assistant("done")]
+    return history
+
+
+OFF = {"is_shadow": True}  # nothing compacts, so that contexts fill up
+CASES: dict[str, tuple[list[Message], Policy, int]] = {
+    "compacting": (turns(20), Policy(), 2_000),
+    "compacting with room": (turns(30, size=60), Policy(), 8_000),
+    "filling up": (turns(20), Policy(**OFF), 2_000),  # type: ignore[arg-type]  # one field
+    "thinking": (turns(12, calls=4, thought=words(40)), Policy(), 9_000),
+    "thinking that hardly fits": (turns(6, calls=9, thought=words(40)), Policy(), 1_500),
+    "many outputs": (turns(9, size=400), Policy(), 3_000),
+    "outputs shortened at once": (turns(3, size=900), Policy.preset("dual-threshold"), 9_000),
+    "history limit": (turns(25), Policy.preset("sliding-summary", **OFF), 3_000),
+    "lookback": (turns(20, size=2), Policy.preset("sliding-summary", **OFF), 90_000),
+    "chains skipped": (turns(20, calls=5), Policy.preset("dual-threshold", **OFF), 6_000),
+    "merged": (monologue(90), Policy(), 600),
+    "merged and cut": (monologue(90), Policy.preset("pi", **OFF), 400),
+    "ids used again": (reused_ids(20), Policy(), 5_000),
+    "a request that is covered": (
+        [user("fix it"), *turns(1, calls=40)[2:], *turns(3)[1:]],
+        Policy(check_at="before_send"),
+        1_200,
+    ),
+    "a late rule": ([*turns(4), text_message("system", words(50)), *turns(4)[1:]], Policy(), 9_000),
+    "no answer to a call": ([*turns(2), assistant("", call("x")), *turns(4)[1:]], Policy(), 9_000),
+}
+
+
+@pytest.mark.parametrize(("history", "policy", "usable"), CASES.values(), ids=CASES)
+def test_a_context_that_grew_is_known_as_it_would_be_built(
+    history: list[Message], policy: Policy, usable: int
+) -> None:
+    recording = Recording(history, model="claude-sonnet-4-5")
+    given: dict[str, Any] = {"max_tokens": usable}
+
+    known = simulate(recording, policy, **given)
+    built = simulate(recording, policy, builds_all=True, **given)
+
+    assert [one.tokens for one in known.calls] == [one.tokens for one in built.calls]
+    assert known.calls == built.calls
+    assert known.state == built.state

@@ -1,0 +1,175 @@
+"""Previews of tool outputs: status, totals and the ends of the list, always JSON and in budget."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxcore.compression.preview import preview
+from tests.unit.compression.counters import FourBytes
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=60), st.text()
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=30), st.dictionaries(st.text(max_size=12), inner, max_size=8)
+    ),
+    max_leaves=120,
+)
+
+
+def shown(value: object, max_tokens: int = 200) -> Any:
+    """The preview of `value` as JSON, parsed, which is within its budget."""
+    text = preview(
+        json.dumps(value, ensure_ascii=False), max_tokens=max_tokens, counter=FourBytes()
+    )
+    assert FourBytes().count(text) <= max_tokens
+    return json.loads(text)
+
+
+def meetings(count: int, title: str = "Meeting") -> list[dict[str, object]]:
+    """So many meetings, each with a place inside."""
+    return [
+        {"id": at, "title": f"{title} {at}", "place": {"floor": at, "room": "R" * 40}}
+        for at in range(1, count + 1)
+    ]
+
+
+def test_a_listing_keeps_status_total_and_the_first_and_last_two() -> None:
+    listing = {"success": True, "items": meetings(20), "total": 20}
+
+    assert shown(listing) == {
+        "success": True,
+        "total": 20,
+        "items_preview": [
+            {"id": 1, "title": "Meeting 1"},
+            {"id": 2, "title": "Meeting 2"},
+            "... (16 omitted)",
+            {"id": 19, "title": "Meeting 19"},
+            {"id": 20, "title": "Meeting 20"},
+        ],
+        "compressed": True,
+    }
+
+
+def test_a_chinese_listing_says_in_chinese_how_many_are_left_out() -> None:
+    listing = {"success": True, "items": meetings(20, "会议"), "total": 20}
+
+    assert shown(listing)["items_preview"][2] == "... (省略 16 项)"
+
+
+def test_an_output_that_fits_stays_as_it_is() -> None:
+    output = '{ "success":true,  "items": [1, 2, 3, 4, 5, 6] }'
+
+    assert preview(output, max_tokens=200, counter=FourBytes()) == output
+
+
+def test_four_items_are_all_shown() -> None:
+    listing = {"items": [{"id": at, "body": "x" * 400} for at in range(4)]}
+
+    assert [item["id"] for item in shown(listing)["items_preview"]] == [0, 1, 2, 3]
+
+
+def test_without_a_total_the_items_are_counted() -> None:
+    assert shown({"rows": meetings(30)})["total"] == 30
+
+
+def test_the_documents_total_wins_over_what_this_page_holds() -> None:
+    assert shown({"items": meetings(20), "total": 431})["total"] == 431
+
+
+def test_a_total_that_is_no_number_is_not_taken_for_one() -> None:
+    assert shown({"items": meetings(20), "total": {"pages": meetings(3)}})["total"] == 20
+
+
+def test_a_bare_list_has_a_total_too() -> None:
+    previewed = shown(meetings(20))
+
+    assert (previewed["total"], previewed["compressed"]) == (20, True)
+    assert len(previewed["items_preview"]) == 5
+
+
+def test_a_list_inside_another_object_is_found_with_the_fields_around_it() -> None:
+    listing = {"status": "ok", "data": {"query": "today", "items": meetings(20), "total": 20}}
+
+    previewed = shown(listing)
+
+    assert (previewed["status"], previewed["query"], previewed["total"]) == ("ok", "today", 20)
+    assert previewed["items_preview"][0] == {"id": 1, "title": "Meeting 1"}
+
+
+def test_objects_beside_a_list_keep_their_plain_fields() -> None:
+    output = {"user": {"name": "Ada", "id": "u-7", "log": meetings(9)}, "tags": ["x" * 90] * 40}
+
+    previewed = shown(output)
+
+    assert previewed["user"] == {"name": "Ada", "id": "u-7"}
+    assert previewed["total"] == 40
+
+
+def test_a_list_in_one_of_several_objects_is_not_taken_for_the_whole() -> None:
+    users = {f"u-{at}": {"name": f"user {at}", "tags": ["a" * 40, "b" * 40]} for at in range(9)}
+
+    previewed = shown({"users": users})
+
+    assert "items_preview" not in previewed
+    assert len(previewed["users"]) > 1
+
+
+def test_items_that_only_wrap_an_object_show_what_is_inside() -> None:
+    listing = {"items": [{"event": meeting} for meeting in meetings(20)]}
+
+    assert shown(listing)["items_preview"][0] == {"event": {"id": 1, "title": "Meeting 1"}}
+
+
+def test_rows_of_a_table_keep_their_first_cells() -> None:
+    table = {"rows": [[at, f"name {at}", "x" * 90] for at in range(30)]}
+
+    assert shown(table)["items_preview"][0][:2] == [0, "name 0"]
+
+
+def test_short_fields_stay_and_long_texts_are_cut() -> None:
+    previewed = shown({"ok": False, "id": "c-4711", "log": "line " * 400})
+
+    assert (previewed["ok"], previewed["id"], previewed["compressed"]) == (False, "c-4711", True)
+    assert previewed["log"].startswith("line line")
+    assert previewed["log"].endswith("…")
+
+
+def test_wide_items_show_fewer_fields_until_they_fit() -> None:
+    wide = [{f"field_{at}": "value " * 8 for at in range(12)} for _ in range(20)]
+
+    previewed = shown({"success": True, "items": wide})
+
+    assert (previewed["success"], previewed["total"]) == (True, 20)
+    assert 1 <= len(previewed["items_preview"][0]) <= 4
+
+
+def test_objects_without_a_list_are_compressed_as_everywhere() -> None:
+    nested = {"result": {"config": {"name": "prod", "notes": "n" * 2_000}}}
+
+    assert shown(nested)["result"]["config"]["name"] == "prod"
+
+
+@pytest.mark.parametrize("output", ["plain words " * 200, '{"cut": "in the mid' + "d" * 2_000])
+def test_what_is_no_json_is_compressed_as_everywhere(output: str) -> None:
+    text = preview(output, max_tokens=100, counter=FourBytes())
+
+    assert 0 < FourBytes().count(text) <= 100
+
+
+@given(VALUES, st.integers(min_value=40, max_value=300))
+def test_a_preview_is_always_json_within_its_budget(value: object, max_tokens: int) -> None:
+    output = json.dumps(value)
+
+    text = preview(output, max_tokens=max_tokens, counter=FourBytes())
+
+    json.loads(text)
+    assert FourBytes().count(text) <= max(max_tokens, 0)
+    assert text == preview(output, max_tokens=max_tokens, counter=FourBytes())

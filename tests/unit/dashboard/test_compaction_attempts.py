@@ -1,0 +1,51 @@
+"""What changed nothing is told as its event says, and nothing more."""
+
+from __future__ import annotations
+
+from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
+from ctxcore.messages.values import JsonObject
+from ctxcore.store.values import Event
+from dashboard.compacting.attempts import attempts, plans
+from tests.engines import START
+
+
+def event(kind: str, body: JsonObject) -> Event:
+    return Event(id=1, session_id="s", kind=kind, body=body, created_at=START)
+
+
+def test_a_failure_is_told_with_what_it_took() -> None:
+    body: JsonObject = {
+        "trigger": "asked for: tokens 9",
+        "strategy": "summarize",
+        "reason": "not smaller",
+        "seconds": 2.5,
+        "cost": 0.01,
+    }
+
+    [failed] = attempts([event(FAILED, body)])
+
+    assert failed.has_failed
+    assert (failed.strategy, failed.seconds, failed.cost) == ("summarize", 2.5, 0.01)
+
+
+def test_what_was_skipped_took_nothing() -> None:
+    [skipped] = attempts([event(SKIPPED, {"trigger": "asked for", "reason": "changed"})])
+
+    assert not skipped.has_failed
+    assert (skipped.strategy, skipped.seconds, skipped.cost) == ("", None, None)
+
+
+def test_a_plan_is_told_with_its_numbers() -> None:
+    body: JsonObject = {
+        "trigger": "asked for",
+        "strategy": "fold_oldest",
+        "original_tokens": 100,
+        "expected_tokens": 40,
+        "saved_ratio": 0.6,
+        "messages_folded": 7,
+    }
+
+    [plan] = plans([event(PLANNED, body)])
+
+    assert (plan.before_tokens, plan.expected_tokens, plan.messages) == (100, 40, 7)
+    assert plan.saved_ratio == 0.6
