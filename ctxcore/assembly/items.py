@@ -32,6 +32,20 @@ class Item:
         """The place in the history; 0 for a text of our own."""
         return self.row.seq if self.row else 0
 
+    def sized(self, tokens: int) -> Item:
+        """The same item of another size; a merged meeting has thousands of them."""
+        if tokens == self.tokens:
+            return self
+        return Item(
+            segment=self.segment,
+            message=self.message,
+            tokens=tokens,
+            row=self.row,
+            verdict=self.verdict,
+            reason=self.reason,
+            is_laid_out=self.is_laid_out,
+        )
+
 
 def from_row(row: Counted, segment: Segment, reason: str) -> Item:
     """The item of a message, with the short text that stands for it where there is one."""

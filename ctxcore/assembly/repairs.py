@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from ctxcore.assembly.items import Item, total
@@ -182,16 +183,16 @@ class Repairer:
         return [*items[:at], start, *items[at:]]
 
     def _merge(self, items: Sequence[Item]) -> list[Merged]:
-        merged: list[Merged] = []
+        groups: list[list[Item]] = []
         for item in items:
-            last = merged[-1] if merged else None
+            last = groups[-1][-1] if groups else None
             if last is not None and _mergeable(last.message, item.message):
-                merged[-1] = Merged(_join(last.message, item.message), (*last.items, item))
-                if item.row is not None and last.items[-1].row is not None:
+                groups[-1].append(item)
+                if item.row is not None and last.row is not None:
                     self._note("merged", item, f"two {item.message.role} messages in a row")
             else:
-                merged.append(Merged(item.message, (item,)))
-        return merged
+                groups.append([item])
+        return [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]
 
     def _recount(self, merged: list[Merged]) -> list[Merged]:
         """Sizes of merged messages, exact: what merging changes is shared by their size."""
@@ -202,15 +203,15 @@ class Repairer:
         ends = [end * exact // apart for end in accumulate(item.tokens for item in group.items)]
         sizes = (end - start for start, end in pairwise([0, *ends]))
         items = zip(group.items, sizes, strict=True)
-        return Merged(group.message, tuple(replace(item, tokens=size) for item, size in items))
+        return Merged(group.message, tuple(item.sized(size) for item, size in items))
 
 
 def is_sayable(message: Message) -> bool:
     """Whether every provider takes the words of `message` as they are; tool results any."""
     content = message.content
-    if len(content) == 1 and isinstance(content[0], Text) and not message.name:
+    if len(content) == 1 and isinstance(content[0], Text):
         text = content[0].text  # nearly every message: no look at the other rules is needed
-        if text and not text.isspace():
+        if text and not text.isspace() and (not message.name or is_plain_name(message.name)):
             return True
     if message.is_tool_result:
         return True
@@ -223,6 +224,7 @@ def is_sayable(message: Message) -> bool:
     return bool(message.calls) or any(_is_visible(part) for part in message.content)
 
 
+@lru_cache(maxsize=512)  # a speaker's name comes with each of the messages
 def is_plain_name(name: str | None) -> bool:
     """Whether OpenAI takes `name` as a speaker's: no white space, none of `<|\\/>`."""
     return not name or bool(_PLAIN_NAME.fullmatch(name))
@@ -266,18 +268,67 @@ def _mergeable(one: Message, other: Message) -> bool:
     return one.role == "user" or (one.role == "assistant" and not one.calls)
 
 
-def _join(one: Message, other: Message) -> Message:
-    """Two neighbours as one message: words joined by an empty line, other parts in order."""
-    if one.name != other.name:
-        one, other = _name_in_words(one), _name_in_words(other)
-    parts = [*one.content]
-    for at, part in enumerate(other.content):
-        last = parts[-1] if parts else None
-        if at == 0 and _is_plain(last) and _is_plain(part):
-            parts[-1] = Text(text=f"{_words(last)}\n\n{_words(part)}")
+def _join(messages: Sequence[Message]) -> Message:
+    """Neighbours as one message: words joined by an empty line, other parts in order.
+
+    Linear in what they say: a meeting's transcript is hundreds of them in a row.
+    """
+    first = messages[0]
+    if len(messages) == 1:
+        return first
+    joined = _Joined(first)
+    for message in messages[1:]:
+        joined.add(message)
+    return joined.message()
+
+
+class _Joined:
+    """Collects the parts of messages that become one; words are joined at the end."""
+
+    def __init__(self, first: Message) -> None:
+        self._first = first
+        self._name = first.name
+        self._parts: list[list[str] | Part] = []
+        self._calls = list(first.calls)
+        self._take(first.content)
+
+    def add(self, message: Message) -> None:
+        """Takes the next message in; speakers' names that differ go into the words."""
+        content, label = message.content, ""
+        if message.name != self._name:
+            self._label_first()
+            label = f"{message.name}: " if message.name else ""
+        last = self._parts[-1] if self._parts else None
+        if label and not (content and _is_plain(content[0])):
+            content = (Text(text=label), *content)
+            label = ""
+        if isinstance(last, list) and content and _is_plain(content[0]):
+            last.append(label + _words(content[0]))
+            content = content[1:]
+        elif label:
+            content = (Text(text=label + _words(content[0])), *content[1:])
+        self._take(content)
+        self._calls.extend(message.calls)
+
+    def message(self) -> Message:
+        """All of it."""
+        parts = tuple(
+            Text(text="\n\n".join(part)) if isinstance(part, list) else part for part in self._parts
+        )
+        return replace(self._first, name=self._name, content=parts, calls=tuple(self._calls))
+
+    def _take(self, content: Sequence[Part]) -> None:
+        self._parts += [[_words(part)] if _is_plain(part) else part for part in content]
+
+    def _label_first(self) -> None:
+        if not self._name:
+            return
+        label, first = f"{self._name}: ", self._parts[0] if self._parts else None
+        if isinstance(first, list):
+            first[0] = label + first[0]
         else:
-            parts.append(part)
-    return replace(one, content=tuple(parts), calls=(*one.calls, *other.calls))
+            self._parts.insert(0, [label])
+        self._name = None
 
 
 def _name_in_words(message: Message) -> Message:
