@@ -28,6 +28,8 @@ class TokenBudget:
     """Where automatic compaction starts."""
     target_tokens: int
     """Where a compaction stops."""
+    facts_tokens: int = 0
+    """What facts of folded messages may take beside the summary."""
     router_tokens: int | None = None
     """What a router that takes the history as text has for it."""
 

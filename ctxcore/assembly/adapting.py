@@ -6,13 +6,14 @@ is bounded: behind so many tokens the sizes of the history itself serve.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from ctxcore.assembly.elide import elide_within
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, with_short
 from ctxcore.compression.preview import preview
+from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
@@ -83,6 +84,10 @@ class AdaptedHistory:
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""
         return self._view.anchors()
+
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        return self._view.facts()
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

@@ -14,8 +14,10 @@ from itertools import accumulate
 from typing import Protocol
 
 from ctxcore.compression.outputs import compress_with
+from ctxcore.facts.finding import find_facts
+from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
-from ctxcore.messages.values import Message, Text
+from ctxcore.messages.values import Message, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -99,6 +101,10 @@ class HistoryView(Protocol):
         """Where system messages, goal, last user message and marked messages lie."""
         ...
 
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        ...
+
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
         ...
@@ -146,6 +152,7 @@ class ListHistory:
         bounds = (self._bound(row) * told for row, told in zip(self._rows, talk, strict=True))
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded)
+        self._facts: list[Sequence[Fact]] = []
 
     def count(self) -> int:
         """How many messages the history has."""
@@ -182,6 +189,16 @@ class ListHistory:
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""
         return self._anchors
+
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        for row in self._rows[len(self._facts) :]:
+            self._facts.append(facts_of(row, self._calls(row)))
+        return ((at + 1, facts) for at, facts in enumerate(self._facts) if facts)
+
+    def _calls(self, row: Counted) -> Sequence[ToolCall]:
+        """The calls that a tool result may answer."""
+        return self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
@@ -222,6 +239,12 @@ def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenC
         block=tracker.head_seq,
         function_name=name,
     )
+
+
+def facts_of(row: Counted, calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
+    """The facts of a message; `calls` are those that a tool result may answer."""
+    asked = next((call.arguments for call in calls if call.id == row.message.answers), "")
+    return find_facts(row.message, function_name=row.function_name, arguments=asked)
 
 
 def is_oversize(row: Counted, limit_tokens: int) -> bool:

@@ -19,6 +19,7 @@ from ctxcore.assembly.texts import (
     HOISTED,
     PINNED,
     acknowledgement,
+    facts_message,
     gap_message,
     summary_message,
 )
@@ -35,6 +36,7 @@ class Layout:
     system: tuple[Item, ...] = ()
     goal: tuple[Item, ...] = ()
     pins: tuple[Item, ...] = ()
+    facts: tuple[Item, ...] = ()
     summary: tuple[Item, ...] = ()
     kept: tuple[Item, ...] = ()
     gap: tuple[Item, ...] = ()
@@ -58,7 +60,7 @@ class Layout:
 
     def ordered(self, anchors: Anchors) -> tuple[list[Item], int]:
         """All items as they are sent, and how many of them are the prefix."""
-        goal, summary = [*self.goal, *self.pins], list(self.summary)
+        goal, summary = [*self.goal, *self.pins, *self.facts], list(self.summary)
         front = [*summary, *goal] if self.is_hoisted else [*goal, *summary]
         head = [*self.system, *front, *self.kept, *self.gap]
         beside = [*self.late_pins, *self.knowledge, *self.request]
@@ -71,7 +73,7 @@ class Layout:
 
 
 _PARTS = (
-    *("system", "goal", "pins", "summary", "kept", "gap"),
+    *("system", "goal", "pins", "facts", "summary", "kept", "gap"),
     *("request", "recent", "late_pins", "knowledge"),
 )
 
@@ -102,6 +104,7 @@ class LayoutMaker:
         self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
         self._late_pins = _items(reading.late_pins, "pinned", "pinned")
         self._kept = _items(reading.kept, "kept", "kept by the compaction")
+        self._facts = self._facts_items(active)
         self._summary = self._summary_items(active, place)
         self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
         self._verbatim |= {row.seq for row in reading.late_pins}
@@ -141,6 +144,7 @@ class LayoutMaker:
             system=self._system,
             goal=goal,
             pins=self._pins,
+            facts=self._facts,
             summary=self._summary_before((*self._kept, *gap, *recent)),
             kept=self._kept,
             gap=gap,
@@ -204,6 +208,11 @@ class LayoutMaker:
             return ()
         message = gap_message(messages, self._language)
         return (own_item("summary", message, self._counter),)
+
+    def _facts_items(self, active: Compaction) -> tuple[Item, ...]:
+        if not active.facts:
+            return ()
+        return (own_item("facts", facts_message(active), self._counter),)
 
     def _summary_items(self, active: Compaction, place: SummaryPlace) -> tuple[Item, ...]:
         if not active.summary:

@@ -6,10 +6,12 @@ Nothing is counted again: places and sizes are those of the whole, read from its
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import cached_property
+from itertools import takewhile
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
+from ctxcore.facts.values import Fact
 
 
 class PrefixHistory:
@@ -75,6 +77,10 @@ class PrefixHistory:
             pinned=self._shown(whole.pinned),
             excluded=self._shown(whole.excluded),
         )
+
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        return takewhile(lambda found: found[0] <= self._count, self._whole.facts())
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

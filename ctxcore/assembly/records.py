@@ -31,6 +31,8 @@ class Compaction:
     """Tool outputs behind the cut with the text that stands for them."""
     covered_messages: int = 0
     """How many messages a reader would count as summarized, system messages left out."""
+    facts: str = ""
+    """Facts of what it covers, beside the summary and whoever wrote that."""
     source_tokens: int = 0
     """What the summary stands for, in all."""
     source_chars: int = 0

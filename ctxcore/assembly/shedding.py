@@ -49,6 +49,9 @@ def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]
     if layout.summary:
         layout = _cut_summary(layout, room, counter)
         yield layout
+    if layout.facts:
+        layout = replace(layout, facts=())
+        yield layout
     for limit in _SHORT_STEPS:
         layout = _shorten(layout, room, limit, counter)
         yield layout

@@ -53,6 +53,12 @@ def summary_message(record: Compaction, place: SummaryPlace) -> Message:
             return _tagged(record)
 
 
+def facts_message(record: Compaction) -> Message:
+    """The user message that carries a record's facts."""
+    safe = record.facts.replace("</conversation_facts>", "‹/conversation_facts›")
+    return text_message("user", f"<conversation_facts>\n{safe}\n</conversation_facts>")
+
+
 def _tagged(record: Compaction) -> Message:
     safe = record.summary.replace("</conversation_summary>", "‹/conversation_summary›")
     return text_message("user", f"<conversation_summary>\n{safe}\n</conversation_summary>")

@@ -7,10 +7,10 @@ at in another's.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
@@ -33,14 +33,26 @@ class Draft:
     sizes: tuple[int, ...]
     """What each block takes under this draft."""
     cut: int = 0
+    kept: tuple[int, ...] | None = None
+    """Blocks before the cut that stay verbatim, by place: first those kept so far, then the
+    others. None: whatever is kept stays so."""
+    next_best: tuple[int, ...] = ()
+    """Places of the blocks that would stay next, the best first."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
     """What each tool output that is shortened takes then, by sequence number."""
 
     @classmethod
-    def of(cls, scope: Scope, cut: int = 0, short_sizes: Mapping[int, int] | None = None) -> Draft:
+    def of(
+        cls,
+        scope: Scope,
+        cut: int = 0,
+        short_sizes: Mapping[int, int] | None = None,
+        kept: tuple[int, ...] | None = None,
+    ) -> Draft:
         """A draft in the sizes of `scope`."""
         short = dict(short_sizes or {})
-        return cls(scope=scope, sizes=scope.shortened_sizes(short), cut=cut, short_sizes=short)
+        sizes = scope.shortened_sizes(short)
+        return cls(scope=scope, sizes=sizes, cut=cut, kept=kept, short_sizes=short)
 
     @property
     def kept_tokens(self) -> int:
@@ -50,11 +62,21 @@ class Draft:
     @property
     def expected_tokens(self) -> int:
         """The input after this plan, the summary at its longest."""
-        return self.scope.expected_at(self.cut, self.kept_tokens)
+        expected = self.scope.expected_at(self.cut, self.kept_tokens)
+        if self.kept is None:
+            return expected
+        kept = sum(self.candidate_sizes[at] for at in self.kept)
+        return expected + kept - self.scope.kept_tokens
+
+    @property
+    def candidate_sizes(self) -> tuple[int, ...]:
+        """What each block takes that may stay though it is covered."""
+        return (*map(size_of, self.scope.kept), *self.sizes[: self.cut])
 
     def within(self, scope: Scope) -> Draft:
         """The same draft in the sizes of another scope."""
-        return Draft.of(scope, self.cut, self.short_sizes)
+        made = Draft.of(scope, self.cut, self.short_sizes, self.kept)
+        return replace(made, next_best=self.next_best)
 
 
 class Scope:
@@ -84,6 +106,10 @@ class Scope:
         self._most_summary_tokens = _most_summary(call)
         self.whole = [0, *accumulate(self.sizes)]
         """What the blocks before each cut take now: the source of a summary."""
+        self.kept = kept_blocks(reading.kept)
+        """What earlier compactions keep verbatim."""
+        self.kept_tokens = sum(size_of(block) for block in self.kept)
+        self._facts_tokens = max(0, budget.facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
         """What stays of the blocks before each cut: pins, the last user message, the goal."""
         self.before_current = tuple(before_current(reading))
@@ -114,7 +140,8 @@ class Scope:
 
     def expected_at(self, cut: int, kept_tokens: int) -> int:
         """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
-        around = self.fixed_tokens + self.survivors[cut]
+        facts = self._facts_tokens if cut else 0  # at their longest, as the summary
+        around = self.fixed_tokens + self.survivors[cut] + facts
         return around + kept_tokens + self.expected_summary(self.whole[cut])
 
     def expected_summary(self, folded_tokens: int) -> int:
@@ -126,6 +153,10 @@ class Scope:
         source = folded_tokens + self._summary_tokens
         longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
         return min(longest, self._most_summary_tokens) + self._frame_tokens
+
+    def candidates(self, cut: int) -> Sequence[Block]:
+        """What may stay verbatim if the blocks before `cut` fold, oldest first."""
+        return (*self.kept, *self.blocks[:cut])
 
     def tail_within(self, tokens: int) -> int:
         """The block at which the longest tail within `tokens` starts."""
@@ -178,6 +209,11 @@ class Scope:
                 if row.seq in special
             )
         return staying
+
+
+def kept_blocks(rows: Sequence[Counted]) -> tuple[Block, ...]:
+    """`rows` by their blocks."""
+    return tuple(tuple(block) for _, block in groupby(rows, key=lambda row: row.block))
 
 
 def size_of(block: Block) -> int:

@@ -15,6 +15,7 @@ from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.planning import EMERGENCY, CompactionPlan
+from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
 from ctxcore.errors import SummarizerError
@@ -134,6 +135,8 @@ class _Executor:
     def _judge(
         self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
     ) -> Outcome:
+        if self._plan.fold:
+            record = self._filled(with_facts(self._view, self._call, record))
         before = self._plan.before_tokens
         after = input_size(self._view, self._call, record)
         steps = tuple(self._steps(record, shortened, after, failure))
@@ -149,6 +152,20 @@ class _Executor:
         reason = (f"{failure}; truncated instead" if failure else why) + self._advice(done)
         done = replace(done, before_tokens=before, after_tokens=after, reason=reason)
         return Outcome(record=done, reason=reason, steps=steps, failed=bool(failure))
+
+    def _filled(self, record: Compaction) -> Compaction:
+        """`record` with the next best blocks in the room that the summary did not take."""
+        budget = self._call.budget
+        if budget is None or not self._plan.next_best:
+            return record
+        left = budget.target_tokens - input_size(self._view, self._call, record)
+        more: list[int] = []
+        for block in self._plan.next_best:
+            size = sum(row.sent_tokens for row in self._view.get(block))
+            if size <= left and max(block) <= record.covered_until:
+                more += block
+                left -= size
+        return replace(record, kept=tuple(sorted({*record.kept, *more})))
 
     def _advice(self, record: Compaction) -> str:
         """What is left to a person where a rule asks again at once. Source: the `pi` design."""
@@ -196,10 +213,13 @@ class _Executor:
         cut = self._plan.covered_until if cut is None else cut
         anchors = self._view.anchors()
         pins = set(anchors.pinned) - set(anchors.system)
+        staying = {*self._plan.verbatim} - pins
         return replace(
             shortened,
             covered_until=cut,
-            kept=tuple(seq for seq in shortened.kept if seq not in pins),
+            kept=tuple(seq for seq in self._plan.verbatim if seq <= cut and seq in staying),
             pins=tuple(sorted(seq for seq in pins if seq <= cut)),
-            shortened=tuple((seq, text) for seq, text in shortened.shortened if seq > cut),
+            shortened=tuple(
+                (seq, text) for seq, text in shortened.shortened if seq > cut or seq in staying
+            ),
         )

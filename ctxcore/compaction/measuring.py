@@ -36,7 +36,7 @@ class Measure:
     """The size of a session, as if nothing of what is uncovered were left out."""
 
     fixed_tokens: int
-    """Framing, tools, system, knowledge, goal, pins, kept blocks: all but summary and messages."""
+    """Framing, tools, system, knowledge, goal, pins, facts, kept blocks: all but the two below."""
     gap_tokens: int
     """The marker of what was truncated."""
     summary_tokens: int
@@ -44,6 +44,8 @@ class Measure:
     uncovered_messages: int
     current_messages: int = 0
     """Those of them in the turn that waits for the model; counted only where the policy asks."""
+    facts_tokens: int = 0
+    """A part of `fixed_tokens`."""
     system_messages: int = 0
     turns: int = 0
     """User messages since the last compaction; counted only where the policy asks."""
@@ -95,6 +97,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + _knowledge(call),
         gap_tokens=maker.hole_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
+        facts_tokens=total(layout.facts),
         uncovered_tokens=uncovered.tokens - saved,
         uncovered_messages=uncovered.messages - len(hidden),
         current_messages=_current_messages(view, reading, call.policy, covered),
@@ -131,7 +134,7 @@ def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
 def _fixed(layout: Layout, covered: int) -> int:
     """The covered survivors: what is uncovered is measured with the messages."""
     survivors = (*layout.goal, *layout.request, *layout.late_pins)
-    always = (*layout.system, *layout.pins, *layout.kept)
+    always = (*layout.system, *layout.pins, *layout.facts, *layout.kept)
     return total(always) + total(_up_to(survivors, covered))
 
 

@@ -16,7 +16,7 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Choice, Uses, choose
-from ctxcore.compaction.drafting import Draft, Scope
+from ctxcore.compaction.drafting import Block, Draft, Scope
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, Trigger
@@ -45,6 +45,10 @@ class CompactionPlan:
     fold_as: FoldAs = "summary"
     reason: str = ""
     """Why it was chosen, where the policy chooses."""
+    verbatim: tuple[int, ...] = ()
+    """Covered messages that stay as they are, by sequence number; whole blocks."""
+    next_best: tuple[tuple[int, ...], ...] = ()
+    """Blocks that stay too if the summary leaves room, the best first."""
     shorten: tuple[int, ...] = ()
     """Tool outputs to shorten, by sequence number."""
     steps: tuple[PlannedStep, ...] = ()
@@ -106,6 +110,8 @@ def new_session_plan(
         covered_until=max(cut, covered),
         keep=tuple(range(cut, view.count())),
         fold=tuple(seq - 1 for seq in fold),
+        verbatim=(),
+        next_best=(),
         shorten=(),
         emergency_until=None,
         starts_anew=True,
@@ -135,7 +141,9 @@ class _Planner:
         choice, fold_as = self._choose(uses)
         draft, drafts = self._run(fold_as)
         blocks, policy = draft.scope.blocks, self._call.policy
-        fold = [row.seq for block in blocks[: draft.cut] for row in block]
+        kept = {row.seq for block in self._staying(draft) or () for row in block}
+        rows = (row for block in blocks[: draft.cut] for row in block)
+        fold = [row.seq for row in rows if row.seq not in kept]
         gains = draft.scope.survivors[draft.cut] < draft.scope.whole[draft.cut]
         is_huge = draft.scope.whole[draft.cut] > draft.scope.budget.target_tokens
         enough = gains and (is_huge or len(fold) >= policy.min_fold_messages)
@@ -218,24 +226,41 @@ class _Planner:
         fold_as: FoldAs,
     ) -> CompactionPlan:
         blocks = draft.scope.blocks
+        staying = self._staying(draft) if fold else None
+        verbatim = self._active.kept
+        if staying is not None:
+            verbatim = tuple(row.seq for block in staying for row in block)
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
-        shorten = tuple(seq for seq in kept if seq in draft.short_sizes)
+        shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
         if not shorten:  # all that could be shortened was folded
             drafts = [one for one in drafts if one[0] != "shorten_tool_outputs"]
         steps = tuple(self._steps(drafts))
         return CompactionPlan(
             trigger=self._trigger,
             strategy=" + ".join(step.strategy for step in steps),
-            keep=tuple(seq - 1 for seq in (*self._active.kept, *kept)),
+            keep=tuple(seq - 1 for seq in (*verbatim, *kept)),
             fold=tuple(seq - 1 for seq in fold),
+            verbatim=verbatim,
+            next_best=self._next_best(draft) if fold else (),
             before_tokens=input_size(self._view, self._call, self._active),
             expected_tokens=draft.expected_tokens,
-            covered_until=max(fold) if fold else self._active.covered_until,
+            covered_until=blocks[draft.cut - 1][-1].seq if fold else self._active.covered_until,
             fold_as=fold_as,
             shorten=shorten,
             steps=steps,
             turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
         )
+
+    def _staying(self, draft: Draft) -> Sequence[Block] | None:
+        """The covered blocks that stay verbatim; None where nothing was decided about them."""
+        if draft.kept is None:
+            return None
+        candidates = draft.scope.candidates(draft.cut)
+        return [candidates[at] for at in draft.kept]
+
+    def _next_best(self, draft: Draft) -> tuple[tuple[int, ...], ...]:
+        candidates = draft.scope.candidates(draft.cut)
+        return tuple(tuple(row.seq for row in candidates[at]) for at in draft.next_best)
 
     def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:
         before, steps = self._measured.input_tokens, []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ctxcore.compaction.drafting import Draft, Scope
+from ctxcore.compaction.keeping import choose_blocks
 from ctxcore.policy.values import StrategyName
 
 
@@ -21,6 +22,18 @@ def shorten_tool_outputs(draft: Draft) -> Draft:
 def fold_oldest(draft: Draft) -> Draft:
     """Folds from the oldest block until the target is reached; the protected tail stays."""
     return _fold_until_target(draft, draft.scope.tail_start)
+
+
+def keep_by_worth(draft: Draft) -> Draft:
+    """Folds all but the protected tail; what is worth most stays as far as the target allows."""
+    scope, cut = draft.scope, max(draft.cut, draft.scope.tail_start)
+    if not cut:
+        return draft
+    folded = replace(draft, cut=cut)
+    room = scope.budget.target_tokens - replace(folded, kept=()).expected_tokens
+    sizes = folded.candidate_sizes
+    chosen = choose_blocks(scope.candidates(cut), sizes, room)
+    return replace(folded, kept=chosen.kept, next_best=chosen.next_best)
 
 
 def fold_to_fit(draft: Draft) -> Draft:
@@ -93,6 +106,7 @@ def _cut_leaving(scope: Scope, messages: int) -> int:
 
 STRATEGIES: Mapping[StrategyName, Callable[[Draft], Draft]] = {
     "shorten_tool_outputs": shorten_tool_outputs,
+    "keep_by_worth": keep_by_worth,
     "fold_oldest": fold_oldest,
     "fold_to_tail": fold_to_tail,
     "fold_to_lower": fold_to_lower,

@@ -13,6 +13,7 @@ PRESETS: Mapping[str, Policy] = {
     "default": Policy(),
     "sliding-summary": Policy(
         name="sliding-summary",
+        facts_ratio=None,
         window_tokens=128_000,
         system_estimate_tokens=2_000,
         history_ratio=0.60,  # int((128,000 - 4,096 - 2,000) x 0.60) = 73,142
@@ -32,6 +33,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "dual-threshold": Policy(
         name="dual-threshold",
+        facts_ratio=None,
         window_tokens=128_000,
         usable_ratio=0.60,  # 76,800, minus the measured system prompt
         counting="estimate",
@@ -58,6 +60,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "truncate-or-summarize": Policy(
         name="truncate-or-summarize",
+        facts_ratio=None,
         fallback_window_tokens=4_096,
         reserve_tokens=2_000,
         reserve_window_ratio=0.5,
@@ -80,6 +83,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "pi": Policy(
         name="pi",
+        facts_ratio=None,
         window_tokens=80_000,
         reserve_window_ratio=0.20,  # what the trigger leaves; the document names no reserve
         counting="chars/2",

@@ -159,6 +159,7 @@ RULES: dict[str, Rule] = {
     "skips_chains": _yes_or_no(),
     "max_message_chars": _optional(_whole(100)),
     "goal_max_tokens": _whole(0),
+    "facts_ratio": _optional(_share(0.001, 0.5)),
     "summary_model": _optional(_text(1)),
     "summary_form": _one_of(*get_args(SummaryForm)),
     "summary_place": _one_of(*get_args(SummaryPlace)),

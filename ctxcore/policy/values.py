@@ -17,6 +17,7 @@ SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
 StrategyName = Literal[
     "shorten_tool_outputs",
+    "keep_by_worth",
     "fold_oldest",
     "fold_to_tail",
     "fold_to_lower",
@@ -96,7 +97,7 @@ class Policy:
 
     # what folds
 
-    strategies: tuple[StrategyName, ...] = ("shorten_tool_outputs", "fold_oldest")
+    strategies: tuple[StrategyName, ...] = ("shorten_tool_outputs", "keep_by_worth")
     """Tried in this order; a compaction stops after the first that reaches the target."""
     fold_as: Literal["summary", "truncation", "choice"] = "summary"
     """Whether folded messages are summarized, only left out, or whichever the gates choose."""
@@ -129,6 +130,8 @@ class Policy:
     """A longer message is elided where it enters a context."""
     goal_max_tokens: int = 1_000
     """How much of the original request stays once its message has gone."""
+    facts_ratio: float | None = 0.03
+    """The most that facts of folded messages take of usable beside the summary; None: none."""
 
     # the summary
 
@@ -276,6 +279,7 @@ class Policy:
             recent_tokens=self._recent_limit(usable, history, target),
             trigger_tokens=trigger,
             target_tokens=target,
+            facts_tokens=0 if self.facts_ratio is None else int(usable * self.facts_ratio),
             router_tokens=None if self.router_tokens is None else int(self.router_tokens * scale),
         )
 
@@ -319,15 +323,15 @@ class Policy:
         return None if ratio is None else round(history * ratio)
 
     def retarget(self, budget: TokenBudget, target_tokens: int) -> TokenBudget:
-        """`budget` with a compaction's stop at `target_tokens`, tail and summary in proportion."""
+        """`budget` with a compaction's stop at `target_tokens`; tail and summary never grow."""
         target = min(target_tokens, budget.usable_tokens)
         usable, history = budget.usable_tokens, budget.history_tokens
-        return replace(
-            budget,
-            target_tokens=target,
-            recent_tokens=self._recent_limit(usable, history, target),
-            summary_tokens=self._summary_limit(usable, history, target),
-        )
+        recent = self._recent_limit(usable, history, target)
+        summary = self._summary_limit(usable, history, target)
+        if self.trigger_on == "input":  # more room goes to what is worth it, wherever it lies
+            recent = min(recent, budget.recent_tokens)
+            summary = min(summary, budget.summary_tokens)
+        return replace(budget, target_tokens=target, recent_tokens=recent, summary_tokens=summary)
 
     def _summary_limit(self, usable: int, history: int, target: int) -> int:
         if self.summary_history_ratio is not None:

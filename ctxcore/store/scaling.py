@@ -5,11 +5,12 @@ After a change of model it serves until the recount is through. Sizes are estima
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
+from ctxcore.facts.values import Fact
 from ctxcore.store.appending import size_row
 from ctxcore.tokens.counter import TokenCounter
 
@@ -53,6 +54,10 @@ class ScaledHistory:
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""
         return self._view.anchors()
+
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        return self._view.facts()
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """About the size of each message first … last."""

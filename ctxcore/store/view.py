@@ -7,12 +7,14 @@ Plain rows are read, not entities, which take ten times as long.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
+from ctxcore.facts.values import Fact
+from ctxcore.messages.values import ToolCall
 from ctxcore.store.appending import get_session, sums_at
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError
@@ -177,6 +179,15 @@ class StoredHistory:
             pinned=self._pinned,
             excluded=self._excluded,
         )
+
+    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """What each message says that must not get lost, in order; only those that say any."""
+        calls: Sequence[ToolCall] = ()
+        for first in range(1, self._length + 1, _AT_ONCE):
+            for row in self.get(range(first, min(first + _AT_ONCE, self._length + 1))):
+                calls = row.message.calls if row.message.calls else calls
+                if found := facts_of(row, calls if row.message.is_tool_result else ()):
+                    yield row.seq, found
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

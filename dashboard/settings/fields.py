@@ -116,6 +116,7 @@ FIELDS = (
     _field("skips_chains", "switch", "stays"),
     _limit("max_message_chars", "count", "stays"),
     _field("goal_max_tokens", "tokens", "stays"),
+    _limit("facts_ratio", "percent", "stays"),
     _limit("summary_model", "model", "summary"),
     _choice("summary_form", "summary", get_args(SummaryForm)),
     _field("summary_max_tokens", "tokens", "summary"),

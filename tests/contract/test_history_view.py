@@ -190,3 +190,24 @@ def test_an_empty_history_has_nothing(make: Factory) -> None:
 
     assert (view.count(), view.totals(), list(view.tail(10))) == (0, Totals(), [])
     assert view.anchors().last_user is None
+
+
+def test_every_view_finds_the_same_facts(make: Factory) -> None:
+    """A tool result's facts need the call that it answers, wherever the view reads it."""
+    history = [
+        user("From now on never push to main. The ticket is OPS-4471."),
+        assistant("", call("c1")),
+        tool_result("c1", "FileNotFoundError: no such file: src/app.py"),
+        assistant("Fixed: it was renamed to src/main.py."),
+    ]
+
+    found = [
+        (seq, [(fact.kind, fact.text) for fact in facts]) for seq, facts in make(history).facts()
+    ]
+
+    assert found == [
+        (seq, [(fact.kind, fact.text) for fact in facts])
+        for seq, facts in list_history(history).facts()
+    ]
+    kinds = {kind for _, facts in found for kind, _ in facts}
+    assert {"instruction", "identifier", "error"} <= kinds

@@ -69,7 +69,7 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
         "compaction.state.active", language
     )
     assert table[translate("common.segment.after", language)][0] == record.after_tokens
-    strategy = translate("compaction.strategy.fold_oldest", language)
+    strategy = translate("compaction.strategy.keep_by_worth", language)
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
     assert len(at.get("plotly_chart")) == 1

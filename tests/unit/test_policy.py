@@ -55,6 +55,7 @@ WRONG: dict[str, object] = {
     "skips_chains": None,
     "max_message_chars": 99,
     "goal_max_tokens": -1,
+    "facts_ratio": 0.6,
     "summary_model": "",
     "summary_form": "rhyming",
     "summary_place": "nowhere",

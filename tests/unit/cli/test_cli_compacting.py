@@ -18,7 +18,7 @@ def test_a_compaction_tells_trigger_steps_gain_and_summary(path: Path) -> None:
 
     assert "compacted (" in shown
     assert "input at the trigger" in shown
-    assert "fold_oldest" in shown
+    assert "keep_by_worth" in shown
     assert "messages folded" in shown
     assert "folded into the summary" in shown
     assert "bedrock yes" in shown
@@ -69,5 +69,5 @@ def test_several_conversations_are_a_table_with_reasons(tmp_path: Path) -> None:
 
     shown = run("compact", tmp_path, "--max-tokens", "1500").stdout
 
-    assert "fold_oldest" in shown
+    assert "keep_by_worth" in shown
     assert "nothing done" in shown

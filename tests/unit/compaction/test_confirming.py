@@ -72,4 +72,4 @@ def test_a_shadow_is_only_planned_and_nobody_is_asked() -> None:
     )
 
     assert (result.applied, result.needs_confirmation) == (False, False)
-    assert result.reason == "only planned: fold_oldest"
+    assert result.reason == "only planned: keep_by_worth"

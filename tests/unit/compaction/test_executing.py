@@ -123,7 +123,8 @@ def test_the_last_user_message_is_summarized_with_the_rest() -> None:
     history += [message for pair in calls for message in pair]
     summarizer = Says()
 
-    result = compact(history, max_tokens=1_200, summarizer=summarizer)
+    policy = Policy(strategies=("fold_oldest",))
+    result = compact(history, max_tokens=1_200, summarizer=summarizer, policy=policy)
 
     assert result.state.active is not None
     assert result.state.active.covered_until > 3

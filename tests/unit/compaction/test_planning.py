@@ -25,8 +25,11 @@ def planned(history: list[Message], policy: Policy, usable: int, **more: object)
     return plan
 
 
-def test_the_default_folds_from_the_oldest_until_the_target() -> None:
-    plan = planned([user("go on"), *remarks(10)], Policy(), 1_000)
+OLDEST = Policy(strategies=("shorten_tool_outputs", "fold_oldest"), facts_ratio=None)
+
+
+def test_the_oldest_blocks_fold_until_the_target() -> None:
+    plan = planned([user("go on"), *remarks(10)], OLDEST, 1_000)
 
     assert (plan.fold, plan.keep) == (tuple(range(9)), (9, 10))
     assert plan.expected_tokens <= 400
@@ -71,7 +74,7 @@ def test_what_is_shortened_stays_so_and_is_told() -> None:
 
 
 def test_both_steps_run_where_shortening_is_not_enough() -> None:
-    plan = planned(outputs(30, 60), Policy(), 5_000)
+    plan = planned(outputs(30, 60), OLDEST, 5_000)
 
     assert plan.strategy == "shorten_tool_outputs + fold_oldest"
     assert [step.strategy for step in plan.steps] == ["shorten_tool_outputs", "fold_oldest"]

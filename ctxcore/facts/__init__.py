@@ -1,0 +1,1 @@
+"""Owns facts: what matters in a conversation, found without a model, carried beside a summary."""

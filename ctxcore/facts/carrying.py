@@ -1,0 +1,190 @@
+"""Owns the carrier: a compact text of facts beside a summary, within its own budget, never above.
+
+Instructions come first and verbatim; the rest is chosen by worth per token, and of one kind each
+next one counts less, so that no kind fills the room alone. What does not fit is told as a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ctxcore.facts.ledger import Entry
+from ctxcore.facts.values import KINDS, Kind, Language
+from ctxcore.messages.canonical import printable
+from ctxcore.tokens.counter import TokenCounter
+
+PROTECTED: Final[tuple[Kind, ...]] = ("instruction",)
+NEXT_FACTOR: Final = 0.85  # what the next of a kind is worth beside the one before
+LEAST_WORTH: Final = 0.1
+
+_HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
+    "en": {
+        "instruction": "Standing instructions",
+        "todo": "To-do list",
+        "decision": "Decisions",
+        "question": "Open questions",
+        "error": "Errors and fixes",
+        "file_changed": "Files changed",
+        "change": "Lines changed",
+        "identifier": "Identifiers",
+        "number": "Numbers",
+        "amount": "Amounts",
+        "date": "Dates",
+        "url": "Addresses",
+        "path": "Paths",
+        "file_read": "Files read",
+        "name": "Names",
+    },
+    "zh": {
+        "instruction": "长期有效的指示",
+        "todo": "待办清单",
+        "decision": "决定",
+        "question": "未解决的问题",
+        "error": "错误与修复",
+        "file_changed": "改过的文件",
+        "change": "改动行数",
+        "identifier": "标识",
+        "number": "数值",
+        "amount": "金额与数量",
+        "date": "日期与时间",
+        "url": "网址",
+        "path": "路径",
+        "file_read": "读过的文件",
+        "name": "名称",
+    },
+}
+_MORE: Final[dict[Language, str]] = {
+    "en": "({count} more facts not shown)",
+    "zh": "（另有 {count} 条未列出）",
+}
+_FIXED: Final[dict[Language, str]] = {"en": " → fixed: {note}", "zh": " → 已修复：{note}"}
+_BEFORE: Final[dict[Language, str]] = {"en": " (was {note})", "zh": "（原为 {note}）"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """The text, what of the entries it says, its tokens, and how many did not fit."""
+
+    text: str
+    entries: tuple[Entry, ...]
+    tokens: int
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    entry: Entry
+    text: str
+    tokens: int
+
+
+def carry(
+    entries: Sequence[Entry],
+    *,
+    max_tokens: int,
+    counter: TokenCounter,
+    language: Language = "en",
+    protected_kinds: Collection[Kind] = PROTECTED,
+    visible: Collection[int] = (),
+) -> Carried:
+    """The most worthwhile of `entries` as a text of at most `max_tokens`; empty if none fits.
+
+    `visible` are the messages that the context shows verbatim: what one of them says is not said
+    again. `protected_kinds` are taken before all others.
+    """
+    shown = frozenset(visible)
+    hidden = [entry for entry in entries if shown.isdisjoint(entry.seqs)]
+    ranked = _ranked(hidden, counter, language, protected_kinds)
+    chosen = _chosen(
+        ranked, max_tokens - counter.count(_more(len(hidden), language)), counter, language
+    )
+    while True:
+        text = _text(chosen, len(hidden) - len(chosen), language)
+        tokens = counter.count(text)
+        if tokens <= max_tokens or not chosen:
+            break
+        chosen = chosen[:-1]
+    if not chosen:
+        return Carried(text="", entries=(), tokens=0, left_out=len(hidden))
+    told = tuple(line.entry for line in _in_order(chosen))
+    return Carried(text=text, entries=told, tokens=tokens, left_out=len(hidden) - len(chosen))
+
+
+def render_entry(entry: Entry, language: Language = "en") -> str:
+    """An entry on one line: its name where it has one, the literal, what became of it."""
+    fact, note = entry.fact, entry.note
+    named = f"{fact.subject}: {fact.text}" if fact.subject and fact.kind in _NAMED else fact.text
+    match fact.kind:
+        case "error" if note:
+            return named + _FIXED[language].format(note=note)
+        case "number" | "date" if note:
+            return named + _BEFORE[language].format(note=note)
+        case "todo" | "change" | "file_changed" if note:
+            return f"{note} {named}" if fact.kind == "todo" else f"{named} ({note})"
+        case _:
+            return named
+
+
+_NAMED: Final[frozenset[Kind]] = frozenset({"number", "date", "identifier"})
+
+
+def _ranked(
+    entries: Sequence[Entry],
+    counter: TokenCounter,
+    language: Language,
+    protected_kinds: Collection[Kind],
+) -> list[_Line]:
+    """Lines, the first to take first: protected kinds, then worth per token, the newer of two."""
+    lines = []
+    for entry in entries:
+        text = printable(f"- {render_entry(entry, language)}\n")
+        lines.append(_Line(entry, text, max(1, counter.count(text))))
+    lines.sort(key=lambda line: (-line.entry.worth / line.tokens, -line.entry.seqs[-1], line.text))
+    nth: dict[Kind, int] = {}
+    discounted = []
+    for line in lines:
+        place = nth[line.entry.kind] = nth.get(line.entry.kind, -1) + 1
+        is_protected = line.entry.kind in protected_kinds
+        factor = 1.0 if is_protected else NEXT_FACTOR**place
+        discounted.append((not is_protected, -line.entry.worth * factor / line.tokens, line))
+    return [line for *_, line in sorted(discounted, key=lambda ranked: ranked[:2])]
+
+
+def _chosen(
+    ranked: Sequence[_Line], room: int, counter: TokenCounter, language: Language
+) -> list[_Line]:
+    chosen: list[_Line] = []
+    headed: set[Kind] = set()
+    for line in ranked:
+        kind = line.entry.kind
+        heading = 0 if kind in headed else counter.count(f"{_HEADINGS[language][kind]}:\n")
+        if line.tokens + heading > room or line.entry.worth < LEAST_WORTH:
+            continue
+        chosen.append(line)
+        headed.add(kind)
+        room -= line.tokens + heading
+    return chosen
+
+
+def _in_order(lines: Sequence[_Line]) -> list[_Line]:
+    return sorted(
+        lines, key=lambda line: (KINDS.index(line.entry.kind), line.entry.seqs[0], line.text)
+    )
+
+
+def _text(chosen: Sequence[_Line], left_out: int, language: Language) -> str:
+    parts, kind = [], None
+    for line in _in_order(chosen):
+        if line.entry.kind != kind:
+            kind = line.entry.kind
+            parts.append(f"{_HEADINGS[language][kind]}:\n")
+        parts.append(line.text)
+    if left_out:
+        parts.append(_more(left_out, language))
+    return "".join(parts).rstrip("\n")
+
+
+def _more(count: int, language: Language) -> str:
+    return _MORE[language].format(count=count) if count else ""

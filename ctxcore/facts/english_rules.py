@@ -1,0 +1,241 @@
+"""Owns the forms of standing instructions in English: what holds until it is taken back.
+
+A cue counts where it opens a clause that tells someone to do something; the same words in a story
+("I never", "never mind", "you must be tired") say nothing about what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ctxcore.facts.english_forms import (
+    DIRECTIVE,
+    EVERY,
+    I_WANT,
+    IMPERATIVE,
+    MUST,
+    NEGATIVE,
+    NO_MUST_SUBJECT,
+    NO_THING,
+    NOT_ALLOWED,
+    ONLY_VERB,
+    ORDER_WHERE,
+    PLACE,
+    POLITE,
+    RULE_HEAD,
+    STANDING,
+    VERB_ONLY,
+    WE_DO,
+    WHENEVER,
+)
+from ctxcore.facts.english_words import (
+    ASKS,
+    BREAK,
+    FEELING,
+    HEARSAY,
+    IDIOM_WORDS,
+    IDIOMS,
+    MAY,
+    MUSES,
+    NOT_A_BASE,
+    ONE_OFF,
+    PRE,
+    PRE_VERB,
+    PRE_WHEN,
+    SOFT,
+    SPECULATES,
+    TELLS,
+    VERBS,
+    WORD,
+)
+
+
+def is_rule(sentence: str) -> bool:
+    """Whether an English sentence, lower case and masked, lays down what holds from then on."""
+    said = frozenset(WORD.findall(sentence))
+    tests = [test for cues, test in _TESTS if not cues.isdisjoint(said)]
+    if not tests:
+        return False
+    if sentence.rstrip("\"'”’)*_ !").endswith("?"):
+        return bool(POLITE.search(sentence)) and not ASKS.match(sentence)
+    words = sentence if IDIOM_WORDS.isdisjoint(said) else IDIOMS.sub(" , ", sentence)
+    if not any(test(words) for test in tests):
+        return False
+    return not HEARSAY.search(words) and (not ONE_OFF.search(words) or bool(STANDING.search(words)))
+
+
+def is_negative(sentence: str) -> bool:
+    """Whether it forbids."""
+    return bool(NEGATIVE.search(sentence))
+
+
+def _opened(words: str, found: Iterator[re.Match[str]]) -> Iterator[tuple[re.Match[str], str]]:
+    """Each cue with what its clause says before it."""
+    for cue in found:
+        starts = [stop.end() for stop in BREAK.finditer(words, 0, cue.start())]
+        yield cue, words[starts[-1] if starts else 0 : cue.start()].strip()
+
+
+def _opens_clause(before: str, rest: str) -> bool:
+    """Whether nothing but softeners, a condition or another order stands before a cue."""
+    if PRE.fullmatch(before + " ") or PRE.fullmatch(before):
+        is_loose = before in ("and", "but", "or", "so") or before.endswith(MAY)
+        return not (is_loose and rest.startswith(("never", "always")))
+    return bool(PRE_WHEN.match(before) or PRE_VERB.fullmatch(before))
+
+
+def _is_imperative(words: str) -> bool:
+    for cue, before in _opened(words, IMPERATIVE.finditer(words)):
+        is_flat = cue[1].startswith(("never", "always"))  # “do not” has only the bare form after it
+        bare = not is_flat or not NOT_A_BASE.match(words[cue.start(2) :])
+        if (bare or _where(words, cue, before)) and (
+            _opens_clause(before, cue[1]) or _is_told(words, before)
+        ):
+            return True
+    return False
+
+
+def _where(words: str, cue: re.Match[str], before: str) -> bool:
+    """“Work on a branch, never on main”: an order and where it holds not."""
+    return not before and bool(ORDER_WHERE.match(words)) and bool(PLACE.match(cue[2]))
+
+
+def _is_told(words: str, before: str) -> bool:
+    """“and never …” after a comma goes on with an order, unless the sentence tells a story."""
+    return before == "so" or (before in ("and", "but", "or") and not TELLS.match(words))
+
+
+def _is_only(words: str) -> bool:
+    only = any(_opens_clause(pre, "only") for _, pre in _opened(words, ONLY_VERB.finditer(words)))
+    return only or any(
+        _opens_clause(pre, "") for _, pre in _opened(words, VERB_ONLY.finditer(words))
+    )
+
+
+def _is_must(words: str) -> bool:
+    for cue, before in _opened(words, MUST.finditer(words)):
+        after = " ".join(part for part in (cue[2], cue[3]) if part)
+        if (
+            not after
+            or not before
+            or NO_MUST_SUBJECT.search(before)
+            or SPECULATES.match(after)
+            or MUSES.search(words)
+        ):
+            continue
+        if FEELING.match(after) and not cue[1]:
+            continue
+        if before.split()[-1] in ("we", "they") and not cue[1]:
+            continue
+        if before.split()[-1] in ("it", "this") and after.startswith("be"):
+            continue
+        return True
+    return False
+
+
+def _is_quantified(words: str) -> bool:
+    return bool(EVERY.match(words)) and not FEELING.search(words)
+
+
+def _is_forbidden(words: str) -> bool:
+    return bool(NOT_ALLOWED.search(words)) and not re.search(
+        r"\b(?:my (?:building|landlord|school|job|office|house|country|mom|dad)|i(?:'m| am)"
+        r"|he|she|they)\b",
+        words,
+    )
+
+
+def _is_standing(words: str) -> bool:
+    if RULE_HEAD.search(words) or WHENEVER.match(words) or WE_DO.search(words):
+        return True
+    found = STANDING.search(words)
+    if not found or TELLS.match(words.lstrip()):
+        return False
+    first = re.match(rf"(?:{SOFT}[ ,]*)*([a-z]+)", words.lstrip(" ,"))
+    if re.match(r"(?:before|after|without|until|unless|every|each|whenever|any)", found[0]):
+        return _orders(words, found, first[1] if first else "")
+    return True
+
+
+def _orders(words: str, found: re.Match[str], first: str) -> bool:
+    """A condition alone may be a story: there must be an order, or someone who is told."""
+    if re.search(
+        r"\b(?:needs?|requires?|must|should|never|always|only|please|don'?t|do not)\b", words
+    ) and ("my" in words.split() or "you" in words.split() or _is_imperative(words)):
+        return not re.search(
+            r"\b(?:i|he|she|they|we) (?!ask|say|tell|want|explicitly|approve|confirm|request|send"
+            r"|paste|share)[a-z]+",
+            words,
+        )
+    rest = words[found.end() :]
+    ordered = re.search(rf", (?:please |then |also |you (?:must|should) )?(?:{VERBS})\b", rest)
+    return bool(ordered) or bool(re.fullmatch(rf"{VERBS}", first))
+
+
+def _is_directive(words: str) -> bool:
+    for cue, before in _opened(words, DIRECTIVE.finditer(words)):
+        if _opens_clause(before, "") and words[: cue.start()].rstrip()[-1:] != "(":
+            return True
+    return bool(I_WANT.search(words)) and "?" not in words
+
+
+def _is_no_thing(words: str) -> bool:
+    if TELLS.match(words.lstrip()) or len(words.split()) > 16:
+        return False
+    return any(
+        not before or before in ("and", "but", "please")
+        for cue, before in _opened(words, NO_THING.finditer(words))
+        if words[: cue.start()].rstrip()[-1:] != "("
+    )
+
+
+def _cues(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
+    # a test runs only where the sentence has one of its words
+    (_cues("never always not don't dont avoid"), _is_imperative),
+    (_cues("must mustn't"), _is_must),
+    (
+        _cues(
+            "on onwards onward starting today forward henceforth hereafter future times"
+            " circumstances case account rest"
+            " remainder all until unless without needs need requires require every each whenever"
+            " any anytime time standing"
+            " before after now rule rules constraint constraints requirement requirements"
+            " convention conventions preference"
+            " preferences only always never soon ever"
+        ),
+        _is_standing,
+    ),
+    (
+        _cues(
+            "reply respond answer write speak talk communicate explain chat keep limit restrict"
+            " call address refer stick"
+            " prefer treat consider use stop quit cease refrain sure ensure see ask check"
+            " consult confirm tell warn notify"
+            " inform alert let get wait ping run show remember bear leave stay hands assume"
+            " default end start begin sign"
+            " cite add include put give provide format name prefix update document test review"
+            " log mention attach append"
+            " not quote round sort spell express number if when be let's want like expect need"
+            " require never always only don't rather"
+        ),
+        _is_directive,
+    ),
+    (_cues("only"), _is_only),
+    (_cues("all every each any no none nobody only"), _is_quantified),
+    (
+        _cues(
+            "i every make always read only confidential frozen secret you shall may important"
+            " essential crucial imperative vital should ought need needs has have can allowed"
+            " permitted acceptable accepted tolerated forbidden prohibited off-limits limits"
+            " banned mandatory compulsory unacceptable bounds"
+        ),
+        _is_forbidden,
+    ),
+    (_cues("no"), _is_no_thing),
+)

@@ -1,0 +1,87 @@
+"""Owns finding the facts of one message: bounded work, the same facts every time, never an error.
+
+A long text is read at its head and tail. Rules are read from people alone, error lines from tool
+outputs alone, uses of files from calls alone; literals from everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ctxcore.facts.failures import command_of, failures
+from ctxcore.facts.file_uses import arguments_of, changes, file_uses, strings_of
+from ctxcore.facts.literals import literals
+from ctxcore.facts.names import names
+from ctxcore.facts.reading import OUTPUT_CHARS, PROSE_CHARS, sample, sentences
+from ctxcore.facts.rules import rules
+from ctxcore.facts.statements import answers, statements
+from ctxcore.facts.todos import todo_state
+from ctxcore.facts.values import Fact
+from ctxcore.messages.values import Message, ToolCall
+
+MOST_FACTS: Final = 160
+MOST_CALLS: Final = 32
+CALL_CHARS: Final = 2_000  # of the texts of a call read for literals
+
+
+def find_facts(
+    message: Message, *, function_name: str = "", arguments: str = ""
+) -> tuple[Fact, ...]:
+    """What `message` says that must not get lost, in the order of kinds.
+
+    For a tool result, `function_name` and `arguments` are those of the call it answers.
+    """
+    found = (
+        _of_output(message, function_name, arguments)
+        if message.is_tool_result
+        else _of_speech(message)
+    )
+    unique: dict[tuple[str, str, str, str], Fact] = {}
+    for fact in found:
+        unique.setdefault((fact.kind, fact.key, fact.effect, fact.subject), fact)
+        if len(unique) >= MOST_FACTS:
+            break
+    return tuple(unique.values())
+
+
+def _of_speech(message: Message) -> Iterator[Fact]:
+    for call in message.calls[:MOST_CALLS]:
+        yield from _of_call(call, message)
+    text = sample(message.text, PROSE_CHARS)
+    if not text:
+        return
+    said = list(sentences(text))
+    if message.role in ("user", "system", "developer"):
+        yield from rules(said, message.role)
+    if message.role == "user":  # people paste errors
+        yield from failures(text, message.role, "")
+    yield from statements(said, message.role)
+    if message.role in ("user", "assistant"):
+        yield from answers(said, message.role)
+    yield from literals(text, message.role)
+    yield from names(said, message.role)
+
+
+def _of_call(call: ToolCall, message: Message) -> Iterator[Fact]:
+    arguments = arguments_of(call.arguments)
+    todo = todo_state(call.name, arguments, message.role)
+    if todo is not None:
+        yield todo
+        return
+    yield from file_uses(call.name, arguments, message.role)
+    told = "\n".join(text for text in strings_of(arguments).values() if len(text) <= CALL_CHARS)
+    yield from literals(told[:CALL_CHARS], message.role)
+
+
+def _of_output(message: Message, function_name: str, arguments: str) -> Iterator[Fact]:
+    whole = message.text
+    text = sample(whole, OUTPUT_CHARS)
+    command = command_of(strings_of(arguments_of(arguments))) if arguments else ""
+    is_looked_up = not command and bool(
+        list(file_uses(function_name, arguments_of(arguments), "tool"))
+    )
+    if not is_looked_up:  # the words of a file are no news of an error
+        yield from failures(text, message.role, command)
+        yield from changes(sample(whole, OUTPUT_CHARS * 8), message.role)
+    yield from literals(text, message.role)

@@ -1,0 +1,90 @@
+"""Owns names of people, places and works; a missed name costs less than a false one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ctxcore.facts.reading import HAN, Sentence
+from ctxcore.facts.values import Fact
+from ctxcore.messages.values import Role
+
+MOST_NAMES: Final = 16
+SAID_BY_MODEL: Final = 0.5  # models write headings in capitals
+
+_SEVERAL = re.compile(
+    r"(?<![\w.])[A-Z][a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
+    r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
+)
+_ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
+_TOLD = re.compile(
+    r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
+    r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
+    r" [A-Z][a-z]+)*)|\b((?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+)
+_TITLE = re.compile("《([^》\n]{1,40})》")
+_HAN_NAME = re.compile(
+    f"(?:我叫|名叫|叫做|名字(?:是|叫)|我是(?=[{HAN}]{{2,3}}[，,。！!]))([{HAN}]{{2,4}}?"
+    "|[A-Z][A-Za-z]+)(?=[，,。！!\\s的吧]|$)"
+)
+_HAN_PERSON = re.compile(
+    "[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦许何吕施张孔曹严华金魏陶姜谢邹窦章苏潘葛范彭郎"
+    "鲁韦马方任袁柳唐罗薛雷贺汤滕殷毕郝安常傅卞齐康余顾孟黄穆萧尹姚邵汪毛戴宋庞熊纪舒屈项"
+    "祝董梁杜阮蓝闵季贾路江童颜郭梅林刁钟徐邱骆高夏蔡田胡凌霍万柯管卢莫白房丁邓洪包石崔吉"
+    "龚程裴陆翁甄曲封储段侯武刘龙叶黎乔苍双翟谭劳申冉桑牛边温庄晏柴瞿阎习向易廖耿文欧"
+    f"][{HAN}]{{0,2}}(?:先生|女士|小姐|老师|教授|医生|经理|主任|总监|工程师|同学)"
+)
+_COMMON_WORDS = """
+    Last Next Every All Key One Two Map Fri Sat Sun Mon Tues Tue Wed Thurs Thu Yesterday Today
+    The This That These Those And But For Not You Your His Her Their Our Its Yes Yeah Hey Hello
+    Thanks Thank Also January February March April May June July August September October
+    November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday Christmas Easter
+    English German French Spanish Chinese Japanese American God Wow Okay Sure Please Note Step
+    Option Let Here There What When Where Which Who Why How Just Now Then Well Good Great Error
+    Warning None True False Todo Read Write Edit Bash Python Input Output Example Summary Total
+    File Line Test Dear Hi Oh Since While After Before If It We They She He Do Does Did Is Are
+    Was Can Could Would Will Should My
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def names(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
+    """Names that people and models say in prose; each once, in the order said."""
+    if role not in ("user", "assistant"):
+        return
+    seen: set[str] = set()
+    for sentence in said:
+        for name in _of(sentence.text):
+            if not any(name.lower() in known for known in seen):
+                seen.add(name.lower())
+                weight = 1.0 if role == "user" else SAID_BY_MODEL
+                yield Fact(kind="name", text=name, key=name.lower(), role=role, weight=weight)
+            if len(seen) >= MOST_NAMES:
+                return
+
+
+def _of(text: str) -> Iterator[str]:
+    if not text.isascii():
+        yield from _TITLE.findall(text)
+        yield from _HAN_NAME.findall(text)
+        yield from _HAN_PERSON.findall(text)
+    for found in _TOLD.finditer(text):
+        name = found[1] or found[2] or found[3]
+        if name.split()[0] not in _COMMON:
+            yield name
+    if _is_heading(text):
+        return
+    for name in _SEVERAL.findall(text):
+        words = name.split()
+        while words and words[0] in _COMMON:
+            words = words[1:]
+        if len(words) > 1:
+            yield " ".join(words)
+    yield from (name for name in _ONE.findall(text) if name not in _COMMON)
+
+
+def _is_heading(text: str) -> bool:
+    """Where most words are capital, capitals name nothing."""
+    words = [word for word in text.split() if word[0].isalpha() and word != "I"]
+    return sum(word[0].isupper() for word in words) * 3 > len(words) * 2

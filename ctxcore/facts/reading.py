@@ -1,0 +1,166 @@
+"""Owns what of a message is read: bounded samples, and people's own prose as sentences.
+
+Words inside code, quotations, tagged blocks and tables are nobody's own words: they are masked,
+so that positions stay and a sentence can still be told verbatim.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
+OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
+SENTENCE_CHARS: Final = 600
+
+BEFORE_DIGITS: Final = 56
+AFTER_DIGITS: Final = 32
+
+HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+MASK: Final = "\x00"
+
+_FENCE = re.compile(
+    r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?\n)??[ \t]*\1[^\n]*$|```.*?(?:```|\Z)", re.M | re.S
+)
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|)[^\n]*$", re.M)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,200})?>")
+_OWN_TAG = re.compile(
+    r"instruct|rule|guideline|constraint|preferenc|request|query|task|prompt|poli", re.I
+)
+_QUOTATION = re.compile(
+    r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|《[^》\n]{1,60}》|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
+    r"|‘[^’\n]{2,200}’(?!\w)|(?<![\w'])'[^'\n]{2,200}'(?!\w)"
+)
+_DIGITS = re.compile(r"\d+")
+_BULLET = re.compile(
+    r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
+    r"|(?<=[、）)])))+(?=\S)"
+)
+_END = re.compile(  # one class of characters first: the search skips from one to the next
+    r"[.!?…。！？；\n](?:(?<=\n)|(?<=[。！？；])[”’」』）)]*"
+    r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!"
+    r"?…\"'”’)\]*_]*(?=\s)"
+    r"|(?<=[!?…])(?![\w/&=#.!?…-])[”’」』）)]*)"
+)
+_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence verbatim, the same with foreign words masked, and the line that heads its list."""
+
+    text: str
+    masked: str
+    heading: str = ""
+    before: str = ""
+    """The sentence before it in the same paragraph, verbatim."""
+
+
+def sample(text: str, most: int) -> str:
+    """`text`, or of a longer one its head and its tail on lines of their own; bounded work."""
+    if len(text) <= most:
+        return text
+    head = most * 2 // 3
+    return (
+        f"{text[:head].rpartition(' ')[0] or text[:head]}\n{text[head - most :].partition(' ')[2]}"
+    )
+
+
+def near_digits(text: str, most: int) -> str:
+    """What stands around the digits of `text`, one piece a line; about `most` characters of it."""
+    pieces: list[str] = []
+    start = end = room = 0
+    for found in _DIGITS.finditer(text):
+        if found.start() - BEFORE_DIGITS > end:
+            pieces.append(text[start:end])
+            room += end - start
+            start = found.start() - BEFORE_DIGITS
+            if start > 0:  # not the end of a word
+                start = text.find(" ", start, found.start()) + 1 or found.start()
+        end = found.end() + AFTER_DIGITS
+        if room + end - start > most:
+            break
+    pieces.append(text[start:end])
+    return "\n".join(filter(None, pieces))
+
+
+def one_line(text: str, most: int = 300) -> str:
+    """`text` on one line, at most `most` characters of it, with a mark where more was said."""
+    words = " ".join(text[: most * 4].split())
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
+def own_words(text: str) -> str:
+    """`text` at its length, what is not the speaker's own masked."""
+    masked = text
+    if "```" in masked or "~~~" in masked:
+        masked = _FENCE.sub(_hidden, masked)
+    if ">" in masked or "|" in masked:
+        masked = _QUOTED_LINE.sub(_hidden, masked)
+    if "</" in masked:
+        masked = _without_tagged(masked)
+    return _QUOTATION.sub(_hidden, masked)
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of prose, in order; wrapped lines are joined, bullets know their heading."""
+    masked = own_words(text)
+    masked = _WRAPPED.sub(" ", masked)
+    start, heading, before = 0, "", ""
+    for end in [*(found.end() for found in _END.finditer(masked)), len(masked)]:
+        raw = masked[start:end]
+        if raw.endswith("\n") and not raw.strip():
+            before = ""
+        sentence = _sentence(text, masked, start, end, heading, before)
+        if sentence is not None:
+            is_item = bool(_BULLET.match(raw.lstrip("\n")))
+            if sentence.masked.rstrip("* _").endswith((":", "：")) or raw.lstrip().startswith("#"):
+                heading = sentence.text
+            elif not is_item:
+                heading = ""
+            yield sentence if is_item else Sentence(sentence.text, sentence.masked, "", before)
+            before = sentence.text
+        start = end
+
+
+def _sentence(
+    text: str, masked: str, start: int, end: int, heading: str, before: str
+) -> Sentence | None:
+    bullet = _BULLET.match(masked, start, end)
+    start = bullet.end() if bullet else start
+    while start < end and masked[start] in " \t\n\r":
+        start += 1
+    words = masked[start:end].rstrip()
+    if not words.strip(MASK + " *_.") or len(words) > SENTENCE_CHARS * 2:
+        return None
+    return Sentence(text[start : start + len(words)], words, heading, before)
+
+
+def _hidden(found: re.Match[str]) -> str:
+    words = found.group()
+    if "\n" not in words:
+        return MASK * len(words)
+    return "".join("\n" if character == "\n" else MASK for character in words)
+
+
+def _without_tagged(text: str) -> str:
+    """`text` with the inside of tagged blocks masked, unless the tag says they are instructions."""
+    tags = list(_TAG.finditer(text))
+    closings: dict[str, list[int]] = {}
+    for tag in tags:
+        if tag[1]:
+            closings.setdefault(tag[2], []).append(tag.end())
+    parts, at = [], 0
+    for tag in tags:
+        ends = closings.get(tag[2], [])
+        nth = bisect_right(ends, tag.end())
+        if tag[1] or tag.start() < at or nth == len(ends) or _OWN_TAG.search(tag[2]):
+            continue
+        block = text[tag.start() : ends[nth]]
+        hidden = "\n".join(MASK * len(line) for line in block.split("\n"))
+        parts += [text[at : tag.start()], hidden]
+        at = ends[nth]
+    return "".join([*parts, text[at:]])

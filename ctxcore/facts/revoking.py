@@ -1,0 +1,156 @@
+"""Owns the forms that take a rule back or change it, in English and Chinese.
+
+What they take back is the ledger's to find; without a rule about the same matter they say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ctxcore.facts.reading import HAN
+from ctxcore.facts.values import Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a sentence does to rules before it, and how it points at them.
+
+    `latest` may mean the rule just given (“forget that rule”); `perhaps` may be about something
+    else altogether (“use the blue one instead”), so that more of the matter must be shared.
+    """
+
+    effect: Effect = "states"
+    reach: Literal["", "latest", "perhaps"] = ""
+
+
+NO_CHANGE: Final = Change()
+
+_REVOKES = re.compile(
+    r"\b(?:you|we)(?:'re| are)?(?: now)? (?:may|can|could|are (?:now )?(?:allowed|free"
+    r"|welcome) to|may now|can now)\b(?! (?:not|never|no longer))[^.;]*\b(?:again|now"
+    r"|after all|anyway|from now on|freely)\b"
+    r"|\b(?:now|from now on)\b[ ,]+(?:you|we) (?:may|can|are (?:allowed|free))\b(?!"
+    r" (?:not|never|only|no longer))|\byou (?:may|can) now\b"
+    r"|\bno longer (?:need(?:ed|s)?|requir\w+|necessary|appl(?:y|ies)|want(?:ed)?"
+    r"|mandatory|forbidden|banned|off[- ]limits|prohibited|have to|has to|must|valid|in"
+    r" force|care|matters?|a rule|insist|mind)\b"
+    r"|\b(?:not|n't) (?:need(?:ed)?|requir\w+|necessary|mandatory|forbidden|banned|have"
+    r"|off[- ]limits|a rule|matter|apply)\b[^.;]*\b(?:any ?more|any longer|now|from now"
+    r" on)\b"
+    r"|\b(?:do not|don't|need not|needn't|doesn't|does not)(?: (?:need|have)(?: to| for)?"
+    r"| always have to| bother)\b[^.;]*\b(?:any ?more|any longer|from now on|now|going"
+    r" forward)\b"
+    r"|\bno (?:more )?need (?:to|for)\b[^.;]*\b(?:any ?more|any longer|now|from now on)\b"
+    r"|^(?:there(?:'s| is) )?no (?:more )?need (?:to|for)\b"
+    r"|\b(?:forget|ignore|disregard|scrap|drop|cancel|lift|remove|revoke|withdraw|undo"
+    r"|scratch|never ?mind|dump|retire|relax|waive|discard|skip)\b[^.;]*\b(?:rules?"
+    r"|instructions?|restrictions?|ban|requirements?|constraints?|limits?|guidelines?"
+    r"|policy|what i said|i (?:said|told|asked|wanted|gave)|thing about|part about"
+    r"|freeze)\b"
+    r"|\b(?:rule|restriction|ban|requirement|limit|constraint|instruction|policy|freeze"
+    r"|guideline)s?\b[^.;]*\b(?:no longer|(?:is|are) (?:off|gone|lifted|over|cancel\w+"
+    r"|void|history|dropped|withdrawn|revoked)|(?:has|have) been (?:lifted|dropped"
+    r"|removed|cancel\w+|revoked|withdrawn))\b"
+    r"|\b(?:is|are|it's|that's|am|i'm)(?: now| all)? (?:fine|ok|okay|allowed|permitted"
+    r"|welcome|acceptable|all right|alright|good|free|open|safe|unlocked"
+    r"|optional)\b[^.;]*\b(?:again|now|after all|from now on|any ?more)\b"
+    r"|\b(?:is|are|it's) now (?:fine|ok|okay|allowed|permitted|welcome|acceptable|all"
+    r" right|alright|optional|unlocked)\b|\b(?:is|are) (?:now )?optional\b|\bnot"
+    r" mandatory\b"
+    r"|\b(?:feel free to|start|resume|go ahead and)\b[^.;]*\b(?:again|now|after all)\b"
+    r"|\b(?:go|going|went|switch|switching) back to\b|\byou can stop\b|\byou may stop\b"
+    r"|\bi(?:'ve| have)? changed my mind\b|\bi don't (?:mind|care)\b[^.;]*\b(?:any ?more"
+    r"|any longer|now)\b"
+)
+_UPDATES = re.compile(
+    r"\binstead\b|\brather than\b|\bactually\b|\bchange of plans?\b|\bcorrection\b"
+    r"|\bswitch(?:ed|ing)? (?:to|from|over)\b|\bno longer\b|\bany ?more\b|\bany longer\b"
+    r"|\bnew rule\b|\breplac\w+\b|\bupdate(?:d)?\b(?=[^.]{0,30}\brule)|\bstop [a-z]+ing\b"
+    r"|^(?:ok(?:ay)?[, ]+)?now\b"
+    r"|\bchange (?:that|the|my|it)\b|\bmake (?:it|that)\b"
+)
+_LATEST = re.compile(  # points at the rule just given, without its words
+    r"\b(?:forget|ignore|scratch|drop|cancel|scrap|undo|lift|disregard|revoke)(?: about)?"
+    r" (?:that|this|the last|the previous|my last|my previous)\b"
+    r"(?: (?:last|previous|one|rule|instruction|restriction)|[.!]*$)"
+    r"|\b(?:that|this|the last|the previous|my last|my previous)"
+    r" (?:rule|instruction|restriction|limit|ban|requirement)\b"
+)
+_REVOKES_HAN = re.compile(
+    "不用再|不必再|无需再|不需要再|不再需要|不必[^，。]{1,20}了|不用[^，。]{1,20}了"
+    "|无需[^，。]{1,20}了|不需要[^，。]{1,20}了|不再(?:要求|限制|禁止|强制|适用)"
+    "|(?:现在|以后|今后|又|已经|重新|还是)(?:又|也|就|你|您|都)*可以|可以(?:不|再|继续"
+    "|重新|随便|恢复)[^，。？?]{1,20}|可以[^，。？?]{1,24}了|允许[^，。]{1,20}了|(?:取消"
+    "|撤销|解除|废除|收回|去掉|放宽|作废)[^，。]{0,24}(?:规定|要求|限制|规则|禁令|约束"
+    "|指令|那条|的话|说法)|(?<![^，,。；\\s])(?:取消|撤销|解除|废除|收回|去掉"
+    "|放宽)(?=[^，。]{2})"
+    "|(?:规定|要求|限制|规则|禁令|约束|那条|说的)[^，。]{0,16}(?:作废|取消|不算|无效"
+    "|解除|失效|不适用)|(?:忘掉|忘了|忽略|不用管|别管|无视)[^，。]{0,6}(?:之前|刚才|前面"
+    "|上面|我说|那条|那个)|恢复(?:使用|用|成|到|原)|不强制|没(?:有)?必要再|改变主意"
+    "|也可以了|解禁"
+)
+_UPDATES_HAN = re.compile(
+    "改成|改为|改用|换成|换为|调整为|更新为|变成|而不是|代替|不再|别再|不要再|更正|纠正"
+    "|还是(?:用|要|改)|改一下|取代|从今天起改"
+)
+_LATEST_HAN = re.compile(
+    "(?:刚才|上面|上一条|前面|之前)(?:说的|的)?(?:那条|那个|规则|要求|规定|话)?(?:作废"
+    "|取消|不算|不用管|忽略)|(?:取消|撤销|忽略|忘掉)(?:刚才|上一条|上面|那条)|^(?:改成"
+    "|改为|换成)"
+)
+_TURNS_INTO: Final = re.compile("改成|改为|改用|换成|换为|调整为|更新为")
+_HAS_HAN: Final = re.compile(f"[{HAN}]")
+_WORD: Final = re.compile(r"[a-z]+")
+_CUES_WORDS = """
+    again now freely longer anymore more forget ignore disregard scrap drop cancel lift remove
+    revoke withdraw undo scratch mind nevermind dump retire relax waive discard skip rule rules
+    restriction restrictions ban requirement limit constraint instruction policy freeze
+    guideline optional mandatory free back stop mind changed instead rather actually change plan
+    plans correction switch switched switching replace replaces replaced update updated make
+    lifted dropped feel resume need anyway after
+"""
+_CUES: Final = frozenset(_CUES_WORDS.split())
+_ASKS: Final = re.compile(
+    "[?？]$|(?:吗|呢|么)[。！!]*$|^(?:can|could|may|should|do|does|is|are|why|what|how"
+    "|when)\\b.*\\?"
+)
+
+
+def change_of(sentence: str, *, is_rule: bool) -> Change:
+    """How a sentence, lower case and masked, changes rules said before it."""
+    words = sentence.strip(" \"'*_")
+    has_han = bool(_HAS_HAN.search(words))
+    if _ASKS.search(words) and not is_rule:
+        return NO_CHANGE
+    if not has_han and _CUES.isdisjoint(_WORD.findall(words)):
+        return NO_CHANGE
+    if (_LATEST_HAN if has_han else _LATEST).search(words):
+        return Change(effect="updates" if is_rule else "revokes", reach="latest")
+    if (_REVOKES_HAN if has_han else _REVOKES).search(words) and not _forbids_anew(words, is_rule):
+        return Change(effect="revokes")
+    if (_UPDATES_HAN if has_han else _UPDATES).search(words):
+        if is_rule:
+            return Change(effect="updates")
+        return Change(effect="revokes", reach="" if _TURNS_INTO.search(words) else "perhaps")
+    return NO_CHANGE
+
+
+def _forbids_anew(words: str, is_rule: bool) -> bool:
+    """“never … again” and “from now on, only …” lay down a rule, whatever else they say."""
+    return (
+        is_rule
+        and bool(
+            re.search(
+                r"\b(?:never|always|must|only|don't use|do not use|stop [a-z]+ing)\b|不要|别再|必须"
+                r"|只能|一律|禁止|务必|改用|改成|改为|换成",
+                words,
+            )
+        )
+        and not re.search(
+            r"\bno longer (?:need|have|must|requir)|\b(?:don't|do not) (?:need|have|bother)"
+            r"|不用再|不必|取消|作废|不需要|撤销|解除",
+            words,
+        )
+    )

@@ -1,0 +1,147 @@
+"""Owns reading standing instructions out of people's messages, and what takes them back.
+
+Only people and the system prompt instruct: what a tool printed or a model wrote never does, nor
+what is quoted, fenced or tagged. The words are kept verbatim.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from ctxcore.facts import chinese_rules, english_rules
+from ctxcore.facts.english_words import LANGUAGES
+from ctxcore.facts.matters import matter_of
+from ctxcore.facts.reading import HAN, Sentence, one_line
+from ctxcore.facts.revoking import NO_CHANGE, Change, change_of
+from ctxcore.facts.values import Fact
+from ctxcore.messages.values import Role
+
+SOME_RULES: Final = 6  # as many a person says in one message; of more each weighs less
+MOST_RULES: Final = 48  # of one message; a handbook pasted whole is not carried whole
+RULE_CHARS: Final = 400
+
+_HAS_HAN = re.compile(f"[{HAN}]")
+_NOT_PROSE = re.compile(r"[{}<>;=|\\]|\(\)|::|^\s*(?://|#!|\$ |at )")
+_LINE_OF_FILE = re.compile(r"^\d{1,6}(?::|→|\t)")
+_RULES_FOLLOW = re.compile(
+    r"\b(?:rules?|constraints?|requirements?|guidelines?|conventions?|ground rules"
+    r"|restrictions?|preferences|standing instructions)\b[^.]{0,40}:[*_ ]*$|\b(?:do not"
+    r"|don'?ts?|never|always|must|must not):[*_ ]*$"
+    r"|(?:规则|要求|约束|规范|注意事项|限制|约定|禁止|不要|必须|原则|守则)[^。]{0,12}[:：][*_ ]*$",
+    re.IGNORECASE,
+)
+_ANEW = re.compile(
+    r"\b(?:from (?:now|here|today) on|going forward|starting (?:now|today)|as of (?:now"
+    r"|today)|now)\b|以后|今后|从现在|从今|现在"
+)
+_PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
+_WORD = re.compile(r"[^\W_]+")
+
+_SLOTS: Final = (  # what can be only one way: the newer one replaces the older
+    (
+        "language",
+        re.compile(
+            r"\b(?:answer|reply|respond|speak|talk|communicate|chat|converse|write to me|switch"
+            rf"|responses?|answers|replies|language)\b[^.;]{{0,30}}\b(?:in|to|is"
+            rf"|be)\b[^.;]{{0,12}}\b(?:{LANGUAGES})\b"
+            "|用[^，,。]{0,6}(?:中文|英文|英语|日语|日文|德语|法语|汉语|普通话|韩语|西班牙语"
+            "|俄语|粤语|简体|繁体)[^，,。]{0,6}(?:回答|回复|交流|沟通|对话|说|聊|作答)"
+        ),
+        re.compile(
+            r"\b(?:comments?|docs?|documentation|commits?|code|docstrings?|e-?mails?|readme)\b"
+            r"|注释|文档|提交|代码|邮件"
+        ),
+    ),
+    (
+        "form of address",
+        re.compile(
+            r"\b(?:call|address) me (?!back|when|later|if)|\brefer to me as\b|(?:叫|称呼?"
+            r"|喊)我(?:为|作|叫)?[^，,。]{1,8}"
+        ),
+        None,
+    ),
+    (
+        "length of answers",
+        re.compile(
+            r"\b(?:answers?|replies|reply|responses?|summar(?:y|ies)"
+            r"|explanations?)\b[^.;]{0,40}\b(?:short|brief|concise|long|longer|detailed|\d+"
+            r" (?:words?|sentences?|lines?|characters?)|one sentence|one line)\b|\b(?:reply"
+            r"|answer|respond) in (?:one|two|three|\d+) (?:sentences?|words?|lines?)"
+            r"|(?:回答|回复|答案|输出)[^，,。]{0,12}(?:简短|简洁|详细|\d+\s*(?:字|句|行)"
+            r"|[一二三四五]句)"
+        ),
+        None,
+    ),
+)
+
+
+def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
+    """Standing instructions and what changes them, in the order said; nothing else."""
+    found = list(islice((fact for s in said if (fact := _rule(s, role)) is not None), MOST_RULES))
+    weight = min(1.0, math.sqrt(SOME_RULES / len(found))) if found else 1.0
+    yield from (fact if weight == 1.0 else replace(fact, weight=weight) for fact in found)
+
+
+def _rule(sentence: Sentence, role: Role) -> Fact | None:
+    words = sentence.masked.lower().replace("’", "'").replace("*", " ").strip()
+    if (
+        len(words) < 4
+        or _LINE_OF_FILE.match(words)
+        or len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
+    ):
+        return None
+    is_rule = _is_rule(words, sentence.heading)
+    change = change_of(words, is_rule=is_rule)
+    if not is_rule and change == NO_CHANGE:
+        return None
+    return _fact(sentence, words, role, change)
+
+
+def _is_rule(words: str, heading: str) -> bool:
+    if _HAS_HAN.search(words):
+        by_form = chinese_rules.is_rule(words) or english_rules.is_rule(words)
+    else:
+        by_form = english_rules.is_rule(words)
+    is_item = bool(heading) and len(words) < 240 and bool(_RULES_FOLLOW.search(heading))
+    return by_form or (is_item and not words.rstrip().endswith(("?", "？", ":", "：")))
+
+
+def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
+    matter = matter_of(words.replace("\x00", " "))
+    text = one_line(sentence.text.strip(), RULE_CHARS)
+    if (
+        change.effect != "revokes"
+        and not matter
+        and sentence.before
+        and _PRONOUNS_ONLY.search(words)
+    ):
+        text = one_line(f"{sentence.before} {sentence.text}", RULE_CHARS)  # “Never do that again.”
+    negative = chinese_rules.is_negative if _HAS_HAN.search(words) else english_rules.is_negative
+    return Fact(
+        kind="instruction",
+        text=text,
+        key=" ".join(_WORD.findall(text.lower()))[:200],
+        subject=_slot(words),
+        value=change.reach or ("anew" if _ANEW.search(words) else ""),
+        effect=change.effect,
+        matter=_with_quoted(matter, sentence),
+        role=role,
+        is_negative=negative(words),
+    )
+
+
+def _with_quoted(matter: tuple[str, ...], sentence: Sentence) -> tuple[str, ...]:
+    """Quoted words lay nothing down, but say what a rule is about."""
+    return matter_of(sentence.text) if "\x00" in sentence.masked else matter
+
+
+def _slot(words: str) -> str:
+    for name, pattern, unless in _SLOTS:
+        if pattern.search(words) and not (unless and unless.search(words)):
+            return name
+    return ""

@@ -1,0 +1,104 @@
+"""Owns units: what is kept or left out as a whole when a conversation is folded by worth.
+
+A short message is one unit, since half an utterance is of little use; a longer one is cut at
+sentences, lines or commas. The texts of a message's units, joined, are the message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxcore.messages.values import Message, Role
+
+UnitKind = Literal["talk", "call", "output"]
+
+WHOLE_TOKENS = 120
+"""A message up to this stays whole: dropping the weaker sentences of LoCoMo's messages of 35 tokens
+loses .04 of the answers' words and more, at any budget."""
+TALK_CHARS = 280  # about two sentences
+OUTPUT_CHARS = 120  # tau-bench: .88 of the next call's values at a quarter, against .79 with 240
+
+_SEPARATORS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\n+",
+        r"[。！？；]+[”’」』）]*|[.!?]+[\"')\]]*\s+|[}\]],\s*",
+        r"[,;:，、：]\s+|[，、：]|(?<=[\"\]}]),",
+        r"\s+",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A message, or a piece of a long one."""
+
+    seq: int
+    """The place of its message in the history; units of one message follow each other."""
+    place: int = 0
+    """Which piece of its message this is, from 0."""
+    text: str
+    role: Role
+    kind: UnitKind = "talk"
+    tokens: int
+    """What keeping it costs; of a piece its share of the message by bytes."""
+    answers: bool | None = None
+    """Whether the message before its own ended with a question; None where the unit before it in
+    the sequence tells. A caller that leaves out units must say so, or answers lose their worth."""
+
+
+def split_message(
+    message: Message, *, seq: int, tokens: int, whole_tokens: int = WHOLE_TOKENS
+) -> list[Unit]:
+    """The units of `message`, whose tokens are `tokens`; one for each call, none if it is empty."""
+    texts: list[tuple[UnitKind, str]] = []
+    kind: UnitKind = "output" if message.is_tool_result else "talk"
+    whole = tokens <= whole_tokens
+    if text := message.text:
+        chars = OUTPUT_CHARS if kind == "output" else TALK_CHARS
+        texts += [(kind, piece) for piece in ([text] if whole else _pieces(text, chars))]
+    for call in message.calls:
+        text = f"{call.name} {call.arguments}"
+        texts += [("call", piece) for piece in ([text] if whole else _pieces(text, OUTPUT_CHARS))]
+    shares = _shares(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
+    return [
+        Unit(seq=seq, place=place, text=text, role=message.role, kind=kind, tokens=share)
+        for place, ((kind, text), share) in enumerate(zip(texts, shares, strict=True))
+    ]
+
+
+def _pieces(text: str, limit: int) -> Iterator[str]:
+    """`text` in pieces of at most `limit` characters, cut where the meaning is cut least."""
+    start = 0
+    while len(text) - start > limit:
+        end = _cut(text, start, start + limit)
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    least = start + (end - start) // 3  # a shorter piece says too little alone
+    for separator in _SEPARATORS:
+        cut = None
+        for found in separator.finditer(text, least, end):
+            cut = found.end()
+        if cut is not None:
+            return cut
+    return end
+
+
+def _shares(tokens: int, sizes: list[int]) -> list[int]:
+    """`tokens` divided by size; they add up to it, and each gets at least one."""
+    total, done, given = sum(sizes), 0, 0
+    shares = []
+    for size in sizes:
+        done += size
+        upto = round(tokens * done / total)
+        shares.append(max(1, upto - given))
+        given = max(upto, given)
+    return shares

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from ctxcore.worth.scoring import score_units
+from tests.unit.worth.building import output, said, utterance
+
+
+def worths(*texts: str) -> list[float]:
+    return [worth.total for worth in score_units(said(*texts))]
+
+
+def test_nothing_has_no_worth() -> None:
+    assert score_units([]) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("My sister Karin moved to Lund last summer.", "Wow, that is so great to hear from you!"),
+        ("We painted the kitchen green on Friday.", "Which colour did you paint the kitchen in?"),
+        ("The invoice was 420 euros, due on April 3.", "Okay, thank you, I will take a look."),
+        ("妹妹去年搬到了哥德堡，在医院当护士。", "真的吗，那太好了，谢谢你告诉我！"),
+        ("电话是010-5550142，周一休息。", "那你知道这里的电话是多少吗？"),
+    ],
+)
+def test_what_tells_is_worth_more_than_what_reacts_or_asks(more: str, less: str) -> None:
+    first, second = worths(more, less)
+
+    assert first > 1.5 * second
+
+
+def test_an_answer_is_worth_more_than_the_same_words_unasked() -> None:
+    asked = worths("Where does your brother live?", "In a small house near Bergen.")
+    unasked = worths("It is raining here again.", "In a small house near Bergen.")
+
+    assert asked[1] > unasked[1]
+
+
+def test_every_piece_of_an_answer_answers() -> None:
+    question = utterance("Where have you lived?", seq=0)
+    statement = utterance("It is raining here again.", seq=0)
+    pieces = [utterance(text, seq=1) for text in ("In Bergen first.", "Later by the sea.")]
+
+    asked = score_units([question, *pieces])[1:]
+    unasked = score_units([statement, *pieces])[1:]
+
+    assert all(one.talk > other.talk for one, other in zip(asked, unasked, strict=True))
+
+
+def test_an_answer_keeps_its_worth_without_its_question() -> None:
+    answer = utterance("In a small house near Bergen.", seq=5)
+
+    (alone,) = score_units([answer])
+    (answering,) = score_units([replace(answer, answers=True)])
+
+    assert answering.talk > alone.talk
+
+
+def test_what_is_said_first_is_news() -> None:
+    first, *_, last = worths(
+        "I bought a cello in Cremona.", "Nice one.", "Sure.", "I bought a cello in Cremona."
+    )
+
+    assert first > last
+
+
+def test_a_standing_rule_of_the_user_is_worth_more_than_the_same_words_of_the_model() -> None:
+    rule = "Never push to the main branch before the tests pass."
+    (of_user,) = score_units([utterance(rule)])
+    (of_model,) = score_units([utterance(rule, role="assistant")])
+
+    assert of_user.talk > 2 * of_model.talk
+
+
+@pytest.mark.parametrize(
+    ("rule", "telling"),
+    [
+        ("From now on write dates as 2026-01-15.", "For years we wrote dates as 2026-01-15."),
+        ("Do not deploy on a Friday without my approval.", "They deploy on a Friday, I approve."),
+        ("Make sure every report ends with a sum.", "I am sure every report ends with a sum."),
+        ("请务必先跑测试再提交。", "昨天先跑测试再提交。"),
+    ],
+)
+def test_a_standing_rule_is_worth_more_than_telling(rule: str, telling: str) -> None:
+    assert worths(rule)[0] > 1.5 * worths(telling)[0]
+
+
+def test_the_stamp_of_a_message_adds_nothing() -> None:
+    plain, stamped = (
+        score_units([utterance(text)])[0].talk
+        for text in ("I sold the boat.", "[session 3, 4 May 2026] I sold the boat.")
+    )
+
+    assert stamped < plain  # it costs tokens and tells nothing
+
+
+def test_calls_and_outputs_tell_nothing_but_hold_literals() -> None:
+    (worth,) = score_units([output('{"id": "INV-2041", "state": "open"}')])
+
+    assert worth.talk == 0
+    assert [literal for literal, _ in worth.literals] == ["INV-2041"]
+    assert worth.total > 0
+
+
+def test_literals_count_only_where_tools_are_called() -> None:
+    told = utterance("The order is INV-2041.")
+
+    (alone,) = score_units([told])
+    with_tools, _ = score_units([told, output("INV-2041 is open")])
+
+    assert alone.literals == ()
+    assert [literal for literal, _ in with_tools.literals] == ["INV-2041"]
+
+
+def test_a_first_call_changes_little() -> None:
+    talk = said(*["The order is INV-2041."] * 99)
+
+    few = score_units([*talk, output("INV-2041 is open", seq=99)])
+    many = score_units([*talk[:9], output("INV-2041 is open", seq=9)])
+
+    assert few[0].literals[0][1] < many[0].literals[0][1]
+
+
+def test_a_message_of_digits_alone_is_in_the_language_before_it() -> None:
+    _, digits = score_units(said("电话号码是多少？", "010-5550142"))
+    _, latin = score_units(said("What is the number?", "010-5550142"))
+
+    assert digits.talk != latin.talk
+
+
+def test_worths_are_the_same_in_every_process() -> None:
+    script = (
+        "from ctxcore.worth.scoring import score_units\n"
+        "from ctxcore.worth.units import Unit\n"
+        "text = 'My sister Karin has 2 cellos and a boat in Lund. 妹妹在家，电话010-5550142。'\n"
+        "print(score_units([Unit(seq=0, text=text, role='user', tokens=40)]))"
+    )
+
+    outs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert len(outs) == 1
