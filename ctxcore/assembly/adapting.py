@@ -73,8 +73,10 @@ class AdaptedHistory:
         while True:
             rows = [self._row(row) for row in self._view.tail(asked, after=after)]
             sent = sum(row.sent_tokens for row in rows)
-            if sent > tokens or len(rows) >= uncovered:
+            if sent > tokens:
                 return _newest(rows, tokens)
+            if len(rows) >= uncovered:
+                return rows
             asked *= 2
 
     def get(self, seqs: Collection[int]) -> list[Counted]:

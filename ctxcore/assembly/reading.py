@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, with_short
 from ctxcore.assembly.records import Compaction
@@ -134,13 +136,7 @@ class Reader:
 
 
 def _blocks(rows: Sequence[Counted]) -> tuple[tuple[Counted, ...], ...]:
-    blocks: list[list[Counted]] = []
-    for row in rows:
-        if blocks and blocks[-1][0].block == row.block:
-            blocks[-1].append(row)
-        else:
-            blocks.append([row])
-    return tuple(tuple(block) for block in blocks)
+    return tuple(tuple(block) for _, block in groupby(rows, key=attrgetter("block")))
 
 
 def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:

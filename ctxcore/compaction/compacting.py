@@ -16,7 +16,7 @@ from ctxcore.compaction.choosing import Uses
 from ctxcore.compaction.confirming import Confirm, Confirmation, dropping
 from ctxcore.compaction.executing import execute
 from ctxcore.compaction.measuring import Measure, measure
-from ctxcore.compaction.planning import CompactionPlan, new_session_plan, plan
+from ctxcore.compaction.planning import CompactionPlan, new_session_plan, plan, resolved
 from ctxcore.compaction.results import CompactionResult, finished, unchanged
 from ctxcore.compaction.triggers import (
     ASKED,
@@ -60,7 +60,8 @@ def plan_compaction(
         return None
     call = for_trigger(prepared.call, measured, trigger)
     uses = _uses(prepared.state, has_summarizer=True)
-    return plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
+    planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
+    return None if planned is None else resolved(planned, prepared.view)
 
 
 def compact(
@@ -152,7 +153,7 @@ def compact_prepared(
         is_needed=overflow(measured, prepared.call) is not None,
         is_forced=is_forced,
     )
-    return finished(prepared, measured, planned, outcome)
+    return finished(prepared, measured, outcome.plan or planned, outcome)
 
 
 def _agreed(
@@ -161,6 +162,7 @@ def _agreed(
     """The plan that the person who was asked agreed to; None if there is nobody to ask."""
     if confirm is None:
         return None
+    planned = resolved(planned, prepared.view)  # so that it says what would be done
     question = confirmation(prepared.call.budget, measured, planned)
     match confirm(question):
         case "compact":

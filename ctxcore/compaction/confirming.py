@@ -36,4 +36,6 @@ Confirm: TypeAlias = Callable[[Confirmation], Answer]
 
 def dropping(plan: CompactionPlan) -> CompactionPlan:
     """`plan` without a summary: what it would fold is left out."""
-    return replace(plan, fold_as="truncation", strategy="drop_oldest", emergency_until=None)
+    return replace(
+        plan, fold_as="truncation", strategy="drop_oldest", competing=None, emergency_until=None
+    )

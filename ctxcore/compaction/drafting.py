@@ -33,11 +33,8 @@ class Draft:
     sizes: tuple[int, ...]
     """What each block takes under this draft."""
     cut: int = 0
-    kept: tuple[int, ...] | None = None
-    """Blocks before the cut that stay verbatim, by place: first those kept so far, then the
-    others. None: whatever is kept stays so."""
-    next_best: tuple[int, ...] = ()
-    """Places of the blocks that would stay next, the best first."""
+    kept_room: int | None = None
+    """What blocks that stay though they are covered may take; None: those kept so far stay."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
     """What each tool output that is shortened takes then, by sequence number."""
 
@@ -47,12 +44,12 @@ class Draft:
         scope: Scope,
         cut: int = 0,
         short_sizes: Mapping[int, int] | None = None,
-        kept: tuple[int, ...] | None = None,
+        kept_room: int | None = None,
     ) -> Draft:
         """A draft in the sizes of `scope`."""
         short = dict(short_sizes or {})
         sizes = scope.shortened_sizes(short)
-        return cls(scope=scope, sizes=sizes, cut=cut, kept=kept, short_sizes=short)
+        return cls(scope=scope, sizes=sizes, cut=cut, kept_room=kept_room, short_sizes=short)
 
     @property
     def kept_tokens(self) -> int:
@@ -63,9 +60,9 @@ class Draft:
     def expected_tokens(self) -> int:
         """The input after this plan, the summary at its longest."""
         expected = self.scope.expected_at(self.cut, self.kept_tokens)
-        if self.kept is None:
+        if self.kept_room is None:
             return expected
-        kept = sum(self.candidate_sizes[at] for at in self.kept)
+        kept = min(max(0, self.kept_room), sum(self.candidate_sizes))
         return expected + kept - self.scope.kept_tokens
 
     @property
@@ -75,8 +72,7 @@ class Draft:
 
     def within(self, scope: Scope) -> Draft:
         """The same draft in the sizes of another scope."""
-        made = Draft.of(scope, self.cut, self.short_sizes, self.kept)
-        return replace(made, next_best=self.next_best)
+        return Draft.of(scope, self.cut, self.short_sizes, self.kept_room)
 
 
 class Scope:

@@ -14,7 +14,7 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.measuring import input_size, measure
-from ctxcore.compaction.planning import EMERGENCY, CompactionPlan
+from ctxcore.compaction.planning import EMERGENCY, CompactionPlan, resolved
 from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
@@ -41,6 +41,8 @@ class Outcome:
     steps: tuple[Step, ...] = ()
     failed: bool = False
     """Whether the summarizer failed, even if a truncation took its place."""
+    plan: CompactionPlan | None = None
+    """What was carried out: the plan with all choices made."""
     strategy: str = ""
     """What was done in the end: the plan's, or the truncation that took its place."""
     usages: tuple[SummaryUsage, ...] = ()
@@ -70,11 +72,13 @@ def execute(
     `is_needed`: the input cannot be sent as it is, so a truncation stands in for a failed summary.
     `is_forced`: no minimum gain is asked for.
     """
-    executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer)
     begun = time.perf_counter()
+    plan = resolved(plan, view)
+    executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer)
     outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
     return replace(
         outcome,
+        plan=plan,
         strategy=outcome.strategy or plan.strategy,
         usages=tuple(executor.usages),
         seconds=time.perf_counter() - begun,

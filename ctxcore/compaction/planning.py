@@ -16,10 +16,12 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Choice, Uses, choose
-from ctxcore.compaction.drafting import Block, Draft, Scope
+from ctxcore.compaction.drafting import Draft, Scope
+from ctxcore.compaction.keeping import choose_blocks
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, Trigger
+from ctxcore.messages.values import Message, Text
 from ctxcore.policy.values import StrategyName
 
 FoldAs = Literal["summary", "truncation"]
@@ -49,6 +51,8 @@ class CompactionPlan:
     """Covered messages that stay as they are, by sequence number; whole blocks."""
     next_best: tuple[tuple[int, ...], ...] = ()
     """Blocks that stay too if the summary leaves room, the best first."""
+    competing: Competing | None = None
+    """Which covered blocks stay is still to be decided, by `resolved`."""
     shorten: tuple[int, ...] = ()
     """Tool outputs to shorten, by sequence number."""
     steps: tuple[PlannedStep, ...] = ()
@@ -62,6 +66,17 @@ class CompactionPlan:
     def saved_ratio(self) -> float:
         """How much smaller the input is expected to be: 1 - after / before."""
         return 1 - self.expected_tokens / self.before_tokens if self.before_tokens else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Competing:
+    """Blocks that may stay though they are covered, by sequence numbers, and the room there is."""
+
+    blocks: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    room_tokens: int
+    shorten: frozenset[int]
+    """Tool outputs among them that are shortened if they stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +105,30 @@ def plan(
     return _Planner(view, call, active or NOTHING_COVERED, measured, trigger).plan(uses or Uses())
 
 
+def resolved(planned: CompactionPlan, view: HistoryView) -> CompactionPlan:
+    """`planned` with the covered blocks chosen that stay: those worth most per token.
+
+    It reads all of them, which planning does not: a second for ten thousand messages.
+    """
+    competing = planned.competing
+    if competing is None:
+        return planned
+    rows = {row.seq: row for row in view.get({seq for block in competing.blocks for seq in block})}
+    blocks = [[rows[seq] for seq in block] for block in competing.blocks]
+    chosen = choose_blocks(blocks, competing.sizes, competing.room_tokens)
+    verbatim = tuple(seq for at in chosen.kept for seq in competing.blocks[at])
+    staying = set(verbatim)
+    return replace(
+        planned,
+        verbatim=verbatim,
+        next_best=tuple(competing.blocks[at] for at in chosen.next_best),
+        competing=None,
+        keep=(*(seq - 1 for seq in verbatim), *planned.keep),
+        fold=tuple(at for at in planned.fold if at + 1 not in staying),
+        shorten=(*(seq for seq in verbatim if seq in competing.shorten), *planned.shorten),
+    )
+
+
 def new_session_plan(
     view: HistoryView, active: Compaction | None, planned: CompactionPlan
 ) -> CompactionPlan:
@@ -112,6 +151,7 @@ def new_session_plan(
         fold=tuple(seq - 1 for seq in fold),
         verbatim=(),
         next_best=(),
+        competing=None,
         shorten=(),
         emergency_until=None,
         starts_anew=True,
@@ -141,9 +181,7 @@ class _Planner:
         choice, fold_as = self._choose(uses)
         draft, drafts = self._run(fold_as)
         blocks, policy = draft.scope.blocks, self._call.policy
-        kept = {row.seq for block in self._staying(draft) or () for row in block}
-        rows = (row for block in blocks[: draft.cut] for row in block)
-        fold = [row.seq for row in rows if row.seq not in kept]
+        fold = [row.seq for block in blocks[: draft.cut] for row in block]
         gains = draft.scope.survivors[draft.cut] < draft.scope.whole[draft.cut]
         is_huge = draft.scope.whole[draft.cut] > draft.scope.budget.target_tokens
         enough = gains and (is_huge or len(fold) >= policy.min_fold_messages)
@@ -161,7 +199,7 @@ class _Planner:
             few = f"{scope.messages + scope.system_messages} messages do not fit"
             return Choice(method="truncate", reason=few), "truncation"
         rows = [row for block in scope.blocks for row in block]
-        chars = sum(len(row.message.text) for row in (*rows, *self._reading.system))
+        chars = sum(_chars(row.message) for row in (*rows, *self._reading.system))
         choice = choose(
             messages=scope.messages + scope.system_messages,
             chars=chars,
@@ -226,10 +264,8 @@ class _Planner:
         fold_as: FoldAs,
     ) -> CompactionPlan:
         blocks = draft.scope.blocks
-        staying = self._staying(draft) if fold else None
-        verbatim = self._active.kept
-        if staying is not None:
-            verbatim = tuple(row.seq for block in staying for row in block)
+        competing = self._competing(draft) if fold else None
+        verbatim = self._active.kept if competing is None else ()
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
         if not shorten:  # all that could be shortened was folded
@@ -241,7 +277,7 @@ class _Planner:
             keep=tuple(seq - 1 for seq in (*verbatim, *kept)),
             fold=tuple(seq - 1 for seq in fold),
             verbatim=verbatim,
-            next_best=self._next_best(draft) if fold else (),
+            competing=competing,
             before_tokens=input_size(self._view, self._call, self._active),
             expected_tokens=draft.expected_tokens,
             covered_until=blocks[draft.cut - 1][-1].seq if fold else self._active.covered_until,
@@ -251,16 +287,16 @@ class _Planner:
             turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
         )
 
-    def _staying(self, draft: Draft) -> Sequence[Block] | None:
-        """The covered blocks that stay verbatim; None where nothing was decided about them."""
-        if draft.kept is None:
+    def _competing(self, draft: Draft) -> Competing | None:
+        if draft.kept_room is None:
             return None
         candidates = draft.scope.candidates(draft.cut)
-        return [candidates[at] for at in draft.kept]
-
-    def _next_best(self, draft: Draft) -> tuple[tuple[int, ...], ...]:
-        candidates = draft.scope.candidates(draft.cut)
-        return tuple(tuple(row.seq for row in candidates[at]) for at in draft.next_best)
+        return Competing(
+            blocks=tuple(tuple(row.seq for row in block) for block in candidates),
+            sizes=draft.candidate_sizes,
+            room_tokens=draft.kept_room,
+            shorten=frozenset(draft.short_sizes),
+        )
 
     def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:
         before, steps = self._measured.input_tokens, []
@@ -291,3 +327,11 @@ class _Planner:
         scopes = (own, self._ruling_scope("truncation") or own)
         cut = max(STRATEGIES["fold_to_fit"](Draft.of(scope)).cut for scope in scopes)
         return own.blocks[cut - 1][-1].seq if cut else None
+
+
+def _chars(message: Message) -> int:
+    """How long the words of a message are."""
+    content = message.content
+    if len(content) == 1 and isinstance(content[0], Text):
+        return len(content[0].text)  # nearly every message, of ten thousand
+    return len(message.text)

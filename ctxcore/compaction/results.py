@@ -32,7 +32,8 @@ class CompactionResult:
     summary_written: bool
     steps: tuple[Step, ...]
     folded: tuple[int, ...]
-    """Places of the messages that this compaction folded."""
+    """Places of the messages that this compaction folded; some of them may be shown besides, in
+    the room that the summary left."""
     facts_lost: tuple[str, ...] | None = None
     """Facts of the folded messages that the context no longer holds; None: not looked for."""
     needs_confirmation: bool = False

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ctxcore.compaction.drafting import Draft, Scope
-from ctxcore.compaction.keeping import choose_blocks
 from ctxcore.policy.values import StrategyName
 
 
@@ -29,11 +28,8 @@ def keep_by_worth(draft: Draft) -> Draft:
     scope, cut = draft.scope, max(draft.cut, draft.scope.tail_start)
     if not cut:
         return draft
-    folded = replace(draft, cut=cut)
-    room = scope.budget.target_tokens - replace(folded, kept=()).expected_tokens
-    sizes = folded.candidate_sizes
-    chosen = choose_blocks(scope.candidates(cut), sizes, room)
-    return replace(folded, kept=chosen.kept, next_best=chosen.next_best)
+    folded = replace(draft, cut=cut, kept_room=0)
+    return replace(folded, kept_room=scope.budget.target_tokens - folded.expected_tokens)
 
 
 def fold_to_fit(draft: Draft) -> Draft:

@@ -121,7 +121,7 @@ class Proposals:
         return Proposal(
             session_id=subject.session.id,
             trigger=cause,
-            plan=planned,
+            plan=outcome.plan or planned,
             outcome=outcome,
             before=build_context(subject.view, subject.call, subject.record),
             after=build_context(subject.view, subject.call, record) if record else None,
