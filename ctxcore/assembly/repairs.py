@@ -230,6 +230,7 @@ def is_plain_name(name: str | None) -> bool:
     return not name or bool(_PLAIN_NAME.fullmatch(name))
 
 
+@lru_cache(maxsize=1024)  # the same calls are looked at in every context until they fold
 def is_json_object(text: str) -> bool:
     """Whether `text` is the JSON text of an object."""
     try:

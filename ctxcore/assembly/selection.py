@@ -75,11 +75,11 @@ def choose_chains(
     design, section 1.3.
     """
     blocks = reading.blocks
-    sizes = [_size(block, None, frozenset(), counter) for block in blocks]
     last = len(blocks) - 1 if reading.open_block else len(blocks)
     rest = _Rest(reading, maker, uncovered, counter)
     hole, pins = maker.hole_tokens(uncovered), set(reading.anchors.pinned)
-    first, used, skipped = last, float(sum(sizes[last:])), set[int]()
+    open_tokens = sum(_size(block, None, frozenset(), counter) for block in blocks[last:])
+    first, used, skipped = last, float(open_tokens), set[int]()
 
     def fits(tokens: float, start: int) -> bool:
         return tokens <= recent_tokens and tokens + rest.tokens(start) <= available_tokens
@@ -87,8 +87,9 @@ def choose_chains(
     is_fitting = used + rest.tokens(last) <= available_tokens
     for at in range(last - 1, -1, -1):
         left_out = hole + sum(row.sent_tokens for row in blocks[at] if row.seq in pins)
-        if fits(used + sizes[at], at):
-            first, used = at, used + sizes[at]
+        size = _size(blocks[at], None, frozenset(), counter)  # of those before, nobody asks
+        if fits(used + size, at):
+            first, used = at, used + size
         elif len(blocks[at]) > 1 and fits(used + left_out, first):
             skipped.add(at)
             used += left_out
