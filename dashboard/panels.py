@@ -142,6 +142,7 @@ def _dialog_body(session_id: str) -> None:
         return
     _comparison(proposal)
     _folded(proposal)
+    _facts(proposal)
     _summary(proposal)
     _buttons(can_confirm=problem is None)
 
@@ -209,6 +210,15 @@ def _folded(proposal: Proposal) -> None:
     with st.expander(t("compact.folded", count=len(fold)), key="compact_folded"):
         for line in folded_lines(engine().store, proposal.session_id, fold):
             st.markdown(line)
+
+
+def _facts(proposal: Proposal) -> None:
+    """What is carried word for word beside the summary."""
+    record = proposal.record
+    if record is None or not record.facts:
+        return
+    with st.expander(t("compact.facts"), key="compact_facts"):
+        st.text(record.facts)
 
 
 def _summary(proposal: Proposal) -> None:

@@ -47,6 +47,7 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     _bars(subject, info, parent)
     _steps(info)
     _summary(info)
+    _facts(info)
     _folded(session, subject, info, parent)
     _fork(session, row)
 
@@ -134,6 +135,13 @@ def _steps(info: CompactionInfo) -> None:
         for step in found
     ]
     plain_table(rows, alt=t("compaction.steps"))
+
+
+def _facts(info: CompactionInfo) -> None:
+    """What is carried word for word beside the summary."""
+    if info.compaction.facts:
+        with st.expander(t("compact.facts"), key=f"compaction_facts_{info.id}"):
+            st.text(info.compaction.facts)
 
 
 def _summary(info: CompactionInfo) -> None:

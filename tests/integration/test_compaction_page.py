@@ -73,6 +73,24 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
     assert len(at.get("plotly_chart")) == 1
+    assert [text.value for text in at.text] == ([record.facts] if record.facts else [])
+
+
+def test_facts_that_are_carried_are_shown(app: Dashboard) -> None:
+    session = long_session(app)
+    rule = "From now on never ship on Sundays."
+    told = "It was so and so, as it goes. " * 60 + rule  # too long to stay verbatim
+    app.engine.append(session.id, [{"role": "user", "content": told}])
+    for number in range(12):
+        more = [{"role": "user", "content": f"and {number}? " + "more " * 60}]
+        app.engine.append(session.id, more)
+    made = app.engine.compact(session.id)
+    assert made is not None
+
+    at = opened(app, session)
+
+    assert rule in made.compaction.facts
+    assert made.compaction.facts in [text.value for text in at.text]
 
 
 def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> None:
