@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ctxcore.summarizers.language import HAN, HAN_RUN
-from ctxcore.summarizers.weak_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
+from ctxcore.worth.weak_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
 
 _LETTER = "0-9A-Za-z_\u00aa-\u1fff\u3040-\u30ff\uac00-\ud7af"
 _RUN = re.compile(f"([{HAN}]+)|[{_LETTER}]+(?:[-./@:'’+#=&?%~]+[{_LETTER}]+)*")

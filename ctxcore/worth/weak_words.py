@@ -1,6 +1,7 @@
 """Owns the words that say little in any conversation; written for this library, no corpus.
 
-Forms are as `words` makes them: lower case, no plural `s`, nothing after an apostrophe.
+Forms are as `words`, and `terms` of the summarizers, make them: lower case, no plural `s`, nothing
+after an apostrophe.
 """
 
 from __future__ import annotations
