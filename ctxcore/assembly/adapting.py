@@ -42,6 +42,8 @@ class AdaptedHistory:
         self._limit = shorten_over_tokens
         self._max_chars = max_message_chars
         self._rows: dict[int, Counted] = {}
+        self._all: dict[tuple[int, int], tuple[int, Sequence[Counted]]] = {}
+        """Everything behind a place, once it was asked for, with what it takes."""
         self._totals: dict[tuple[int, int], Totals] = {}
 
     def count(self) -> int:
@@ -68,6 +70,10 @@ class AdaptedHistory:
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
+        key = (self.count(), after)
+        sent, rows = self._all.get(key, (0, ()))
+        if rows and sent <= tokens:
+            return rows
         uncovered = self.messages(after=after)
         asked = max(1, tokens)
         while True:
@@ -76,6 +82,7 @@ class AdaptedHistory:
             if sent > tokens:
                 return _newest(rows, tokens)
             if len(rows) >= uncovered:
+                self._all[key] = (sent, rows)
                 return rows
             asked *= 2
 
