@@ -6,7 +6,7 @@ shortened texts left room.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -73,7 +73,7 @@ class Reader:
         excluded = frozenset(anchors.excluded) - set(anchors.system)
         limit = WHOLE if limit_tokens is None else limit_tokens
         rows, is_complete = self._tail(limit, excluded)
-        blocks = _blocks([row for row in rows if row.seq not in excluded])
+        blocks = by_block([row for row in rows if row.seq not in excluded])
         in_tail = {row.seq for row in rows}
         placed = excluded | set(anchors.system)
         moved = [seq for seq in self._active.pins if seq not in placed]
@@ -135,7 +135,8 @@ class Reader:
         return row
 
 
-def _blocks(rows: Sequence[Counted]) -> tuple[tuple[Counted, ...], ...]:
+def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:
+    """Rows in order, those of one block together."""
     return tuple(tuple(block) for _, block in groupby(rows, key=attrgetter("block")))
 
 

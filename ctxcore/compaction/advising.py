@@ -13,7 +13,7 @@ from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.records import CompactionState
 from ctxcore.compaction.choosing import Method, Uses, choose
 from ctxcore.compaction.measuring import Measure, measure
-from ctxcore.messages.values import Message
+from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy, Preference
 
 Urgency = Literal["low", "medium", "high", "critical"]
@@ -76,11 +76,7 @@ def recommend(
     choice = choose(
         messages=measured.uncovered_messages + measured.system_messages,
         chars=_chars(prepared),
-        uses=Uses(
-            summaries=prepared.state.summaries,
-            truncations=prepared.state.truncations,
-            has_summarizer=has_summarizer,
-        ),
+        uses=Uses.of(prepared.state, has_summarizer=has_summarizer),
         preference=preference,
         max_summaries=policy.max_summaries,
     )
@@ -159,4 +155,4 @@ def _chars(prepared: Prepared) -> int:
     covered = active.covered_until if active else 0
     rows = view.get(range(covered + 1, view.count() + 1))
     early = [row for row in view.get(view.anchors().system) if row.seq <= covered]
-    return sum(len(row.message.text) for row in (*early, *rows))
+    return sum(text_chars(row.message) for row in (*early, *rows))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ctxcore.assembly.records import CompactionState
 from ctxcore.policy.values import Preference
 
 Method = Literal["truncate", "summarize"]
@@ -41,6 +42,15 @@ class Uses:
     summaries: int = 0
     truncations: int = 0
     has_summarizer: bool = True
+
+    @classmethod
+    def of(cls, state: CompactionState, *, has_summarizer: bool) -> Uses:
+        """What a state knows of it."""
+        return cls(
+            summaries=state.summaries,
+            truncations=state.truncations,
+            has_summarizer=has_summarizer,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

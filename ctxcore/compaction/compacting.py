@@ -59,7 +59,7 @@ def plan_compaction(
     if trigger is None:
         return None
     call = for_trigger(prepared.call, measured, trigger)
-    uses = _uses(prepared.state, has_summarizer=True)
+    uses = Uses.of(prepared.state, has_summarizer=True)
     planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
     return None if planned is None else resolved(planned, prepared.view)
 
@@ -132,7 +132,7 @@ def compact_prepared(
     """
     is_forced = trigger.rule == ASKED
     call = for_trigger(prepared.call, measured, trigger, halves=halves)
-    uses = _uses(prepared.state, has_summarizer=summarizer is not None)
+    uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
     planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
     if planned is None:
         return unchanged(prepared, measured, trigger, _nothing_folds(trigger))
@@ -172,18 +172,27 @@ def _agreed(
         case "new_session":
             return new_session_plan(prepared.view, prepared.state.active, planned)
         case "refuse":
-            raise CompactionRefusedError(
-                current_tokens=question.current_tokens, max_tokens=question.max_tokens
-            )
+            raise refusal(prepared.call.budget, measured)
 
 
 def confirmation(
     budget: TokenBudget | None, measured: Measure, planned: CompactionPlan
 ) -> Confirmation:
     """What a person is asked about `planned`."""
-    current = measured.ruling.input_tokens
-    most = budget.window_tokens if budget else current
+    current, most = _fullness(budget, measured)
     return Confirmation(plan=planned, current_tokens=current, max_tokens=most)
+
+
+def refusal(budget: TokenBudget | None, measured: Measure) -> CompactionRefusedError:
+    """What somebody who refuses is told."""
+    current, most = _fullness(budget, measured)
+    return CompactionRefusedError(current_tokens=current, max_tokens=most)
+
+
+def _fullness(budget: TokenBudget | None, measured: Measure) -> tuple[int, int]:
+    """The input as the triggers count it, and the window."""
+    current = measured.ruling.input_tokens
+    return current, budget.window_tokens if budget else current
 
 
 def _prepare(
@@ -210,12 +219,6 @@ def _prepare(
         return prepared
     changed = policy.retarget(budget, target_tokens)
     return Prepared(prepared.view, replace(prepared.call, budget=changed), prepared.state)
-
-
-def _uses(state: CompactionState, *, has_summarizer: bool) -> Uses:
-    return Uses(
-        summaries=state.summaries, truncations=state.truncations, has_summarizer=has_summarizer
-    )
 
 
 def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:

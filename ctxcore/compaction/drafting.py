@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, groupby
+from itertools import accumulate
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.reading import WHOLE, Reading, before_current
+from ctxcore.assembly.reading import WHOLE, Reading, before_current, by_block
 from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.measuring import Measure
@@ -102,7 +102,7 @@ class Scope:
         self._most_summary_tokens = _most_summary(call)
         self.whole = [0, *accumulate(self.sizes)]
         """What the blocks before each cut take now: the source of a summary."""
-        self.kept = kept_blocks(reading.kept)
+        self.kept = by_block(reading.kept)
         """What earlier compactions keep verbatim."""
         self.kept_tokens = sum(size_of(block) for block in self.kept)
         self._facts_tokens = max(0, budget.facts_tokens - measured.facts_tokens)
@@ -205,11 +205,6 @@ class Scope:
                 if row.seq in special
             )
         return staying
-
-
-def kept_blocks(rows: Sequence[Counted]) -> tuple[Block, ...]:
-    """`rows` by their blocks."""
-    return tuple(tuple(block) for _, block in groupby(rows, key=lambda row: row.block))
 
 
 def size_of(block: Block) -> int:

@@ -15,6 +15,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.items import Item, from_row
+from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.repairs import Repairer
 from ctxcore.tokens.count import count_reasoning
@@ -84,7 +85,7 @@ class GrowingContext:
         if base is None or base.active is not (active or NOTHING_COVERED):
             return None
         new = self._view.get(range(base.seen + 1, self._view.count() + 1))
-        if not all(self._take(base, block) for block in _blocks(new)) or not self._has_room(base):
+        if not all(self._take(base, block) for block in by_block(new)) or not self._has_room(base):
             self._base = None
             return None
         base.seen = self._view.count()
@@ -174,15 +175,3 @@ def _end(items: Sequence[Item]) -> Sequence[Item]:
 
 def _joins(one: Item, other: Item) -> bool:
     return one.message.role == other.message.role and not one.message.calls
-
-
-def _blocks(rows: Sequence[Counted]) -> Iterable[list[Counted]]:
-    """Rows of one block together."""
-    block: list[Counted] = []
-    for row in rows:
-        if block and row.block != block[0].block:
-            yield block
-            block = []
-        block.append(row)
-    if block:
-        yield block

@@ -21,7 +21,7 @@ from ctxcore.compaction.keeping import choose_blocks
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, Trigger
-from ctxcore.messages.values import Message, Text
+from ctxcore.messages.values import text_chars
 from ctxcore.policy.values import StrategyName
 
 FoldAs = Literal["summary", "truncation"]
@@ -199,7 +199,7 @@ class _Planner:
             few = f"{scope.messages + scope.system_messages} messages do not fit"
             return Choice(method="truncate", reason=few), "truncation"
         rows = [row for block in scope.blocks for row in block]
-        chars = sum(_chars(row.message) for row in (*rows, *self._reading.system))
+        chars = sum(text_chars(row.message) for row in (*rows, *self._reading.system))
         choice = choose(
             messages=scope.messages + scope.system_messages,
             chars=chars,
@@ -327,11 +327,3 @@ class _Planner:
         scopes = (own, self._ruling_scope("truncation") or own)
         cut = max(STRATEGIES["fold_to_fit"](Draft.of(scope)).cut for scope in scopes)
         return own.blocks[cut - 1][-1].seq if cut else None
-
-
-def _chars(message: Message) -> int:
-    """How long the words of a message are."""
-    content = message.content
-    if len(content) == 1 and isinstance(content[0], Text):
-        return len(content[0].text)  # nearly every message, of ten thousand
-    return len(message.text)

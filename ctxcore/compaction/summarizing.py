@@ -13,7 +13,7 @@ from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, summary_limit
 from ctxcore.errors import SummarizerError
-from ctxcore.messages.values import Message
+from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -54,7 +54,7 @@ class Summarizing:
         is_first = not self._active.summary
         language = detect_language(messages) if is_first else self._active.language
         source_tokens = sum(row.sent_tokens for row in rows)
-        chars = sum(len(message.text) for message in messages)
+        chars = sum(map(text_chars, messages))
         asked = _length(self._call.policy, chars + len(self._active.summary))
         request = SummaryRequest(
             messages=messages,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
-from ctxcore.compaction.compacting import confirmation
+from ctxcore.compaction.compacting import confirmation, refusal
 from ctxcore.compaction.confirming import Answer, Confirm
-from ctxcore.compaction.measuring import Measure, measure
+from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.triggers import Trigger, find_trigger, overflow
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.desk import Desk, Subject
@@ -27,7 +27,7 @@ from ctxcore.engine.events import (
 )
 from ctxcore.engine.journal import ASKED_BY_MODEL, COMPACTED, CONFIRMATION, FAILED, PLANNED, SKIPPED
 from ctxcore.engine.pending import Pending, drop_pending, load_pending, save_pending
-from ctxcore.errors import CompactionRefusedError, ContextError
+from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
@@ -124,7 +124,7 @@ class Automatic:
     ) -> TurnEvent:
         if answer == "refuse":
             measured = measure(subject.view, subject.call, subject.record)
-            raise self._refusal(subject, measured)
+            raise refusal(subject.call.budget, measured)
         try:
             proposal = self._compactions.propose(
                 subject, trigger, is_refused=is_refused, answer=answer
@@ -184,11 +184,6 @@ class Automatic:
         }
         self._desk.journal.record(CONFIRMATION, body, session_id=pending.session_id)
         return pending
-
-    def _refusal(self, subject: Subject, measured: Measure) -> CompactionRefusedError:
-        current, budget = measured.ruling.input_tokens, subject.call.budget
-        most = budget.window_tokens if budget else current
-        return CompactionRefusedError(current_tokens=current, max_tokens=most)
 
     def _note_planned(self, subject: Subject, trigger: Trigger) -> None:
         """Tells what a compaction would have done."""

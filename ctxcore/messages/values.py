@@ -133,6 +133,14 @@ def shown_text(part: Part) -> str | None:
             return None
 
 
+def text_chars(message: Message) -> int:
+    """How long the words of a message are; of ten thousand they are added up while planning."""
+    content = message.content
+    if len(content) == 1 and isinstance(content[0], Text):
+        return len(content[0].text)
+    return len(message.text)
+
+
 def text_message(role: Role, text: str, *, action: str | None = None) -> Message:
     """A message of words alone."""
     return Message(role=role, content=(Text(text=text),), action=action)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +17,7 @@ from ctxcore.messages.values import (
 )
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Language, SummaryRequest
-
-ROOT = Path(__file__).parents[3]
+from tests.processes import printed_under_hash_seeds
 
 
 class Quarters:
@@ -226,18 +222,7 @@ def test_every_process_writes_the_same_bytes() -> None:
         "from tests.unit.summarizers.test_extractive import small_talk, summarize, user;"
         "print(summarize(*small_talk(9), user('Port 81 and host h-2.'), max_tokens=60))"
     )
-    runs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-
-    assert len(runs) == 1
+    assert len(printed_under_hash_seeds(code)) == 1
 
 
 def test_ten_thousand_messages_take_about_a_second() -> None:

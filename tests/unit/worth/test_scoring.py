@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 
 from ctxcore.worth.scoring import score_units
+from tests.processes import printed_under_hash_seeds
 from tests.unit.worth.building import output, said, utterance
 
 
@@ -142,15 +140,4 @@ def test_worths_are_the_same_in_every_process() -> None:
         "print(score_units([Unit(seq=0, text=text, role='user', tokens=40)]))"
     )
 
-    outs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }
-
-    assert len(outs) == 1
+    assert len(printed_under_hash_seeds(script)) == 1
