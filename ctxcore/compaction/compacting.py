@@ -16,7 +16,9 @@ from ctxcore.compaction.choosing import Uses
 from ctxcore.compaction.confirming import Confirm, Confirmation, dropping
 from ctxcore.compaction.executing import execute
 from ctxcore.compaction.measuring import Measure, measure
+from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.planning import CompactionPlan, new_session_plan, plan, resolved
+from ctxcore.compaction.remembering import ledger_for
 from ctxcore.compaction.results import CompactionResult, finished, unchanged
 from ctxcore.compaction.triggers import (
     ASKED,
@@ -61,7 +63,7 @@ def plan_compaction(
     call = for_trigger(prepared.call, measured, trigger)
     uses = Uses.of(prepared.state, has_summarizer=True)
     planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
-    return None if planned is None else resolved(planned, prepared.view)
+    return None if planned is None else _resolved(prepared, planned)
 
 
 def compact(
@@ -156,13 +158,18 @@ def compact_prepared(
     return finished(prepared, measured, outcome.plan or planned, outcome)
 
 
+def _resolved(prepared: Prepared, planned: CompactionPlan) -> CompactionPlan:
+    view, call = prepared.view, prepared.call
+    return resolved(planned, view, call.counter, outdated_of(ledger_for(view, call)))
+
+
 def _agreed(
     prepared: Prepared, measured: Measure, planned: CompactionPlan, confirm: Confirm | None
 ) -> CompactionPlan | None:
     """The plan that the person who was asked agreed to; None if there is nobody to ask."""
     if confirm is None:
         return None
-    planned = resolved(planned, prepared.view)  # so that it says what would be done
+    planned = _resolved(prepared, planned)  # so that it says what would be done
     question = confirmation(prepared.call.budget, measured, planned)
     match confirm(question):
         case "compact":

@@ -33,8 +33,8 @@ class Draft:
     sizes: tuple[int, ...]
     """What each block takes under this draft."""
     cut: int = 0
-    kept_room: int | None = None
-    """What blocks that stay though they are covered may take; None: those kept so far stay."""
+    chooses: bool = False
+    """Whether what stays of the covered blocks is chosen anew; else those kept so far stay."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
     """What each tool output that is shortened takes then, by sequence number."""
 
@@ -44,12 +44,13 @@ class Draft:
         scope: Scope,
         cut: int = 0,
         short_sizes: Mapping[int, int] | None = None,
-        kept_room: int | None = None,
+        *,
+        chooses: bool = False,
     ) -> Draft:
         """A draft in the sizes of `scope`."""
         short = dict(short_sizes or {})
         sizes = scope.shortened_sizes(short)
-        return cls(scope=scope, sizes=sizes, cut=cut, kept_room=kept_room, short_sizes=short)
+        return cls(scope=scope, sizes=sizes, cut=cut, chooses=chooses, short_sizes=short)
 
     @property
     def kept_tokens(self) -> int:
@@ -60,19 +61,25 @@ class Draft:
     def expected_tokens(self) -> int:
         """The input after this plan, the summary at its longest."""
         expected = self.scope.expected_at(self.cut, self.kept_tokens)
-        if self.kept_room is None:
+        if not self.chooses:
             return expected
-        kept = min(max(0, self.kept_room), sum(self.candidate_sizes))
+        kept = min(max(0, self.kept_room), self._candidate_tokens)
         return expected + kept - self.scope.kept_tokens
 
     @property
-    def candidate_sizes(self) -> tuple[int, ...]:
-        """What each block takes that may stay though it is covered."""
-        return (*map(size_of, self.scope.kept), *self.sizes[: self.cut])
+    def kept_room(self) -> int:
+        """What may stay of the covered blocks within the target; less than 0: even more is gone."""
+        expected = self.scope.expected_at(self.cut, self.kept_tokens) - self.scope.kept_tokens
+        return self.scope.budget.target_tokens - expected
+
+    @property
+    def _candidate_tokens(self) -> int:
+        """What all blocks take that may stay though they are covered."""
+        return sum(map(size_of, self.scope.kept)) + sum(self.sizes[: self.cut])
 
     def within(self, scope: Scope) -> Draft:
         """The same draft in the sizes of another scope."""
-        return Draft.of(scope, self.cut, self.short_sizes, self.kept_room)
+        return Draft.of(scope, self.cut, self.short_sizes, chooses=self.chooses)
 
 
 class Scope:

@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.keeping import Keeping, join_pieces
 from ctxcore.compaction.measuring import input_size, measure
+from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.planning import EMERGENCY, CompactionPlan, resolved
-from ctxcore.compaction.remembering import with_facts
+from ctxcore.compaction.remembering import ledger_for, with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
 from ctxcore.errors import SummarizerError
+from ctxcore.facts.ledger import Ledger
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
 
@@ -73,8 +76,9 @@ def execute(
     `is_forced`: no minimum gain is asked for.
     """
     begun = time.perf_counter()
-    plan = resolved(plan, view)
-    executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer)
+    ledger = ledger_for(view, call)
+    plan = resolved(plan, view, call.counter, outdated_of(ledger))
+    executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer, ledger)
     outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
     return replace(
         outcome,
@@ -93,8 +97,10 @@ class _Executor:
         call: Call,
         active: Compaction,
         summarizer: Summarizer,
+        ledger: Ledger,
     ) -> None:
         self._plan = plan
+        self._ledger = ledger
         self._view = view
         self._call = call
         self._active = active
@@ -132,7 +138,12 @@ class _Executor:
     def _with_summary(self, shortened: Compaction) -> Compaction:
         record = self._covering(shortened)
         summarizing = Summarizing(
-            self._view, self._call, self._active, self._summarizer, report=self.usages.append
+            self._view,
+            self._call,
+            self._active,
+            self._summarizer,
+            outdated=outdated_of(self._ledger),
+            report=self.usages.append,
         )
         return summarizing.summarized(record)
 
@@ -140,7 +151,7 @@ class _Executor:
         self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
     ) -> Outcome:
         if self._plan.fold:
-            record = self._filled(with_facts(self._view, self._call, record))
+            record = self._filled(with_facts(self._view, self._call, record, self._ledger))
         before = self._plan.before_tokens
         after = input_size(self._view, self._call, record)
         steps = tuple(self._steps(record, shortened, after, failure))
@@ -158,18 +169,21 @@ class _Executor:
         return Outcome(record=done, reason=reason, steps=steps, failed=bool(failure))
 
     def _filled(self, record: Compaction) -> Compaction:
-        """`record` with the next best blocks in the room that the summary did not take."""
-        budget = self._call.budget
-        if budget is None or not self._plan.next_best:
+        """`record` with what comes next in the room that the summary did not take."""
+        budget, more = self._call.budget, self._plan.next_best
+        if budget is None or not more:
             return record
-        left = budget.target_tokens - input_size(self._view, self._call, record)
-        more: list[int] = []
-        for block in self._plan.next_best:
-            size = sum(row.sent_tokens for row in self._view.get(block))
-            if size <= left and max(block) <= record.covered_until:
-                more += block
-                left -= size
-        return replace(record, kept=tuple(sorted({*record.kept, *more})))
+        more = tuple(one for one in more if max(one.block) <= record.covered_until)
+        # Not `input_size`: a context is chosen before its messages are merged, which saves some.
+        left = budget.target_tokens - measure(self._view, self._call, record).input_tokens
+        rows = self._view.get({*record.kept, *(seq for one in more for seq in one.block)})
+        pieces, counter = self._plan.pieces or {}, self._call.counter
+        keeping = Keeping.having(rows, record.kept, pieces, counter)
+        for addition in more:
+            left -= keeping.add(addition, left) or 0
+        texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
+        texts |= {seq: join_pieces(found) for seq, found in keeping.pieces.items()}
+        return replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
 
     def _advice(self, record: Compaction) -> str:
         """What is left to a person where a rule asks again at once. Source: the `pi` design."""
@@ -205,6 +219,9 @@ class _Executor:
         texts = dict(active.shortened)
         for row in self._view.get(self._plan.shorten):
             texts[row.seq] = shorten_row(row, limit, self._call.counter).short or ""
+        if self._plan.pieces is not None:  # chosen anew, from the original messages
+            texts = {seq: text for seq, text in texts.items() if seq > self._plan.covered_until}
+            texts |= {seq: join_pieces(pieces) for seq, pieces in self._plan.pieces.items()}
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),

@@ -1,76 +1,217 @@
-"""Owns which folded blocks stay verbatim: those worth most per token, as far as there is room.
+"""Owns which folded blocks stay verbatim, and which pieces of their long messages.
 
-A block stays whole or not at all. What earlier compactions kept competes again with what folds now.
+The most worth per token goes first. A block's calls and short messages stay together or not at
+all; of a long message only the pieces that are worth it stay, in their order, gaps marked. What
+earlier compactions kept competes again with what folds now, from the original messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
-from ctxcore.assembly.history import Counted
-from ctxcore.worth.scoring import Worth, score_units
-from ctxcore.worth.units import Unit, split_message
+from ctxcore.assembly.history import Counted, with_short
+from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated, outdated_units
+from ctxcore.tokens.counter import TokenCounter
+from ctxcore.worth.ranking import Group, Ranking, Step, is_talk, score_groups
+from ctxcore.worth.scoring import Worth
+from ctxcore.worth.units import WHOLE_TOKENS, split_message
 
 Block = Sequence[Counted]
+Pieces = tuple[str | None, ...]
+"""The pieces of one message in order; None for one that is left out."""
 
+TALK_SHARE = 0.1  # of the room that talk gets first: outputs hold far more literals per token
+MOST_SHARE = 0.25  # of the room that a block may be opened with; more pushes out too many others
+LEAST_OPENING = 64  # a call, its result's frame and one piece
 MOST_OTHERS = 400  # what a summary leaves free of its room is a tenth of usable at most
-LEAST_SHARE = 4  # a block that takes more than a quarter of the room pushes out too many others
+FRAME_TOKENS = 8  # a role, and the mark of what is left out
+GAP = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """Which blocks stay, and which come next if there is more room than was thought."""
+class Addition:
+    """A block to keep, with what stays of its long messages."""
 
-    kept: tuple[int, ...] = ()
-    """Places, ascending."""
-    next_best: tuple[int, ...] = ()
-    """Places, the best first."""
+    block: tuple[int, ...]
+    """All its messages, by sequence number."""
+    pieces: Mapping[int, Pieces]
 
 
-def choose_blocks(blocks: Sequence[Block], sizes: Sequence[int], room_tokens: int) -> Chosen:
-    """Which of `blocks`, oldest first, stay within `room_tokens`, each of its size."""
-    units, owners = _units(blocks)
-    if not units:
-        return Chosen()
-    values = _values(units, owners, score_units(units), len(blocks))
-    order = sorted(range(len(blocks)), key=lambda at: (-values[at] / max(1, sizes[at]), -at))
-    most = max(room_tokens // LEAST_SHARE, 1)
-    kept: list[int] = []
-    others: list[int] = []
-    left = room_tokens
-    for at in order:
-        if values[at] <= 0 or sizes[at] > most:
+@dataclass(slots=True)
+class Keeping:
+    """What stays of what is covered, in exact sizes."""
+
+    counter: TokenCounter
+    rows: Mapping[int, Counted]
+    """Every row that may stay, as it was said."""
+    pieces: dict[int, Pieces] = field(default_factory=dict)
+    """Of those that stay in pieces."""
+    sizes: dict[int, int] = field(default_factory=dict)
+    """What each row that stays takes."""
+
+    @classmethod
+    def having(
+        cls,
+        rows: Iterable[Counted],
+        kept: Collection[int],
+        pieces: Mapping[int, Pieces],
+        counter: TokenCounter,
+    ) -> Keeping:
+        """`kept` of `rows` stay so far, with `pieces` of those that do not stay whole."""
+        made = cls(counter, {row.seq: row for row in rows})
+        made.add(Addition(block=tuple(kept), pieces=pieces))
+        return made
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        """What stays, ascending."""
+        return tuple(sorted(self.sizes))
+
+    @property
+    def tokens(self) -> int:
+        """What it takes together."""
+        return sum(self.sizes.values())
+
+    def add(self, addition: Addition, room_tokens: int | None = None) -> int | None:
+        """Keeps it beside what stays already; what it takes, None if there is no room for it."""
+        shown = list(self._shown(addition))
+        more = sum(size - self.sizes.get(seq, 0) for seq, size, _ in shown)
+        if room_tokens is not None and more > room_tokens:
+            return None
+        for seq, size, pieces in shown:
+            self.sizes[seq] = size
+            self.pieces.pop(seq, None)
+            if pieces is not None:
+                self.pieces[seq] = pieces
+        return more
+
+    def _shown(self, addition: Addition) -> Iterator[tuple[int, int, Pieces | None]]:
+        """Each row as it would stay: its number and size, and its pieces if it is not whole."""
+        for seq in addition.block:
+            row, pieces = self.rows[seq], addition.pieces.get(seq)
+            if pieces is not None and seq in self.sizes:
+                before = self.pieces.get(seq)
+                pieces = before and tuple(
+                    old or new for old, new in zip(before, pieces, strict=True)
+                )
+            tokens = self._tokens(row, pieces) if pieces else row.sent_tokens
+            is_shorter = pieces is not None and tokens < row.sent_tokens
+            yield seq, tokens if is_shorter else row.sent_tokens, pieces if is_shorter else None
+
+    def _tokens(self, row: Counted, pieces: Pieces) -> int:
+        return with_short(row, join_pieces(pieces), self.counter).sent_tokens
+
+
+def keep_blocks(
+    blocks: Sequence[Block],
+    room_tokens: int,
+    counter: TokenCounter,
+    *,
+    opened: Sequence[Block] = (),
+    outdated: Outdated = NONE_OUTDATED,
+) -> tuple[Keeping, list[Addition]]:
+    """What stays of `blocks`, oldest first, within `room_tokens`, and what comes next.
+
+    Sentences that are `outdated` do not. The `opened` blocks, newer than all those, stay anyway;
+    of their long messages only the pieces that are worth it, but all that a user said.
+    """
+    groups = [
+        *(group_of(block, outdated) for block in blocks),
+        *(group_of(block, keeps_user=True) for block in opened),
+    ]
+    blocks = [*blocks, *opened]
+    worths = _worths(groups, outdated)
+    ranking = Ranking(groups, worths, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
+    keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
+    for at in range(len(blocks) - len(opened), len(blocks)):
+        step = Step(group=at, loose=())
+        keeping.add(_addition(blocks[at], groups[at], step, ranking))
+        ranking.take(step)
+    others: list[Addition] = []
+    for counts, share in ((is_talk, TALK_SHARE), (None, 1.0)):
+        others.clear()
+        left = int(room_tokens * share) - keeping.tokens
+        for step in ranking.steps(counts):
+            addition = _addition(blocks[step.group], groups[step.group], step, ranking)
+            taken = keeping.add(addition, left)
+            if taken is not None:
+                ranking.take(step)
+                left -= taken
+                continue
+            others.append(addition)
+            if len(others) >= MOST_OTHERS:
+                break
+    return keeping, others
+
+
+def group_of(
+    block: Block, outdated: Outdated = NONE_OUTDATED, *, keeps_user: bool = False
+) -> Group:
+    """A block taken apart: its calls and short messages stay with it, the rest may.
+
+    A message with a sentence that is `outdated` is no short one. With `keeps_user`, what a user
+    said stays too, however long.
+    """
+    long = {
+        row.seq
+        for row in block
+        if (row.sent_tokens > WHOLE_TOKENS or row.seq in outdated)
+        and not (keeps_user and row.message.role == "user")
+    }
+    units = [
+        unit
+        for row in block
+        for unit in split_message(
+            row.message, seq=row.seq, tokens=row.sent_tokens, is_whole=row.seq not in long
+        )
+    ]
+    loose = [at for at, unit in enumerate(units) if unit.seq in long and unit.kind != "call"]
+    taken = sum(units[at].tokens for at in loose)
+    return Group(
+        units=tuple(units),
+        loose=frozenset(loose),
+        tokens=sum(row.sent_tokens for row in block) - taken + FRAME_TOKENS * len(long),
+        gap_tokens=1,
+    )
+
+
+def _worths(groups: Sequence[Group], outdated: Outdated) -> list[list[Worth]]:
+    """What the units are worth: nothing where they say what no longer holds."""
+    worths = score_groups(groups)
+    for group, scored in zip(groups, worths, strict=True) if outdated else ():
+        for seq in {unit.seq for unit in group.units} & outdated.keys():
+            places = [at for at, unit in enumerate(group.units) if unit.seq == seq]
+            gone = outdated_units([group.units[at] for at in places], outdated[seq])
+            for place in gone:
+                scored[places[place]] = Worth(talk=0.0)
+    return worths
+
+
+def join_pieces(pieces: Pieces) -> str:
+    """The text of the pieces of one message, a mark for each gap."""
+    parts, run = [], ""
+    for piece in pieces:
+        if piece is not None:
+            run += piece
             continue
-        if sizes[at] <= left:
-            kept.append(at)
-            left -= sizes[at]
-        elif len(others) < MOST_OTHERS:
-            others.append(at)
-    return Chosen(kept=tuple(sorted(kept)), next_best=tuple(others))
+        if run.strip():
+            parts.append(run.strip())
+        run = ""
+        if parts[-1:] != [GAP]:
+            parts.append(GAP)
+    return " ".join([*parts, run.strip()] if run.strip() else parts)
 
 
-def _units(blocks: Sequence[Block]) -> tuple[list[Unit], list[int]]:
-    """The units of all blocks, and which block each belongs to."""
-    units: list[Unit] = []
-    owners: list[int] = []
-    for at, block in enumerate(blocks):
-        for row in block:
-            made = split_message(row.message, seq=row.seq, tokens=row.sent_tokens)
-            units += made
-            owners += [at] * len(made)
-    return units, owners
-
-
-def _values(
-    units: Sequence[Unit], owners: Sequence[int], worths: Sequence[Worth], count: int
-) -> list[float]:
-    """What each block is worth; a literal pays once in a block."""
-    values, seen = [0.0] * count, [set[str]() for _ in range(count)]
-    for owner, worth in zip(owners, worths, strict=True):
-        values[owner] += worth.talk
-        for literal, value in worth.literals:
-            if literal not in seen[owner]:
-                seen[owner].add(literal)
-                values[owner] += value
-    return values
+def _addition(block: Block, group: Group, step: Step, ranking: Ranking) -> Addition:
+    """The block with what is kept of it already and what the step adds."""
+    shown = {*step.loose, *(ranking.chosen[step.group] or ())}
+    pieces: dict[int, list[str | None]] = {}
+    for at in sorted(group.loose):
+        unit = group.units[at]
+        pieces.setdefault(unit.seq, []).append(unit.text if at in shown else None)
+    return Addition(
+        block=tuple(row.seq for row in block),
+        pieces={seq: tuple(found) for seq, found in pieces.items() if None in found},
+    )

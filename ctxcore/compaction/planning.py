@@ -6,27 +6,31 @@ sizes that the policy's triggers count; what a plan says of the input is in the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Choice, Uses, choose
-from ctxcore.compaction.drafting import Draft, Scope
-from ctxcore.compaction.keeping import choose_blocks
+from ctxcore.compaction.drafting import Block, Draft, Scope
+from ctxcore.compaction.keeping import Addition, Pieces, keep_blocks
 from ctxcore.compaction.measuring import Measure, input_size
+from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
 from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, Trigger
 from ctxcore.messages.values import text_chars
 from ctxcore.policy.values import StrategyName
+from ctxcore.tokens.counter import TokenCounter
 
 FoldAs = Literal["summary", "truncation"]
 
 EMERGENCY = "emergency truncation"
+LEAST_ROOM_RATIO = 0.25
+"""Of the protected tail: with less room for all that is covered, long newest messages give some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +52,11 @@ class CompactionPlan:
     reason: str = ""
     """Why it was chosen, where the policy chooses."""
     verbatim: tuple[int, ...] = ()
-    """Covered messages that stay as they are, by sequence number; whole blocks."""
-    next_best: tuple[tuple[int, ...], ...] = ()
-    """Blocks that stay too if the summary leaves room, the best first."""
+    """Covered messages that stay, by sequence number; whole blocks."""
+    pieces: Mapping[int, Pieces] | None = None
+    """Of those of which only pieces stay; None: they stay as they stand so far."""
+    next_best: tuple[Addition, ...] = ()
+    """What stays too if the summary leaves room, the best first."""
     competing: Competing | None = None
     """Which covered blocks stay is still to be decided, by `resolved`."""
     shorten: tuple[int, ...] = ()
@@ -73,10 +79,9 @@ class Competing:
     """Blocks that may stay though they are covered, by sequence numbers, and the room there is."""
 
     blocks: tuple[tuple[int, ...], ...]
-    sizes: tuple[int, ...]
+    opened: tuple[tuple[int, ...], ...] = ()
+    """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
     room_tokens: int
-    shorten: frozenset[int]
-    """Tool outputs among them that are shortened if they stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,28 +110,46 @@ def plan(
     return _Planner(view, call, active or NOTHING_COVERED, measured, trigger).plan(uses or Uses())
 
 
-def resolved(planned: CompactionPlan, view: HistoryView) -> CompactionPlan:
-    """`planned` with the covered blocks chosen that stay: those worth most per token.
+def resolved(
+    planned: CompactionPlan,
+    view: HistoryView,
+    counter: TokenCounter,
+    outdated: Outdated = NONE_OUTDATED,
+) -> CompactionPlan:
+    """`planned` with what stays of the covered blocks chosen: what is worth most per token.
+
+    Sentences that are `outdated` do not stay.
 
     It reads all of them, which planning does not: a second for ten thousand messages.
     """
     competing = planned.competing
     if competing is None:
         return planned
-    rows = {row.seq: row for row in view.get({seq for block in competing.blocks for seq in block})}
-    blocks = [[rows[seq] for seq in block] for block in competing.blocks]
-    chosen = choose_blocks(blocks, competing.sizes, competing.room_tokens)
-    verbatim = tuple(seq for at in chosen.kept for seq in competing.blocks[at])
+    blocks, opened = (_rows(view, seqs) for seqs in (competing.blocks, competing.opened))
+    keeping, others = keep_blocks(
+        blocks, competing.room_tokens, counter, opened=opened, outdated=outdated
+    )
+    uncovered = {seq for block in competing.opened for seq in block}
+    verbatim = tuple(seq for seq in keeping.seqs if seq not in uncovered)
     staying = set(verbatim)
     return replace(
         planned,
         verbatim=verbatim,
-        next_best=tuple(competing.blocks[at] for at in chosen.next_best),
+        pieces=keeping.pieces,
+        next_best=tuple(others),
         competing=None,
         keep=(*(seq - 1 for seq in verbatim), *planned.keep),
         fold=tuple(at for at in planned.fold if at + 1 not in staying),
-        shorten=(*(seq for seq in verbatim if seq in competing.shorten), *planned.shorten),
     )
+
+
+def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
+    rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
+    return [[rows[seq] for seq in block] for block in blocks]
+
+
+def _seqs(blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row.seq for row in block) for block in blocks)
 
 
 def new_session_plan(
@@ -150,6 +173,7 @@ def new_session_plan(
         keep=tuple(range(cut, view.count())),
         fold=tuple(seq - 1 for seq in fold),
         verbatim=(),
+        pieces=None,
         next_best=(),
         competing=None,
         shorten=(),
@@ -288,14 +312,17 @@ class _Planner:
         )
 
     def _competing(self, draft: Draft) -> Competing | None:
-        if draft.kept_room is None:
+        if not draft.chooses:
             return None
-        candidates = draft.scope.candidates(draft.cut)
+        room = draft.kept_room
+        opened: Sequence[Block] = ()
+        if room < draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO:
+            opened = draft.scope.blocks[draft.cut :]
+            room += draft.kept_tokens
         return Competing(
-            blocks=tuple(tuple(row.seq for row in block) for block in candidates),
-            sizes=draft.candidate_sizes,
-            room_tokens=draft.kept_room,
-            shorten=frozenset(draft.short_sizes),
+            blocks=_seqs(draft.scope.candidates(draft.cut)),
+            opened=_seqs(opened),
+            room_tokens=room,
         )
 
     def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:

@@ -21,14 +21,19 @@ def ledger_of(view: HistoryView) -> Ledger:
     return ledger
 
 
-def with_facts(view: HistoryView, call: Call, record: Compaction) -> Compaction:
+def ledger_for(view: HistoryView, call: Call) -> Ledger:
+    """The ledger of `view` where the policy carries facts, else an empty one: it takes reading."""
+    return ledger_of(view) if call.budget and call.budget.facts_tokens else Ledger()
+
+
+def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger) -> Compaction:
     """`record` with the facts of what it covers that nothing else in the context says verbatim."""
     budget = call.budget
     if budget is None or not budget.facts_tokens:
         return replace(record, facts="")
     frame = count_message(facts_message(replace(record, facts="")), call.counter)
     carried = carry(
-        live(ledger_of(view)),
+        live(ledger),
         max_tokens=budget.facts_tokens - frame,
         counter=call.counter,
         language=record.language,

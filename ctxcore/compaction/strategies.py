@@ -25,11 +25,8 @@ def fold_oldest(draft: Draft) -> Draft:
 
 def keep_by_worth(draft: Draft) -> Draft:
     """Folds all but the protected tail; what is worth most stays as far as the target allows."""
-    scope, cut = draft.scope, max(draft.cut, draft.scope.tail_start)
-    if not cut:
-        return draft
-    folded = replace(draft, cut=cut, kept_room=0)
-    return replace(folded, kept_room=scope.budget.target_tokens - folded.expected_tokens)
+    cut = max(draft.cut, draft.scope.tail_start)
+    return replace(draft, cut=cut, chooses=True) if cut else draft
 
 
 def fold_to_fit(draft: Draft) -> Draft:

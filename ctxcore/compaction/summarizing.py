@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import Call
@@ -12,6 +13,8 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, summary_limit
+from ctxcore.compaction.measuring import input_size
+from ctxcore.compaction.outdated import Outdated
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
@@ -35,12 +38,14 @@ class Summarizing:
         active: Compaction,
         summarizer: Summarizer,
         *,
+        outdated: Outdated,
         report: Callable[[SummaryUsage], None],
     ) -> None:
         self._view = view
         self._call = call
         self._active = active
         self._summarizer = summarizer
+        self._outdated = tuple(chain.from_iterable(outdated.values()))
         self._report = report
 
     def summarized(self, record: Compaction) -> Compaction:
@@ -66,6 +71,7 @@ class Summarizing:
             asked_chars=asked[0],
             max_chars=self._call.policy.summary_max_chars,
             dates=tuple(row.said_at for row in rows),
+            outdated=self._outdated,
             report=self._report,
         )
         so_far = self._call.counter.count(self._active.summary)
@@ -92,7 +98,16 @@ class Summarizing:
             limit = min(budget.summary_tokens, policy.summary_max_tokens)
             return limit if policy.lower_tokens is None else min(limit, self._below_lower(record))
         source = source_tokens + self._call.counter.count(self._active.summary)
-        return summary_limit(policy.summary_source_ratio, budget, source)
+        limit = summary_limit(policy.summary_source_ratio, budget, source)
+        return limit if policy.trigger_on == "history" else min(limit, self._room(record))
+
+    def _room(self, record: Compaction) -> int:
+        """What the target leaves for the words of a summary beside all that stays."""
+        call = self._call
+        assert call.budget is not None  # `for_trigger` gave it one
+        empty = replace(record, summary=".", facts="")
+        taken = input_size(self._view, call, empty) + call.budget.facts_tokens
+        return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - taken)
 
     def _below_lower(self, record: Compaction) -> int:
         """What the lower threshold leaves for the summary: with what stays it is below it."""

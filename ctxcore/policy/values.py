@@ -329,7 +329,7 @@ class Policy:
         recent = self._recent_limit(usable, history, target)
         summary = self._summary_limit(usable, history, target)
         if self.trigger_on == "input":  # more room goes to what is worth it, wherever it lies
-            recent = min(recent, budget.recent_tokens)
+            recent = min(recent, budget.recent_tokens, int(target * RETARGETED_RECENT_RATIO))
             summary = min(summary, budget.summary_tokens)
         return replace(budget, target_tokens=target, recent_tokens=recent, summary_tokens=summary)
 
@@ -339,6 +339,11 @@ class Policy:
         if self.summary_usable_ratio is None:
             return min(self.summary_max_tokens, target // 2)
         return min(int(usable * self.summary_usable_ratio), max(target // 4, 1))
+
+
+RETARGETED_RECENT_RATIO = 0.05
+"""Of a target that a caller names. LoCoMo keeps .22 of its evidence at 2,000 tokens and .92 at
+16,000 with it; .20 and .90 with a fifth."""
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:

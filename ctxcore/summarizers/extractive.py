@@ -1,4 +1,4 @@
-"""Owns the offline summarizer: it quotes the sentences that say the most per token.
+"""Owns the offline summarizer: it quotes what is worth most per token.
 
 No model, no data files, no randomness: the same request gives the same bytes in every process.
 The summary so far is read back sentence by sentence and competes again, so a summary of a summary
@@ -8,27 +8,26 @@ are numbered and dated. It cannot write third person or layers; there the lines 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from ctxcore.messages.values import Role
-from ctxcore.summarizers.candidates import Candidate, Source, make_candidates
 from ctxcore.summarizers.checks import cut_at_sentence
-from ctxcore.summarizers.lines import Line, parse_lines, render_lines
+from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
 from ctxcore.summarizers.protocol import Language, SummaryRequest
+from ctxcore.summarizers.quoting import Quotable, Source, is_rule, take_apart
 from ctxcore.summarizers.room import Room
-from ctxcore.summarizers.selection import LABEL_TOKENS, POINT_LABEL_TOKENS, Selection
 from ctxcore.summarizers.sources import source_lines
 from ctxcore.tokens.counter import TokenCounter
+from ctxcore.worth.ranking import Ranking, is_talk
+from ctxcore.worth.units import Unit
 
-OUTPUT_SHARE = 0.25  # of the budget that tool outputs and code may take while there is talk left
 STANDING_SHARE = 0.2  # people forgive a lost detail sooner than a broken rule
-STANDING = 1.2  # of what an earlier fold chose: it won against more than what is folded now
-ROLE_FACTOR: dict[Role | None, float] = {"user": 1.05, "tool": 0.7}
+TALK_SHARE = 0.25  # what is said goes first: outputs and code hold far more literals per token
+MOST_MISSES = 200  # so many that do not fit in a row, and the room is as good as full
 
 
 class ExtractiveSummarizer:
-    """Quotes sentences by information density, cues and novelty, in their original order."""
+    """Quotes what tells most, in its original order."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
@@ -46,102 +45,127 @@ class ExtractiveSummarizer:
         room = Room.of(request, self._counter)
         as_points = request.form == "dated_points"
         sources = _sources(request, as_points)
-        candidates, weights = make_candidates(sources)
         draft = _Draft(
             lines=[source.line for source in sources],
-            candidates=candidates,
+            quotables=take_apart(sources, room, request.language, as_points=as_points),
             language=request.language,
             as_points=as_points,
         )
-        label_tokens = POINT_LABEL_TOKENS if as_points else LABEL_TOKENS
-        output_units = _output_units(candidates, room)
-        selection = Selection(candidates, weights, room.size, label_tokens=label_tokens)
-        first = int(room.units * STANDING_SHARE)
-        selection.fill_standing(first)
-        selection.fill(room.units - first, output_tokens=output_units)
+        draft.fill(int(room.units * STANDING_SHARE), is_rule)
+        draft.fill_shares(room.units)
         # Sizes of parts do not add up to the size of the whole: what that left free is filled.
-        spare = room.units - room.size(draft.quote(selection.chosen))
-        if spare > 0:
-            selection.fill(spare, output_tokens=int(spare * OUTPUT_SHARE))
-        return _fitting(draft, selection.chosen, room) or self._best_piece(draft, weights, request)
+        draft.fill_shares(room.units + max(0, room.units - room.size(draft.quote())))
+        return _fitting(draft, room) or self._best_piece(draft, request)
 
-    def _best_piece(
-        self, draft: _Draft, weights: Mapping[str, float], request: SummaryRequest
-    ) -> str:
-        """The beginning of the sentences worth most, where none fit whole."""
-        if not draft.candidates:
+    def _best_piece(self, draft: _Draft, request: SummaryRequest) -> str:
+        """The beginning of what is worth most, where nothing fits whole."""
+        step = next(draft.ranking.steps(), None)
+        if step is None:
             return ""
-        best = max(
-            draft.candidates,
-            key=lambda one: (one.factor * sum(weights[t] for t in one.terms), -one.source),
-        )
-        label = draft.label(best.source)
-        spoken = self._cut(label + best.text, request)
-        return spoken if len(spoken) > len(label) else self._cut(best.text, request)
+        label = draft.label(step.group)
+        unit = draft.quotables[step.group].group.units[step.loose[0]]
+        spoken = self._cut(label + unit.text, request)
+        return spoken if len(spoken) > len(label) else self._cut(unit.text, request)
 
     def _cut(self, text: str, request: SummaryRequest) -> str:
         return cut_at_sentence(text, request.max_tokens, self._counter, max_chars=request.max_chars)
 
 
-def _output_units(candidates: Sequence[Candidate], room: Room) -> int:
-    """What machine output may take: its share, or all that the talk leaves free."""
-    share = int(room.units * OUTPUT_SHARE)
-    talk_units = 0
-    for candidate in candidates:
-        if not candidate.is_output:
-            talk_units += room.size(candidate.text)
-            if room.units - talk_units <= share:
-                return share
-    return room.units - talk_units
-
-
-def _fitting(draft: _Draft, chosen: Sequence[int], room: Room) -> str:
+def _fitting(draft: _Draft, room: Room) -> str:
     """The chosen as a text, without those chosen last where that is too long."""
-    kept = list(chosen)
-    while kept:
-        text = draft.quote(kept)
+    while draft.chosen:
+        text = draft.quote()
         over = room.size(text) - room.units
         if over <= 0:
             return text
-        while kept and over > 0:
-            over -= max(1, room.size(draft.candidates[kept.pop()].text))
+        while draft.chosen and over > 0:
+            over -= max(1, draft.drop_last())
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Draft:
-    """What may be quoted in one request, and in whose words it is introduced."""
+    """What may be quoted in one request, what is so far, and in whose words it is introduced."""
 
     lines: Sequence[Line]
-    candidates: Sequence[Candidate]
+    quotables: Sequence[Quotable]
     language: Language
     as_points: bool
+    ranking: Ranking = field(init=False)
+    chosen: list[tuple[int, int]] = field(default_factory=list)
+    """Sources and their units, in the order they were chosen."""
+    tokens: int = 0
+    """What they take, more or less."""
+
+    def __post_init__(self) -> None:
+        groups = [one.group for one in self.quotables]
+        self.ranking = Ranking(groups, [one.worths for one in self.quotables])
+
+    def fill(self, most_tokens: int, counts: Callable[[Unit], bool] | None = None) -> None:
+        """Chooses until all takes so much; with `counts`, only for the worth of such units."""
+        misses = 0
+        for step in self.ranking.steps(counts):
+            group = self.quotables[step.group].group
+            opens = self.ranking.chosen[step.group] is None
+            cost = sum(group.units[unit].tokens + group.gap_tokens for unit in step.loose)
+            cost += group.tokens if opens else 0
+            if self.tokens + cost > most_tokens:
+                misses += 1
+                if misses >= MOST_MISSES:
+                    return
+                continue
+            misses = 0
+            self.ranking.take(step)
+            self.tokens += cost
+            self.chosen += [(step.group, unit) for unit in step.loose]
+
+    def fill_shares(self, most_tokens: int) -> None:
+        """Chooses until all takes so much, talk up to its share first."""
+        self.fill(int(most_tokens * TALK_SHARE), is_talk)
+        self.fill(most_tokens)
+
+    def drop_last(self) -> int:
+        """Takes back what was chosen last; what that takes."""
+        source, unit = self.chosen.pop()
+        return self.quotables[source].group.units[unit].tokens
 
     def label(self, source: int) -> str:
         """What a summary of that source's line alone starts with."""
         return self.lines[source].label(self.language, 1 if self.as_points else None)
 
-    def quote(self, chosen: Sequence[int]) -> str:
-        """The chosen candidates as lines, in their original order."""
+    def quote(self) -> str:
+        """The chosen as lines, in their original order."""
         places: dict[int, list[int]] = {}
-        for at in chosen:
-            places.setdefault(self.candidates[at].source, []).extend(self.candidates[at].places)
+        for source, unit in self.chosen:
+            places.setdefault(source, []).extend(self.quotables[source].places[unit])
         quoted = [(self.lines[at], sorted(places[at])) for at in sorted(places)]
         return render_lines(quoted, language=self.language, as_points=self.as_points)
 
 
 def _sources(request: SummaryRequest, as_points: bool) -> list[Source]:
     previous = [
-        _source(line, is_output=line.speaker.role == "tool", is_quoted=True)
+        Source(line=line, is_output=line.speaker.role == "tool", is_quoted=True)
         for line in parse_lines(request.previous, as_points=as_points)
     ]
     folded = [
-        _source(line, is_output=is_output, is_quoted=False)
+        Source(line=line, is_output=is_output)
         for line, is_output in source_lines(request.messages, request.dates if as_points else ())
     ]
-    return previous + folded
+    if not request.outdated:
+        return previous + folded
+    held = (_without(source, request.outdated) for source in previous + folded)
+    return [source for source in held if source.line.spans]
 
 
-def _source(line: Line, *, is_output: bool, is_quoted: bool) -> Source:
-    factor = ROLE_FACTOR.get(line.speaker.role, 1.0) * (STANDING if is_quoted else 1.0)
-    return Source(line=line, factor=factor, is_quoted=is_quoted, is_output=is_output)
+def _without(source: Source, outdated: Sequence[str]) -> Source:
+    """`source` with a mark instead of each sentence that was taken back."""
+    spans = [
+        LEFT_OUT
+        if any(sentence in span.text or span.text in sentence for sentence in outdated)
+        else span
+        for span in source.line.spans
+    ]
+    if spans == list(source.line.spans):
+        return source
+    said = tuple(spans) if any(span != LEFT_OUT for span in spans) else ()
+    return replace(source, line=replace(source.line, spans=said))

@@ -60,6 +60,8 @@ class SummaryRequest:
     """Hard limit of the result in characters; None: tokens alone limit it."""
     dates: tuple[datetime | None, ...] = ()
     """When each of `messages` was said, where it is known; empty where nothing is."""
+    outdated: tuple[str, ...] = ()
+    """Sentences in `messages` or `previous` that were taken back: who quotes leaves them out."""
     report: Callable[[SummaryUsage], None] = field(default=_unreported, repr=False, compare=False)
     """Told of every request that was sent to a model, as soon as it is over."""
 

@@ -1,4 +1,4 @@
-"""Owns what of each message may be quoted: talk whole, tool outputs and code by telling lines only.
+"""Owns what of each message may be quoted: talk whole, of tool outputs and code the telling lines.
 
 Thinking is never quoted (`Message.text` leaves it out); media stand as their labels.
 """
@@ -16,9 +16,10 @@ from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.summarizers.lines import Line, Speaker
 from ctxcore.summarizers.sentences import MAX_SENTENCE_CHARS, Span, split_sentences
 
-TELLING_LINES = 4  # of one tool output; the outcome, the error and where it is seldom take more
-TELLING_CODE_LINES = 2  # of one code block: what it is, seldom how
+TELLING_LINES = 100  # of one tool output that may be quoted; a log has thousands
+TELLING_CODE_LINES = 8  # of one code block: what it is, seldom how
 OUTPUT_LINE_CHARS = 200
+CUE_WORTH = 0.1  # of each sign that a line tells how it went, beside 1 for a literal
 OUTPUT_CHARS_READ = 100_000  # from each end of a tool output
 ARGUMENT_CHARS = 80  # of one argument of a tool call: a path or an id, not a file's content
 SHORT_OUTPUT_CHARS = 160  # a tool output this short is telling as a whole
@@ -102,6 +103,11 @@ def telling_spans(output: str) -> list[Span]:
             output = output[:OUTPUT_CHARS_READ] + "\n" + output[-OUTPUT_CHARS_READ:]
         records = output.splitlines()
     return _pick_lines(records, _CUES, TELLING_LINES)
+
+
+def cue_worth(line: str) -> float:
+    """What a line of machine output is worth for telling how it went, beside its literals."""
+    return CUE_WORTH * sum(value for cue, value in _CUES[:2] if cue.search(line))
 
 
 def _pick_lines(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ctxcore.worth.units import Unit
@@ -21,7 +22,9 @@ SAID_BY_ASSISTANT = 0.5
 AGE = 0.2
 AGE_TOKENS = 500
 PATH = 1.5
-NUMBER = -0.7  # a bare number: an amount, a line, a size
+FEW = 20  # literals in a message; of a log's hundreds each is less likely to be needed
+CROWDED = 0.5
+NUMBER = -1.2  # a bare number: an amount, a line, a size
 
 _RUN = re.compile(r"[A-Za-z0-9_~./@#+-][A-Za-z0-9_./@:#+~-]*")
 _EDGES = ".:,#+-~"
@@ -39,6 +42,8 @@ class _Use:
     last_end: int = 0
     by_user: bool = False
     by_assistant: bool = False
+    share: float = 0.0
+    """Of the attention of the message that names it among the fewest others."""
 
 
 def read_literals(units: Sequence[Unit]) -> list[tuple[str, ...]]:
@@ -65,15 +70,26 @@ def _literal(run: str) -> str | None:
     return word if is_code or "." in word or _CAMEL.search(word) else None
 
 
-def weigh_literals(units: Sequence[Unit], literals: Sequence[Iterable[str]]) -> dict[str, float]:
+def weigh_literals(units: Sequence[Unit], literals: Sequence[Collection[str]]) -> dict[str, float]:
     """What each literal is worth: 1 for one seen once, just now, in a tool's output."""
     uses: dict[str, _Use] = {}
     end = 0
+    shares = _shares(units, literals)
     for unit, found in zip(units, literals, strict=True):
         end += unit.tokens
         for literal in found:
-            _note(uses.setdefault(literal, _Use()), unit, end)
+            use = uses.setdefault(literal, _Use())
+            _note(use, unit, end)
+            use.share = max(use.share, shares[unit.seq])
     return {literal: _value(literal, use, end) for literal, use in uses.items()}
+
+
+def _shares(units: Sequence[Unit], literals: Sequence[Collection[str]]) -> dict[int, float]:
+    """By message: how much one of its literals is worth beside the only one of a message."""
+    counts: Counter[int] = Counter()
+    for unit, found in zip(units, literals, strict=True):
+        counts[unit.seq] += len(found)
+    return {seq: min(1.0, FEW / max(1, count)) ** CROWDED for seq, count in counts.items()}
 
 
 def _note(use: _Use, unit: Unit, end: int) -> None:
@@ -95,4 +111,4 @@ def _value(literal: str, use: _Use, end: int) -> float:
         signs += PATH
     if _NUMBER.fullmatch(literal):
         signs += NUMBER
-    return math.exp(signs)
+    return use.share * math.exp(signs)

@@ -19,7 +19,7 @@ WHOLE_TOKENS = 120
 """A message up to this stays whole: dropping the weaker sentences of LoCoMo's messages of 35 tokens
 loses .04 of the answers' words and more, at any budget."""
 TALK_CHARS = 280  # about two sentences
-OUTPUT_CHARS = 120  # tau-bench: .88 of the next call's values at a quarter, against .79 with 240
+OUTPUT_CHARS = 80  # tau-bench: .78 of the next call's values at a quarter, .76 with 120
 
 _SEPARATORS = tuple(
     re.compile(pattern)
@@ -51,12 +51,15 @@ class Unit:
 
 
 def split_message(
-    message: Message, *, seq: int, tokens: int, whole_tokens: int = WHOLE_TOKENS
+    message: Message, *, seq: int, tokens: int, is_whole: bool | None = None
 ) -> list[Unit]:
-    """The units of `message`, whose tokens are `tokens`; one for each call, none if it is empty."""
+    """The units of `message`, whose tokens are `tokens`; one for each call, none if it is empty.
+
+    With `is_whole` its text is one unit, or not, however long it is.
+    """
     texts: list[tuple[UnitKind, str]] = []
     kind: UnitKind = "output" if message.is_tool_result else "talk"
-    whole = tokens <= whole_tokens
+    whole = tokens <= WHOLE_TOKENS if is_whole is None else is_whole
     if text := message.text:
         chars = OUTPUT_CHARS if kind == "output" else TALK_CHARS
         texts += [(kind, piece) for piece in ([text] if whole else _pieces(text, chars))]

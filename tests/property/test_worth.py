@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.messages.values import Role, text_message
-from ctxcore.worth.choosing import choose_units, rank_units
+from ctxcore.worth.ranking import Group, Ranking, Step
 from ctxcore.worth.scoring import score_units
 from ctxcore.worth.units import Unit, UnitKind, split_message
 
@@ -49,37 +49,45 @@ def test_every_unit_has_a_finite_worth_of_at_least_nothing(units: list[Unit]) ->
     assert all(worth.talk >= 0 and math.isfinite(worth.total) for worth in worths)
 
 
-@given(units=UNITS)
-def test_every_unit_has_one_rank(units: list[Unit]) -> None:
-    assert sorted(rank_units(units, score_units(units))) == list(range(len(units)))
+GROUPS = st.lists(
+    st.builds(
+        lambda units, loose, tokens: Group(
+            units=tuple(units),
+            loose=frozenset(at for at in loose if at < len(units)),
+            tokens=tokens,
+            gap_tokens=1,
+        ),
+        units=UNITS,
+        loose=st.sets(st.integers(0, 11)),
+        tokens=st.integers(0, 60),
+    ),
+    max_size=6,
+)
 
 
-@given(units=UNITS, budget=st.integers(0, 400), more=st.integers(0, 100))
-def test_a_larger_budget_keeps_what_a_smaller_one_keeps(
-    units: list[Unit], budget: int, more: int
-) -> None:
-    worths = score_units(units)
+@given(groups=GROUPS)
+def test_every_unit_that_may_be_left_out_comes_at_most_once(groups: list[Group]) -> None:
+    ranking = Ranking(groups)
+    seen: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for step in ranking.steps():
+        if ranking.chosen[step.group] is None:
+            opened.append(step.group)
+        ranking.take(step)
+        seen += [(step.group, unit) for unit in step.loose]
 
-    small = choose_units(units, worths, budget)
-    large = choose_units(units, worths, budget + more)
-
-    assert set(small) <= set(large)
-
-
-@given(units=UNITS, budget=st.integers(0, 400), fill=st.booleans())
-def test_what_is_kept_is_within_the_budget_and_in_order(
-    units: list[Unit], budget: int, fill: bool
-) -> None:
-    kept = choose_units(units, score_units(units), budget, fill=fill)
-
-    assert sum(units[at].tokens for at in kept) <= budget
-    assert kept == sorted(set(kept))
+    assert len(seen) == len(set(seen))
+    assert len(opened) == len(set(opened))
+    assert all(unit in groups[at].loose for at, unit in seen)
 
 
-@given(units=UNITS, budget=st.integers(0, 400))
-def test_filling_never_keeps_less(units: list[Unit], budget: int) -> None:
-    worths = score_units(units)
+@given(groups=GROUPS, most=st.integers(0, 80))
+def test_the_same_groups_come_in_the_same_order(groups: list[Group], most: int) -> None:
+    def steps() -> list[Step]:
+        ranking, taken = Ranking(groups, most_tokens=most), []
+        for step in ranking.steps():
+            ranking.take(step)
+            taken.append(step)
+        return taken
 
-    assert set(choose_units(units, worths, budget)) <= set(
-        choose_units(units, worths, budget, fill=True)
-    )
+    assert steps() == steps()

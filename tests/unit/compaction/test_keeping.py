@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ctxcore.assembly.history import ListHistory
+from ctxcore.assembly.history import Counted, ListHistory
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.keeping import choose_blocks
+from ctxcore.compaction.keeping import join_pieces, keep_blocks
 from ctxcore.messages.values import Message, Role, text_message
 from ctxcore.policy.values import Policy
 from tests.words import Words
@@ -18,26 +18,70 @@ def _talk(*texts: str) -> list[Message]:
     return [text_message(roles[at % 2], text) for at, text in enumerate(texts)]
 
 
-def _blocks(messages: list[Message]) -> list[list[object]]:
+def _rows(messages: list[Message]) -> list[list[Counted]]:
     view = ListHistory(messages, Words())
     return [[row] for row in view.get(range(1, view.count() + 1))]
 
 
 def test_what_tells_most_stays_within_the_room() -> None:
-    blocks = _blocks(_talk(CHAT, TOLD, CHAT, CHAT))
+    blocks = _rows(_talk(CHAT, TOLD, CHAT, CHAT))
+    size = blocks[1][0].sent_tokens
 
-    chosen = choose_blocks(blocks, [20] * 4, 80)  # type: ignore[arg-type]  # rows in lists
+    keeping, others = keep_blocks(blocks, 4 * size, Words())
 
-    assert 1 in chosen.kept
-    assert choose_blocks(blocks, [20] * 4, 0).kept == ()  # type: ignore[arg-type]  # the same
+    assert 2 in keeping.seqs
+    assert keeping.tokens <= 4 * size
+    assert all(2 not in addition.block for addition in others)
+    assert keep_blocks(blocks, 0, Words())[0].seqs == ()
 
 
 def test_a_block_of_more_than_a_quarter_of_the_room_does_not_stay() -> None:
-    blocks = _blocks(_talk(TOLD, CHAT))
+    blocks = _rows(_talk(" ".join([TOLD] * 4), CHAT))
 
-    chosen = choose_blocks(blocks, [50, 5], 100)  # type: ignore[arg-type]  # rows in lists
+    keeping, others = keep_blocks(blocks, 3 * blocks[0][0].sent_tokens, Words())
 
-    assert 0 not in (*chosen.kept, *chosen.next_best)
+    assert blocks[0][0].sent_tokens > 64
+    assert 1 not in keeping.seqs
+    assert all(1 not in addition.block for addition in others)
+
+
+def test_of_a_long_message_the_pieces_that_tell_stay_with_marks_of_what_is_gone() -> None:
+    long = " ".join([CHAT] * 8 + [TOLD] + [CHAT] * 8)
+    blocks = _rows(_talk(long, CHAT))
+
+    keeping, _ = keep_blocks(blocks, 260, Words())
+    text = join_pieces(keeping.pieces[1])
+
+    assert "ORD-77120" in text
+    assert "…" in text
+    assert keeping.sizes[1] < blocks[0][0].sent_tokens
+    assert keeping.tokens <= 260
+
+
+def test_a_newest_block_that_leaves_no_room_is_opened() -> None:
+    output = text_message("assistant", " ".join([CHAT] * 20 + [TOLD]))
+    blocks = _rows([text_message("user", TOLD), output])
+
+    keeping, _ = keep_blocks(blocks[:1], 200, Words(), opened=blocks[1:])
+
+    assert set(keeping.seqs) == {1, 2}
+    assert keeping.tokens <= 200
+    assert "ORD-77120" in join_pieces(keeping.pieces[2]) or 2 not in keeping.pieces
+
+
+def test_a_sentence_that_no_longer_holds_does_not_stay() -> None:
+    rule = "Never quote prices in dollars."
+    blocks = _rows(_talk(f"{TOLD} {rule} {TOLD.replace('ORD', 'INV')}", CHAT))
+
+    keeping, _ = keep_blocks(blocks, 1_000, Words(), outdated={1: (rule,)})
+
+    assert rule not in join_pieces(keeping.pieces.get(1, ()))
+
+
+def test_joined_pieces_are_the_message_without_what_is_gone() -> None:
+    assert join_pieces(("One. ", None, None, "Four. ", "Five.")) == "One. … Four. Five."
+    assert join_pieces((None, "Two.", None)) == "… Two. …"
+    assert join_pieces(("One. ", "Two.")) == "One. Two."
 
 
 def _long(first: str, *, turns: int = 40) -> list[Message]:

@@ -37,10 +37,12 @@ def test_the_oldest_blocks_fold_until_the_target() -> None:
 
 
 def test_the_protected_tail_may_not_be_folded() -> None:
-    plan = planned(remarks(10), Policy(target_ratio=0.40), 1_000, target_tokens=10)
+    assert planned(remarks(10), Policy(recent_min_tokens=200), 1_000).keep[-2:] == (8, 9)
 
-    assert plan.keep == (9,)  # target // 2 protects nothing; the newest block always stays
-    assert planned(remarks(10), Policy(), 1_000, target_tokens=450).keep[-2:] == (8, 9)
+
+def test_a_target_that_a_caller_names_protects_the_newest_block_alone() -> None:
+    assert planned(remarks(10), Policy(), 1_000, target_tokens=450).keep[-1:] == (9,)
+    assert planned(remarks(10), Policy(), 1_000, target_tokens=10).keep == (9,)
 
 
 def outputs(count: int, lines: int) -> list[Message]:

@@ -166,8 +166,22 @@ def test_long_tool_outputs_do_not_drown_the_talk() -> None:
 
     summary = summarize(*outputs, *talk, max_tokens=200)
 
-    quoted = sum(len(line) for line in summary.splitlines() if line.startswith("tool serve: "))
-    assert 0 < quoted <= 0.3 * len(summary)
+    said = sum(len(line) for line in summary.splitlines() if line.startswith("user: "))
+    assert 0.2 * len(summary) <= said < len(summary)
+
+
+def test_what_was_taken_back_is_not_quoted_again() -> None:
+    said = user("The office is in Turku. Never use tables. Invoices go to Lena Okafor.")
+    request = SummaryRequest(
+        messages=(said,),
+        previous="user: Never use tables.",
+        max_tokens=500,
+        outdated=("Never use tables.",),
+    )
+
+    summary = ExtractiveSummarizer(Quarters()).summarize(request)
+
+    assert summary == "user: The office is in Turku. … Invoices go to Lena Okafor."
 
 
 def test_a_tool_output_is_quoted_by_its_telling_lines() -> None:

@@ -1,23 +1,18 @@
-"""The parts of the offline summarizer: languages, sentences, terms, cues and lines."""
+"""The parts of the offline summarizer: languages, sentences, standing rules and lines."""
 
 from __future__ import annotations
 
 import pytest
 
 from ctxcore.messages.values import text_message, tool_result
-from ctxcore.summarizers.cues import cue_factor
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.lines import parse_lines, render_lines
 from ctxcore.summarizers.sentences import MAX_SENTENCE_CHARS, split_sentences
-from ctxcore.summarizers.terms import TermReader, weigh
+from ctxcore.summarizers.standing import is_standing
 
 
 def sentences(text: str) -> list[str]:
     return [span.text for span in split_sentences(text)]
-
-
-def terms_of(text: str) -> tuple[str, ...]:
-    return TermReader().terms_of(text)
 
 
 @pytest.mark.parametrize(
@@ -62,42 +57,16 @@ def test_an_endless_sentence_is_split_at_a_clause() -> None:
     assert all(piece.endswith(",") for piece in pieces)
 
 
-def test_identifiers_count_whole_and_in_parts() -> None:
-    assert terms_of("parseConfig in src/app_main.py") == (
-        "parseconfig",
-        "parse",
-        "config",
-        "src/app_main.py",
-        "src",
-        "app",
-        "main",
-        "py",
-    )
-
-
-def test_chinese_is_read_in_overlapping_pairs_without_grammar() -> None:
-    assert terms_of("我们的故宫门票") == ("的故", "故宫", "宫门", "门票")
-
-
-def test_small_talk_has_no_terms() -> None:
-    assert terms_of("Well, okay, that's really great!") == ()
-
-
-def test_a_rare_term_weighs_more_than_a_frequent_one() -> None:
-    weights = weigh([("turbine", "report"), ("report",), ("report",)])
-
-    assert weights["turbine"] > weights["report"]
-
-
-def test_instructions_count_from_a_user_but_not_from_an_assistant() -> None:
+def test_instructions_stand_from_a_user_but_not_from_an_assistant() -> None:
     rule = "Never use tabs."
 
-    assert cue_factor(rule, "user") > cue_factor(rule, "assistant")
+    assert is_standing(rule, "user")
+    assert not is_standing(rule, "assistant")
 
 
 def test_telling_is_not_instructing() -> None:
-    assert cue_factor("It was never used", "user") == 1.0
-    assert cue_factor("他是一个特别的人", "user") == 1.0
+    assert not is_standing("It was never used", "user")
+    assert not is_standing("他是一个特别的人", "user")
 
 
 def test_lines_are_read_back_as_they_were_written() -> None:
