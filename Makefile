@@ -42,6 +42,7 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.event_loop
 	$(BIN)/python -m benchmarks.first_paint
+	$(BIN)/python -m benchmarks.fidelity
 
 accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept

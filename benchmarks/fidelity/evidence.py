@@ -1,0 +1,140 @@
+"""Measure 1: how much of the annotated evidence survives a fold, at four budgets.
+
+`ev` is the share of a question's evidence messages that are there word for word, `part` the share
+of their text that is there in whole sentences, `ans` the share of the answer's content words. A
+conversation counts at the budgets that it exceeds. The question itself is not known to the fold.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from statistics import fmean
+
+from benchmarks.fidelity.methods import Method, is_over
+from benchmarks.fidelity.progress import sampled, tell
+from benchmarks.fidelity.said import Said
+from benchmarks.fidelity.tables import Column, Table
+from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
+from ctxcore import BudgetError, CompactionState, Policy, compact
+
+BUDGETS = (2_000, 4_000, 8_000, 16_000)
+FEED = 20  # messages between two compactions of the same conversation
+OVER = "over"  # the share of folds that are above the budget, or where nothing could be sent
+TIMED_MESSAGES, TIMED_BUDGET = 10_000, 8_000
+
+
+def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Iterator[Table]:
+    """A table for each file with evidence; then repeated compaction, and the time of a fold."""
+    asked = [talk for talk in talks if _asked(talk) and talk.total_tokens > BUDGETS[0]]
+    for file, found in groupby(asked, key=lambda talk: talk.file):
+        yield _of_file(file, sampled(list(found), limit), methods)
+    yield _repeated(asked, [method for method in methods if method.is_ours], limit)
+    yield _timed(talks, [method for method in methods if not method.is_slow])
+
+
+def _asked(talk: Talk) -> list[Question]:
+    return [question for question in talk.questions if question.evidence]
+
+
+def _of_file(file: str, talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
+    columns = [Column(name=f"{k} {b // 1000}k") for b in BUDGETS for k in ("ev", "part", "ans")]
+    columns.append(Column(name=OVER, best="none"))
+    table = Table(title=f"1 · Evidence recall: {file}", columns=columns, harms=[OVER])
+    table.notes.append(_sizes(talks))
+    for talk in talks:
+        for budget in (b for b in BUDGETS if b < talk.total_tokens):
+            for method in methods:
+                tell(f"evidence: {talk.id} {budget} {method.name}")
+                folded = method.fold(talk, budget)
+                _add(table, method, budget, talk, Said(folded or ()))
+                table.add(method, OVER, [float(is_over(folded, budget))])
+    return table
+
+
+def _sizes(talks: Sequence[Talk]) -> str:
+    longer = [f"{sum(t.total_tokens > b for t in talks)} over {b // 1000}k" for b in BUDGETS]
+    questions = sum(len(_asked(talk)) for talk in talks)
+    tokens = fmean(talk.total_tokens for talk in talks)
+    return (
+        f"{len(talks)} conversations of {tokens:,.0f} tokens, {questions} questions with evidence; "
+        f"{', '.join(longer)}"
+    )
+
+
+def _add(table: Table, method: Method, budget: int, talk: Talk, said: Said) -> None:
+    texts = {at: words_of(talk.messages[at]) for q in _asked(talk) for at in q.evidence}
+    whole = {at: said.has(text) for at, text in texts.items()}
+    parts = {at: said.share_of_sentences(text) for at, text in texts.items()}
+    label = f"{budget // 1000}k"
+    for question in _asked(talk):
+        table.add(method, f"ev {label}", [fmean(whole[at] for at in question.evidence)])
+        table.add(method, f"part {label}", [fmean(parts[at] for at in question.evidence)])
+        share = said.share_of_words(question.answer)
+        table.add(method, f"ans {label}", [] if share is None else [share])
+
+
+def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Table:
+    """Evidence after one fold of everything, and after a fold of a fold every FEED messages."""
+    budgets = BUDGETS[1:3]
+    columns = [Column(name=f"{k} {b // 1000}k") for b in budgets for k in ("once", "fed")]
+    table = Table(title="1 · Evidence (`ev`) after a compaction of compactions", columns=columns)
+    talks = sampled([talk for talk in talks if talk.total_tokens > 2 * budgets[0]], min(limit, 3))
+    table.notes.append(f"{FEED} messages at a time: {', '.join(talk.id for talk in talks)}")
+    for talk in talks:
+        for budget in (b for b in budgets if b < talk.total_tokens):
+            for method in methods:
+                tell(f"compaction of compactions: {talk.id} {budget} {method.name}")
+                once = Said(method.fold(talk, budget) or ())
+                fed = _fed(talk, Policy.preset(method.name), budget)
+                table.add(method, f"once {budget // 1000}k", _kept(talk, once))
+                table.add(method, f"fed {budget // 1000}k", _kept(talk, fed))
+    return table
+
+
+def _kept(talk: Talk, said: Said) -> list[float]:
+    return [
+        fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
+        for question in _asked(talk)
+    ]
+
+
+def _fed(talk: Talk, policy: Policy, budget: int) -> Said:
+    state: CompactionState | None = None
+    said = Said(())
+    ends = [*range(FEED, len(talk.messages), FEED), len(talk.messages)]
+    for end in ends:
+        if sum(talk.tokens[:end]) <= budget:
+            continue
+        try:
+            result = compact(
+                talk.messages[:end],
+                policy=policy,
+                max_tokens=budget,
+                target_tokens=budget,
+                model=MODEL,
+                state=state,
+                force=True,
+            )
+        except BudgetError:
+            return Said(())
+        state, said = result.state, Said(result.context.messages)
+    return said
+
+
+def _timed(talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
+    table = Table(
+        title=f"1 · One fold of {TIMED_MESSAGES:,} messages to {TIMED_BUDGET:,} tokens",
+        columns=[Column(name="seconds", best="low", digits=2)],
+    )
+    spoken = [m for talk in talks for m in talk.messages if m["role"] in ("user", "assistant")]
+    plain = [m for m in spoken if isinstance(m.get("content"), str) and not m.get("tool_calls")]
+    copies = -(-TIMED_MESSAGES // len(plain))
+    long = talk_of((plain * copies)[:TIMED_MESSAGES], id="timed")
+    for method in methods:
+        tell(f"time of a fold: {method.name}")
+        begun = time.perf_counter()
+        method.fold(long, TIMED_BUDGET)
+        table.add(method, "seconds", [time.perf_counter() - begun])
+    return table
