@@ -126,7 +126,7 @@ def _fed(talk: Talk, policy: Policy, budget: int) -> Said:
 def _timed(talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
     table = Table(
         title=f"1 · One fold of {TIMED_MESSAGES:,} messages to {TIMED_BUDGET:,} tokens",
-        columns=[Column(name="seconds", best="low", digits=2)],
+        columns=[Column(name="seconds", best="none", digits=2)],
     )
     spoken = [m for talk in talks for m in talk.messages if m["role"] in ("user", "assistant")]
     plain = [m for m in spoken if isinstance(m.get("content"), str) and not m.get("tool_calls")]

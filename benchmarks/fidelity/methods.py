@@ -52,6 +52,7 @@ def plain_methods() -> list[Method]:
     """Windows and rankings that anybody writes in an afternoon."""
     return [
         Method(name="last N messages", fold=_last),
+        Method(name="last N blocks, legal", fold=_last_blocks),
         Method(name="head + tail", fold=_head_and_tail),
         Method(name="random", fold=_random),
         Method(name="rare words per token", fold=_dense),
@@ -101,6 +102,22 @@ def _compacted(policy: Policy, talk: Talk, budget_tokens: int) -> Folded:
 
 def _last(talk: Talk, budget_tokens: int) -> Folded:
     return chosen(talk, range(len(talk.messages) - 1, -1, -1), budget_tokens, stops=True)
+
+
+def _last_blocks(talk: Talk, budget_tokens: int) -> Folded:
+    """The newest whole blocks, and before them a user message to begin with."""
+    starts = [at for at, message in enumerate(talk.messages) if message["role"] != "tool"]
+    asked = [at for at in starts if talk.messages[at]["role"] == "user"]
+    room = budget_tokens - talk.system_tokens - _FRAME_TOKENS
+    best: list[int] = []
+    for start in reversed(starts):
+        own = [at for at in range(start, len(talk.messages)) if at not in talk.system]
+        if own and own[0] not in asked:
+            own[:0] = [at for at in asked if at < own[0]][-1:]
+        if sum(talk.tokens[at] for at in own) > room:
+            break
+        best = own
+    return [talk.messages[at] for at in (*talk.system, *best)]
 
 
 def _head_and_tail(talk: Talk, budget_tokens: int) -> Folded:

@@ -16,21 +16,30 @@ from benchmarks.fidelity.said import Said
 from benchmarks.fidelity.tables import Column, Table
 from benchmarks.fidelity.talks import Talk, call_values
 from ctxcore import lint
-from ctxcore.assembly.legality import PROVIDERS, Provider
+from ctxcore.assembly.legality import PROVIDERS
 from ctxcore.messages.values import JsonObject
 
 SHARES = (0.25, 0.50)
 CALLS_PER_LIMIT = 40
+OWN_TABLE = 20  # calls from which on a file has a table of its own
 FEWEST, MOST = 500, 32_000  # tokens before the call, system prompt left out
 
 Place = tuple[Talk, int]
 
 
 def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Iterator[Table]:
-    """A table for each file whose conversations call tools."""
+    """A table for each file with enough calls, and one for the others together."""
     places = [(talk, at) for talk in talks for at in _calls(talk)]
-    for file, found in groupby(places, key=lambda place: place[0].file):
-        yield _of_file(file, list(found), methods, limit * CALLS_PER_LIMIT)
+    others: list[Place] = []
+    for file, group in groupby(places, key=lambda place: place[0].file):
+        found = list(group)
+        if len(found) >= OWN_TABLE:
+            yield _of_file(file, found, methods, limit * CALLS_PER_LIMIT)
+        else:
+            others += found
+    if others:
+        files = ", ".join(dict.fromkeys(talk.file for talk, _ in others))
+        yield _of_file(files, others, methods, limit * CALLS_PER_LIMIT)
 
 
 def _calls(talk: Talk) -> list[int]:
@@ -58,7 +67,7 @@ def _of_file(file: str, places: list[Place], methods: Sequence[Method], most: in
     columns = [
         Column(name=f"{kind} {name}", best="high" if kind == "kept" else "none")
         for name in names
-        for kind in ("kept", "bad", "anth", "over")
+        for kind in ("kept", "bad", "over")
     ]
     harms = [column.name for column in columns if column.best == "none"]
     table = Table(title=f"3 · The next real call: {file}", columns=columns, harms=harms)
@@ -66,8 +75,8 @@ def _of_file(file: str, places: list[Place], methods: Sequence[Method], most: in
     table.notes += [
         f"{len(taken)} of {len(places)} messages with calls, each folded to a share of the tokens "
         "before it; system prompts outside the share",
-        "kept: argument values still there; bad: refused by any provider, anth: by Anthropic; "
-        "over: more than 1 % above the budget, or nothing could be sent",
+        "kept: argument values still there; bad: refused by OpenAI, Anthropic, "
+        "Gemini or Bedrock; over: more than 1 % above the budget, or nothing could be sent",
     ]
     for done, (talk, at) in enumerate(taken):
         tell(f"next call: {file} {done + 1} of {len(taken)}")
@@ -86,13 +95,12 @@ def _add(
     folded = method.fold(before, budget)
     said = Said(_spoken(folded or ()))
     table.add(method, f"kept {name}", [float(said.has_value(value)) for value in values])
-    table.add(method, f"bad {name}", [float(_is_refused(folded, PROVIDERS))])
-    table.add(method, f"anth {name}", [float(_is_refused(folded, ("anthropic",)))])
+    table.add(method, f"bad {name}", [float(_is_refused(folded))])
     table.add(method, f"over {name}", [float(is_over(folded, budget))])
 
 
-def _is_refused(folded: Folded, providers: Sequence[Provider]) -> bool:
-    """Whether one of `providers` would not take it; one with nothing said is never taken."""
+def _is_refused(folded: Folded) -> bool:
+    """Whether some provider would not take it; one with nothing said is never taken."""
     if not folded or not _spoken(folded):
         return True
-    return any(lint(folded, provider) for provider in providers)
+    return any(lint(folded, provider) for provider in PROVIDERS)

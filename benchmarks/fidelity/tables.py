@@ -76,7 +76,8 @@ class Table:
         lines.append(_line("", [column.name for column in self.columns]))
         lines += [_line(row, self._cells(row)) for row in self._ours]
         first = next((row for row, is_ours in self._ours.items() if is_ours), None)
-        if first is not None:
+        has_peers = any(self.best_peer(column) is not None for column in self.columns)
+        if first is not None and has_peers:
             lines.append(_line(f"{first} ÷ best peer", self._ratios(first)))
             if self.harms:
                 ratios = self._ratios(first, safe=True)
