@@ -15,13 +15,12 @@ from statistics import fmean
 from benchmarks.fidelity.methods import Method, is_over
 from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said
-from benchmarks.fidelity.tables import Column, Table
+from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
 from ctxcore import BudgetError, CompactionState, Policy, compact
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
 FEED = 20  # messages between two compactions of the same conversation
-OVER = "over"  # the share of folds that are above the budget, or where nothing could be sent
 TIMED_MESSAGES, TIMED_BUDGET = 10_000, 8_000
 
 

@@ -3,7 +3,7 @@
 A sentence is put into a real conversation as a user's turn that is acknowledged: before the first
 user message, before the one in the middle, before the last. It is there if its core stands in the
 context word for word. Of an update the stale rule must be gone and the new one there: the rule is
-said first, its update in the middle or last.
+said at one of the three places, its update at a later one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -107,10 +108,10 @@ def _updates(hosts: Mapping[str, Sequence[Talk]], methods: Sequence[Method]) -> 
     for language in LANGUAGES:
         for number, sentence in enumerate(_sentences("updates", language)):
             for host in _host(hosts[language], number):
-                for where in WHERE[1:]:
-                    said: dict[Where, str] = {"first": sentence["first"], where: sentence["then"]}
+                for old, new_at in combinations(WHERE, 2):
+                    said = {old: sentence["first"], new_at: sentence["then"]}
                     talk = _with(host, said, language)
-                    tell(f"updates: {language} {number} {where}")
+                    tell(f"updates: {language} {number} {new_at}")
                     for method in methods:
                         left = Said(method.fold(talk, _budget(talk)) or ())
                         gone, new = not left.has(sentence["stale"]), left.has(sentence["new"])

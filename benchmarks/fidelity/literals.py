@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.fidelity.methods import Method
+from benchmarks.fidelity.methods import Method, is_over
 from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.replaying import Sent, of_method, of_policy
 from benchmarks.fidelity.said import Said, level
-from benchmarks.fidelity.tables import Column, Table
+from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import Talk, Use, talk_of, words_of
 from ctxcore import Policy
 
@@ -67,8 +67,12 @@ def _middle(talk: Talk) -> Point:
 def _folds(
     title: str, points: Sequence[Point], methods: Sequence[Method], *, has_own: bool
 ) -> Table:
-    columns = [Column(name="kept"), Column(name="again", best="none")]
-    table = Table(title=f"2 · Literals used later, {title}", columns=columns)
+    columns = [
+        Column(name="kept"),
+        Column(name="again", best="none"),
+        Column(name=OVER, best="none"),
+    ]
+    table = Table(title=f"2 · Literals used later, {title}", columns=columns, harms=[OVER])
     uses = {point: _later(point) for point in points}
     table.notes.append(
         f"{len(points)} folds in {len({p.talk.id for p in points})} sessions, "
@@ -82,6 +86,7 @@ def _folds(
         for method in methods:
             folded = method.fold(point.talk.until(point.at), point.tokens)
             _add(table, method, point, found, Said(folded or ()))
+            table.add(method, OVER, [float(is_over(folded, point.tokens))])
     return table
 
 

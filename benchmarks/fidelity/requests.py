@@ -14,11 +14,11 @@ from functools import lru_cache
 from itertools import groupby
 from statistics import fmean
 
-from benchmarks.fidelity.evidence import BUDGETS, OVER
+from benchmarks.fidelity.evidence import BUDGETS
 from benchmarks.fidelity.methods import Folded, Method, chosen, is_over
 from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said, content_words
-from benchmarks.fidelity.tables import Column, Table
+from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
 from ctxcore import BudgetError, CompactionState, Policy, compact, fit
 from ctxcore.messages.values import JsonObject

@@ -12,6 +12,9 @@ from benchmarks.fidelity.methods import Method
 MOST_HARM = 0.05
 """A peer whose results can more often not be used is no safe one."""
 
+OVER = "over"
+"""The column for the share of folds above the budget, or where nothing could be sent."""
+
 Best = Literal["high", "low", "none"]
 
 
