@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -106,18 +107,20 @@ def _last(talk: Talk, budget_tokens: int) -> Folded:
 
 def _last_blocks(talk: Talk, budget_tokens: int) -> Folded:
     """The newest whole blocks, and before them a user message to begin with."""
-    starts = [at for at, message in enumerate(talk.messages) if message["role"] != "tool"]
-    asked = [at for at in starts if talk.messages[at]["role"] == "user"]
-    room = budget_tokens - talk.system_tokens - _FRAME_TOKENS
+    system = talk.system
+    said = [at for at in range(len(talk.messages)) if talk.messages[at]["role"] != "system"]
+    asked = [at for at in said if talk.messages[at]["role"] == "user"]
+    left = budget_tokens - talk.system_tokens - _FRAME_TOKENS
     best: list[int] = []
-    for start in reversed(starts):
-        own = [at for at in range(start, len(talk.messages)) if at not in talk.system]
-        if own and own[0] not in asked:
-            own[:0] = [at for at in asked if at < own[0]][-1:]
-        if sum(talk.tokens[at] for at in own) > room:
+    for place in range(len(said) - 1, -1, -1):
+        start = said[place]
+        left -= talk.tokens[start]
+        first = asked[max(0, bisect_right(asked, start) - 1)] if asked else start
+        if left < (talk.tokens[first] if first < start else 0):
             break
-        best = own
-    return [talk.messages[at] for at in (*talk.system, *best)]
+        if talk.messages[start]["role"] != "tool":
+            best = [*([first] if first < start else ()), *said[place:]]
+    return [talk.messages[at] for at in (*system, *best)]
 
 
 def _head_and_tail(talk: Talk, budget_tokens: int) -> Folded:

@@ -23,7 +23,7 @@ from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
 from ctxcore import BudgetError, CompactionState, Policy, compact, fit
 from ctxcore.messages.values import JsonObject
 
-QUESTIONS_PER_LIMIT = 12
+QUESTIONS_PER_LIMIT = 6
 READ_THE_REQUEST = ("litellm compress",)
 K1, B = 1.2, 0.75  # Okapi's usual constants
 
