@@ -37,7 +37,7 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
         Column(name="sent", best="none"),
     ]
     table = Table(title=f"5 · Prompt cache over {TURNS} turns under one budget", columns=columns)
-    long = sampled(_long(talks), limit)
+    long = sampled(_long(talks), 2 * limit)
     table.notes += [
         f"{len(long)} conversations: {', '.join(f'{t.file} {t.total_tokens:,}' for t in long)} "
         f"tokens, budget {BUDGET_SHARE:.0%} of that",

@@ -113,6 +113,7 @@ def _is_read_again(point: Point, use: Use) -> bool:
 def _replays(talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
     columns = [Column(name="all uses"), Column(name="far"), Column(name="sent", best="none")]
     table = Table(title="2 · Literals at each use, replayed call by call", columns=columns)
+    talks = [_without_summaries(talk) for talk in talks]
     far = sum(len(_far(talk, _window(talk))) for talk in talks)
     table.notes += [
         f"{len(talks)} sessions, {sum(len(talk.uses) for talk in talks)} uses, {far} of them far: "
@@ -120,7 +121,7 @@ def _replays(talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
         "budget: the size at which the program compacted, else "
         f"{REPLAY_SHARE:.0%} of the session; its own summary is left out",
     ]
-    for talk in map(_without_summaries, talks):
+    for talk in talks:
         for method in methods:
             if method.is_ours or method.name in REPLAYED:
                 tell(f"replay: {talk.id} {method.name}")
