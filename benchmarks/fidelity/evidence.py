@@ -21,6 +21,7 @@ from ctxcore import BudgetError, CompactionState, Policy, compact
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
 FEED = 20  # messages between two compactions of the same conversation
+FED_BUDGET = 4_000
 TIMED_MESSAGES, TIMED_BUDGET = 10_000, 8_000
 
 
@@ -76,19 +77,19 @@ def _add(table: Table, method: Method, budget: int, talk: Talk, said: Said) -> N
 
 def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Table:
     """Evidence after one fold of everything, and after a fold of a fold every FEED messages."""
-    budgets = BUDGETS[1:3]
-    columns = [Column(name=f"{k} {b // 1000}k") for b in budgets for k in ("once", "fed")]
-    table = Table(title="1 · Evidence (`ev`) after a compaction of compactions", columns=columns)
-    talks = sampled([talk for talk in talks if talk.total_tokens > 2 * budgets[0]], min(limit, 3))
-    table.notes.append(f"{FEED} messages at a time: {', '.join(talk.id for talk in talks)}")
-    for talk in talks:
-        for budget in (b for b in budgets if b < talk.total_tokens):
-            for method in methods:
-                tell(f"compaction of compactions: {talk.id} {budget} {method.name}")
-                once = Said(method.fold(talk, budget) or ())
-                fed = _fed(talk, Policy.preset(method.name), budget)
-                table.add(method, f"once {budget // 1000}k", _kept(talk, once))
-                table.add(method, f"fed {budget // 1000}k", _kept(talk, fed))
+    columns = [Column(name="once"), Column(name="fed")]
+    title = f"1 · Evidence (`ev`) at {FED_BUDGET:,} tokens after a compaction of compactions"
+    table = Table(title=title, columns=columns)
+    long = [talk for talk in talks if talk.total_tokens > 2 * FED_BUDGET]
+    firsts = list({talk.file: talk for talk in reversed(long)}.values())[:limit]
+    table.notes.append(f"{FEED} messages at a time: {', '.join(talk.id for talk in firsts)}")
+    for talk in firsts:
+        for method in methods:
+            tell(f"compaction of compactions: {talk.id} {method.name}")
+            once = Said(method.fold(talk, FED_BUDGET) or ())
+            fed = _fed(talk, Policy.preset(method.name), FED_BUDGET)
+            table.add(method, "once", _kept(talk, once))
+            table.add(method, "fed", _kept(talk, fed))
     return table
 
 
