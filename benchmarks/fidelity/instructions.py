@@ -25,7 +25,7 @@ from ctxcore.messages.values import JsonObject
 Where = Literal["first", "middle", "last"]
 WHERE: tuple[Where, ...] = ("first", "middle", "last")
 SHARE = 0.05
-FEWEST, MOST = 6_000, 24_000  # tokens of a host
+FEWEST, MOST = 6_000, 36_000  # tokens of a host
 FEWEST_TURNS = 10
 HOSTS_PER_LIMIT = 2
 SENTENCES = Path(__file__).parent.parent / "data" / "instructions.json"
