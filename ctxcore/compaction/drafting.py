@@ -15,6 +15,7 @@ from itertools import accumulate
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
 from ctxcore.assembly.reading import WHOLE, Reading, before_current, by_block
+from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.measuring import Measure
@@ -91,7 +92,9 @@ class Scope:
         call: Call,
         budget: TokenBudget,
         measured: Measure,
+        source_tokens: int = 0,
     ) -> None:
+        """`source_tokens` is what the summary so far stands for."""
         self.blocks = reading.blocks
         self.policy = call.policy
         self.budget = budget
@@ -101,6 +104,7 @@ class Scope:
         self.sizes = tuple(size_of(block) for block in self.blocks)
         """What each block takes now."""
         self._summary_tokens = measured.summary_tokens
+        self._source_tokens = source_tokens
         self._gap_tokens = measured.gap_tokens
         self._reading = reading
         self._call = call
@@ -153,7 +157,7 @@ class Scope:
             return self._summary_tokens + self._gap_tokens
         if not self._is_summarized:
             return self._summary_tokens + self._frame_tokens
-        source = folded_tokens + self._summary_tokens
+        source = folded_tokens + self._source_tokens
         longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
         return min(longest, self._most_summary_tokens) + self._frame_tokens
 
@@ -217,6 +221,11 @@ class Scope:
 def size_of(block: Block) -> int:
     """What a block takes now."""
     return block[0].sent_tokens if len(block) == 1 else sum(row.sent_tokens for row in block)
+
+
+def source_so_far(active: Compaction) -> int:
+    """What the summary of `active` stands for; at least itself, where that is not known."""
+    return max(active.source_tokens, active.summary_tokens)
 
 
 def summary_limit(ratio: float, budget: TokenBudget, source_tokens: int) -> int:

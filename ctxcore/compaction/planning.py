@@ -13,10 +13,10 @@ from typing import Literal
 from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.assembly.reading import Reader, Reading
+from ctxcore.assembly.reading import Reader, Reading, by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Choice, Uses, choose
-from ctxcore.compaction.drafting import Block, Draft, Scope
+from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.keeping import Addition, Pieces, keep_blocks
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
@@ -29,6 +29,8 @@ from ctxcore.tokens.counter import TokenCounter
 FoldAs = Literal["summary", "truncation"]
 
 EMERGENCY = "emergency truncation"
+MOST_CANDIDATES = 3_000
+"""Messages looked at to choose what stays, beside those that stayed so far: a third of a second."""
 LEAST_ROOM_RATIO = 0.25
 """Of the protected tail: with less room for all that is covered, long newest messages give some."""
 
@@ -79,6 +81,8 @@ class Competing:
     """Blocks that may stay though they are covered, by sequence numbers, and the room there is."""
 
     blocks: tuple[tuple[int, ...], ...]
+    earlier: range = range(0)
+    """Messages that earlier compactions covered and that may come back, or some of their blocks."""
     opened: tuple[tuple[int, ...], ...] = ()
     """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
     room_tokens: int
@@ -126,6 +130,7 @@ def resolved(
     if competing is None:
         return planned
     blocks, opened = (_rows(view, seqs) for seqs in (competing.blocks, competing.opened))
+    blocks = _with_earlier(view, blocks, competing.earlier)
     keeping, others = keep_blocks(
         blocks, competing.room_tokens, counter, opened=opened, outdated=outdated
     )
@@ -146,6 +151,18 @@ def resolved(
 def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
     rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
     return [[rows[seq] for seq in block] for block in blocks]
+
+
+def _with_earlier(
+    view: HistoryView, blocks: list[list[Counted]], earlier: range
+) -> list[list[Counted]]:
+    """`blocks` and the whole ones among `earlier` that may be shown, in order."""
+    anchors = view.anchors()
+    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
+    out.update(row.seq for block in blocks for row in block)
+    rows = view.get([seq for seq in earlier if seq not in out])
+    made = by_block(row for row in rows if row.block >= earlier.start)
+    return sorted([*blocks, *map(list, made)], key=lambda block: block[0].seq)
 
 
 def _seqs(blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
@@ -278,7 +295,7 @@ class _Planner:
 
     def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
         assert call.budget is not None  # `for_trigger` gave it one
-        return Scope(reading, call, call.budget, measured)
+        return Scope(reading, call, call.budget, measured, source_so_far(self._active))
 
     def _to_plan(
         self,
@@ -321,9 +338,16 @@ class _Planner:
             room += draft.kept_tokens
         return Competing(
             blocks=_seqs(draft.scope.candidates(draft.cut)),
+            earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
             room_tokens=room,
         )
+
+    def _earlier(self, cut: int) -> range:
+        """What was covered before and is near enough to be looked at again."""
+        folding = sum(len(block) for block in self._own_scope("summary").blocks[:cut])
+        covered = self._active.covered_until
+        return range(max(1, covered + 1 - max(0, MOST_CANDIDATES - folding)), covered + 1)
 
     def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:
         before, steps = self._measured.input_tokens, []

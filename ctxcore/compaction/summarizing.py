@@ -12,8 +12,8 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
-from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, summary_limit
-from ctxcore.compaction.measuring import input_size
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
+from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.outdated import Outdated
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_chars
@@ -97,7 +97,7 @@ class Summarizing:
         if not isinstance(self._summarizer, ExtractiveSummarizer):
             limit = min(budget.summary_tokens, policy.summary_max_tokens)
             return limit if policy.lower_tokens is None else min(limit, self._below_lower(record))
-        source = source_tokens + self._call.counter.count(self._active.summary)
+        source = source_tokens + source_so_far(self._active)
         limit = summary_limit(policy.summary_source_ratio, budget, source)
         return limit if policy.trigger_on == "history" else min(limit, self._room(record))
 
@@ -106,7 +106,7 @@ class Summarizing:
         call = self._call
         assert call.budget is not None  # `for_trigger` gave it one
         empty = replace(record, summary=".", facts="")
-        taken = input_size(self._view, call, empty) + call.budget.facts_tokens
+        taken = measure(self._view, call, empty).input_tokens + call.budget.facts_tokens
         return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - taken)
 
     def _below_lower(self, record: Compaction) -> int:

@@ -152,11 +152,18 @@ def test_of_a_long_goal_the_summary_holds_what_the_excerpt_does_not() -> None:
 def test_a_pin_that_was_taken_back_is_summarized_at_the_next_compaction() -> None:
     history = [user("go on"), user("never call me"), *remarks(10)]
     pinned = CompactionState(pinned=frozenset({1}))
-    first = compact(history, max_tokens=1_000, summarizer=Says(), state=pinned)
+    policy = Policy(strategies=("fold_oldest",))
+    first = compact(history, policy=policy, max_tokens=1_000, summarizer=Says(), state=pinned)
     state = CompactionState(active=first.state.active)
     summarizer = Says("so far and more")
 
-    second = compact([*history, *remarks(8)], max_tokens=1_000, summarizer=summarizer, state=state)
+    second = compact(
+        [*history, *remarks(8)],
+        policy=policy,
+        max_tokens=1_000,
+        summarizer=summarizer,
+        state=state,
+    )
 
     assert second.applied
     assert "never call me" in summarizer.seen

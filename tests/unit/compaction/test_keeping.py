@@ -139,3 +139,29 @@ def test_what_was_kept_competes_again() -> None:
     assert "ORD-77120" in str(again.context.messages)
     assert again.state.active is not None
     assert set(again.state.active.kept) <= set(range(1, again.state.active.covered_until + 1))
+
+
+def test_what_was_folded_may_stay_once_there_is_room_again() -> None:
+    talk = _talk(*(TOLD.replace("77120", str(77120 + at)) for at in range(40)))
+    tight = compact(talk, max_tokens=400, target_tokens=300, force=True).state
+
+    more = [*talk, *_long("And then?", turns=10)]
+    roomy = compact(more, max_tokens=2_000, target_tokens=700, state=tight, force=True).state
+
+    assert tight.active is not None
+    assert roomy.active is not None
+    again = {seq for seq in roomy.active.kept if seq <= tight.active.covered_until}
+    assert again - {*tight.active.kept}
+
+
+def test_compacting_piece_by_piece_keeps_as_much_as_compacting_at_once() -> None:
+    talk = [*_long(TOLD, turns=15), *_long("Moved to Trondheim on 4 May.", turns=15)]
+    at_once = compact(talk, max_tokens=900, target_tokens=900, force=True)
+    state = None
+    for count in range(10, len(talk) + 1, 10):
+        fed = compact(talk[:count], max_tokens=900, target_tokens=900, force=True, state=state)
+        state = fed.state
+
+    for text in ("ORD-77120", "Trondheim"):
+        assert text in str(at_once.context.messages)
+        assert text in str(fed.context.messages)
