@@ -137,6 +137,13 @@ class MessageRow(Row, table=True):
     __table_args__ = (
         _in_session(),
         UniqueConstraint("session_id", "seq", name="uq_message_seq"),
+        Index(
+            "ix_message_rules",
+            "session_id",
+            "seq",
+            sqlite_where=sql("rules IS NULL OR rules > 0"),
+            postgresql_where=sql("rules IS NULL OR rules > 0"),
+        ),
     )
 
     id: int = Field(primary_key=True, sa_type=_BIG)
@@ -149,6 +156,10 @@ class MessageRow(Row, table=True):
     short: str | None = Field(sa_type=JsonText)
     turn_id: str | None = Field(sa_type=Text)
     created_at: datetime = Field(sa_type=UtcTime)
+    facts: str | None = Field(sa_type=Text)
+    """What it says that must not get lost, found when it was appended; None: not looked for."""
+    rules: int | None
+    """How many of them lay down standing instructions or take them back; None: not looked for."""
 
 
 class MessageTokensRow(Row, table=True):
@@ -196,6 +207,8 @@ class CompactionRow(Row, table=True):
     policy_version_id: int | None
     details: dict[str, object] = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
+    facts_lost: list[str] | None = Field(sa_type=JsonText)
+    """Of the body; None: not looked for."""
 
 
 class ImportedCompactionRow(Row, table=True):

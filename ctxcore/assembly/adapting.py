@@ -13,6 +13,7 @@ from functools import lru_cache
 from ctxcore.assembly.elide import elide_within
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, with_short
 from ctxcore.compression.preview import preview
+from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
@@ -97,6 +98,10 @@ class AdaptedHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """What each message says that must not get lost, in order; only those that say any."""
         return self._view.facts()
+
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said."""
+        return self._view.standing(until=until)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

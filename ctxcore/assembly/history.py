@@ -14,7 +14,9 @@ from itertools import accumulate
 from typing import Protocol
 
 from ctxcore.compression.outputs import compress_with
-from ctxcore.facts.finding import find_facts
+from ctxcore.facts.finding import find_facts, find_rules
+from ctxcore.facts.ledger import Entry
+from ctxcore.facts.standing import RuleBook
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message, Text, ToolCall
@@ -105,6 +107,13 @@ class HistoryView(Protocol):
         """What each message says that must not get lost, in order; only those that say any."""
         ...
 
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said; `until`: at that message.
+
+        Nothing is read twice, nor what neither lays down an instruction nor takes one back.
+        """
+        ...
+
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
         ...
@@ -153,6 +162,7 @@ class ListHistory:
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded)
         self._facts: list[Sequence[Fact]] = []
+        self._rules = RuleBook()
 
     def count(self) -> int:
         """How many messages the history has."""
@@ -195,6 +205,13 @@ class ListHistory:
         for row in self._rows[len(self._facts) :]:
             self._facts.append(facts_of(row, self._calls(row)))
         return ((at + 1, facts) for at, facts in enumerate(self._facts) if facts)
+
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said."""
+        end = len(self._rows) if until is None else until
+        for row in self._rows[self._rules.read_until : end]:
+            self._rules.add(row.seq, find_rules(row.message))
+        return self._rules.standing(end)
 
     def _calls(self, row: Counted) -> Sequence[ToolCall]:
         """The calls that a tool result may answer."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
+from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 
 
@@ -81,6 +82,10 @@ class PrefixHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """What each message says that must not get lost, in order; only those that say any."""
         return takewhile(lambda found: found[0] <= self._count, self._whole.facts())
+
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said."""
+        return self._whole.standing(until=self._count if until is None else until)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

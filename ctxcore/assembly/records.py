@@ -33,6 +33,8 @@ class Compaction:
     """How many messages a reader would count as summarized, system messages left out."""
     facts: str = ""
     """Facts of what it covers, beside the summary and whoever wrote that."""
+    facts_lost: tuple[str, ...] | None = None
+    """Facts of what it newly covers that its context no longer says; None: not looked for."""
     source_tokens: int = 0
     """What the summary stands for, in all."""
     source_chars: int = 0

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
+from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import to_full
@@ -138,10 +139,18 @@ def _compactions(whole: Whole) -> Iterator[JsonObject]:
             "number": info.number,
             "parent": numbers.get(info.parent_id or ""),
             "active": info.id == whole.session.active_compaction_id,
-            "record": _plain(asdict(info.compaction)),
+            "record": _record(info.compaction),
             "details": info.details,
             "at": info.created_at.isoformat(),
         }
+
+
+def _record(compaction: Compaction) -> JsonObject:
+    """The record as it is read again; what nobody looked for is left out."""
+    record = asdict(compaction)
+    if compaction.facts_lost is None:
+        del record["facts_lost"]
+    return _plain(record)
 
 
 def _call(call: CallInfo) -> JsonObject:

@@ -6,7 +6,8 @@ outputs alone, uses of files from calls alone; literals from everyone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from ctxcore.facts.failures import command_of, failures
@@ -18,8 +19,11 @@ from ctxcore.facts.rules import rules
 from ctxcore.facts.statements import answers, statements
 from ctxcore.facts.todos import todo_state
 from ctxcore.facts.values import Fact
-from ctxcore.messages.values import Message, ToolCall
+from ctxcore.messages.values import Message, Role, ToolCall
 
+FINDER: Final = 1
+"""The finder's version, stored with what it found: one more for every change of what is found."""
+INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 MOST_FACTS: Final = 160
 MOST_CALLS: Final = 32
 CALL_CHARS: Final = 2_000  # of the texts of a call read for literals
@@ -37,6 +41,25 @@ def find_facts(
         if message.is_tool_result
         else _of_speech(message)
     )
+    return _unique(found)
+
+
+def find_rules(message: Message) -> tuple[Fact, ...]:
+    """Those facts of `message` that lay down standing instructions or take them back."""
+    if message.role not in INSTRUCTING:
+        return ()
+    if message.calls:
+        return tuple(fact for fact in find_facts(message) if fact.kind == "instruction")
+    text = message.text
+    return _rules_in(text, message.role) if text else ()
+
+
+@lru_cache(maxsize=4_096)  # a list is passed again with every turn
+def _rules_in(text: str, role: Role) -> tuple[Fact, ...]:
+    return _unique(rules(list(sentences(sample(text, PROSE_CHARS))), role))
+
+
+def _unique(found: Iterable[Fact]) -> tuple[Fact, ...]:
     unique: dict[tuple[str, str, str, str], Fact] = {}
     for fact in found:
         unique.setdefault((fact.kind, fact.key, fact.effect, fact.subject), fact)
@@ -52,7 +75,7 @@ def _of_speech(message: Message) -> Iterator[Fact]:
     if not text:
         return
     said = list(sentences(text))
-    if message.role in ("user", "system", "developer"):
+    if message.role in INSTRUCTING:
         yield from rules(said, message.role)
     if message.role == "user":  # people paste errors
         yield from failures(text, message.role, "")

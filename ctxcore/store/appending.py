@@ -1,7 +1,7 @@
-"""Owns adding messages to a history: places, blocks, sizes and running sums, all in one write.
+"""Owns adding messages to a history: places, blocks, sizes, running sums, facts, all in one write.
 
-Counting happens before the write lock is taken; inside it only numbers are added. Every append
-costs the same, however long the history is.
+Counting happens and facts are found before the write lock is taken; inside it only numbers are
+added. Every append costs the same, however long the history is.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
 from ctxcore.assembly.history import (
     Counted,
     count_row,
+    facts_of,
     has_substance,
     is_oversize,
     replace_text,
     shorten_row,
     with_short,
 )
+from ctxcore.facts.standing import rules_among
+from ctxcore.facts.storing import dump_facts
+from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
 from ctxcore.store.dialects import index_sql
@@ -79,6 +83,7 @@ class Prepared:
     rows: list[Counted]
     sizes: list[Sizes]
     bodies: list[str]
+    facts: list[tuple[Fact, ...]]
     words: list[str]
 
 
@@ -107,8 +112,14 @@ def read_tracker(
     return BlockTracker(load_message(body, session_id=session["id"], seq=seq), seq)
 
 
-def prepare(session: RowMapping, tracker: BlockTracker, batch: Batch) -> Prepared:
-    """`batch` numbered behind the end of `session` and counted."""
+def prepare(
+    session: RowMapping,
+    tracker: BlockTracker,
+    batch: Batch,
+    *,
+    facts: list[tuple[Fact, ...]] | None = None,
+) -> Prepared:
+    """`batch` numbered behind the end of `session` and counted, its `facts` found if not given."""
     rows = list(_number(batch, tracker, session["length"]))
     own = _own_sizes(rows, session, batch.counter)
     return Prepared(
@@ -116,6 +127,7 @@ def prepare(session: RowMapping, tracker: BlockTracker, batch: Batch) -> Prepare
         rows=rows,
         sizes=[_sizes(rows, batch.counter), *own],
         bodies=[dump_message(message) for message in batch.messages],
+        facts=list(_find_facts(rows, tracker)) if facts is None else facts,
         words=[message_words(message) for message in batch.messages] if batch.indexes else [],
     )
 
@@ -125,7 +137,9 @@ def write(
 ) -> list[int]:
     """Adds `batch` to the locked `session` with sizes, head and index; the numbers it got."""
     if _is_stale(session, prepared):  # someone else appended since it was counted
-        prepared = prepare(session, read_tracker(connection, session, batch.messages), batch)
+        tracker = read_tracker(connection, session, batch.messages)
+        known = None if batch.messages[0].is_tool_result else prepared.facts
+        prepared = prepare(session, tracker, batch, facts=known)
     connection.execute(insert(MESSAGE), _message_rows(session["id"], batch, prepared))
     tokens = _write_sizes(connection, session, prepared)
     head = _head_after(session, prepared)
@@ -196,6 +210,14 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
             yield row
 
 
+def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tuple[Fact, ...]]:
+    """The facts of each of `rows`; a tool result is read with the call that it answers."""
+    for row in rows:
+        tracker = tracker.next(row.message, row.seq)
+        is_answer = row.message.is_tool_result
+        yield facts_of(row, tracker.head.calls if is_answer and tracker.head else ())
+
+
 def _is_stale(session: RowMapping, prepared: Prepared) -> bool:
     own_id = session["counter_id"]
     counted = {sizes.counter_id for sizes in prepared.sizes}
@@ -215,8 +237,12 @@ def _message_rows(session_id: str, batch: Batch, prepared: Prepared) -> list[dic
             "short": row.short,
             "turn_id": batch.turn_id,
             "created_at": time or batch.at,
+            "facts": dump_facts(facts),
+            "rules": len(rules_among(facts)),
         }
-        for row, body, time in zip(prepared.rows, prepared.bodies, times, strict=True)
+        for row, body, facts, time in zip(
+            prepared.rows, prepared.bodies, prepared.facts, times, strict=True
+        )
     ]
 
 

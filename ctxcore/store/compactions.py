@@ -56,6 +56,7 @@ class Compactions(Area):
                 "policy_version_id": policy_version_id,
                 "details": details or {},
                 "created_at": at,
+                "facts_lost": None if (lost := compaction.facts_lost) is None else list(lost),
                 **{name: getattr(compaction, name) for name in _COMPACTION_COLUMNS},
             }
             connection.execute(insert(COMPACTION), row)

@@ -17,6 +17,7 @@ from ctxcore.migrations import HEAD
 from ctxcore.store.dialects import empty_log, is_in_memory, is_sqlite, make_engines
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.schema import revision_of, upgrade
+from ctxcore.store.stored_facts import RuleBooks
 
 
 class Database:
@@ -26,6 +27,8 @@ class Database:
         with _explained():
             parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
+        self.rule_books = RuleBooks()
+        """The rules of its sessions that were read already."""
         self._is_closed = False
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()

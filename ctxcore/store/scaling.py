@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import ceil
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals
+from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 from ctxcore.store.appending import size_row
 from ctxcore.tokens.counter import TokenCounter
@@ -58,6 +59,10 @@ class ScaledHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """What each message says that must not get lost, in order; only those that say any."""
         return self._view.facts()
+
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said."""
+        return self._view.standing(until=until)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """About the size of each message first … last."""

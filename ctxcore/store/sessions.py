@@ -181,6 +181,7 @@ class Sessions(Area):
                 get_session(connection, session_id, locks=True)
                 _erase(connection, session_id)
             after_purge(connection)
+        self._database.rule_books.forget(session_ids)
         self._database.empty_log()
 
     def _change(self, session_id: str, **columns: Any) -> None:

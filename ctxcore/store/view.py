@@ -13,12 +13,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
+from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
-from ctxcore.messages.values import ToolCall
 from ctxcore.store.appending import get_session, sums_at
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError
 from ctxcore.store.rows import to_counted
+from ctxcore.store.stored_facts import Said, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS
 
 _AT_ONCE = 500  # numbers in one IN list, below every database's limit
@@ -182,12 +183,34 @@ class StoredHistory:
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """What each message says that must not get lost, in order; only those that say any."""
-        calls: Sequence[ToolCall] = ()
         for first in range(1, self._length + 1, _AT_ONCE):
-            for row in self.get(range(first, min(first + _AT_ONCE, self._length + 1))):
-                calls = row.message.calls if row.message.calls else calls
-                if found := facts_of(row, calls if row.message.is_tool_result else ()):
-                    yield row.seq, found
+            last = min(first + _AT_ONCE - 1, self._length)
+            with self._database.read() as connection:
+                stored = read_facts(connection, self._session_id, first, last)
+            found = self._find_facts([seq for seq, facts in stored if facts is None])
+            for seq, facts in stored:
+                if said := found[seq] if facts is None else facts:
+                    yield seq, said
+
+    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
+        """The standing instructions that hold, as first said."""
+        return self._database.rule_books.standing(
+            self._session_id, self._length if until is None else until, self._read_rules
+        )
+
+    def _find_facts(self, seqs: Sequence[int]) -> dict[int, Sequence[Fact]]:
+        """The facts of messages that were appended before facts were stored."""
+        rows = self.get(seqs)
+        heads = self.get({row.block for row in rows if row.message.is_tool_result})
+        calls = {head.seq: head.message.calls for head in heads}
+        return {
+            row.seq: facts_of(row, calls[row.block] if row.message.is_tool_result else ())
+            for row in rows
+        }
+
+    def _read_rules(self, first: int, last: int) -> list[Said]:
+        with self._database.read() as connection:
+            return list(read_rules(connection, self._session_id, first, last))
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

@@ -211,3 +211,29 @@ def test_every_view_finds_the_same_facts(make: Factory) -> None:
     ]
     kinds = {kind for _, facts in found for kind, _ in facts}
     assert {"instruction", "identifier", "error"} <= kinds
+
+
+def test_every_view_tells_the_rules_that_hold_now_and_then(make: Factory) -> None:
+    view = make(
+        [
+            text_message("system", "Always answer in plain words."),
+            user("Please never use tables."),
+            assistant("Always. I never would."),
+            user("Prices in euros from now on."),
+            user("You may use tables again."),
+        ]
+    )
+
+    now = [entry.text for entry in view.standing()]
+
+    assert "Please never use tables." not in now
+    assert {"Always answer in plain words.", "Prices in euros from now on."} <= set(now)
+    assert [entry.text for entry in view.standing(until=3)] == [
+        "Always answer in plain words.",
+        "Please never use tables.",
+    ]
+    assert [entry.text for entry in view.standing()] == now
+
+
+def test_an_empty_history_has_no_rules(make: Factory) -> None:
+    assert list(make([]).standing()) == []

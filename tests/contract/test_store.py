@@ -536,6 +536,17 @@ class TestCompactions:
 
         assert store.imported_compactions("s") == recorded[::-1]
 
+    @pytest.mark.parametrize("lost", [None, (), ("ORD-417", "不要\ud83d")])
+    def test_what_a_compaction_lost_comes_back(
+        self, store: SessionStore, lost: tuple[str, ...] | None
+    ) -> None:
+        append(store, user("a"))
+        record = Compaction(covered_until=1, facts_lost=lost)
+
+        store.record_compaction("s", "k", record, parent_id=None, at=NOON)
+
+        assert store.compaction("s", "k").compaction.facts_lost == lost
+
 
 class TestMarks:
     def test_a_mark_counts_until_it_is_cleared(self, store: SessionStore) -> None:

@@ -453,6 +453,7 @@ def test_an_export_made_before_records_knew_their_source_still_imports() -> None
         [info] = engine.compactions(session.id)
         assert session.active_compaction_id == info.id
         assert (info.compaction.seen_until, info.compaction.source_tokens) == (0, 0)
+        assert info.compaction.facts_lost is None
         assert "<conversation_summary>" in str(engine.context(session.id).messages)
         copy, *_ = engine.import_(engine.export(session.id))
         assert engine.digest(copy.id) == engine.digest(session.id)
