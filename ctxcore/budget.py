@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+RULES_TOKENS = 256  # a dozen sentences: more than most people lay down in a conversation
+RULES_PART = 6
+RULE_TOKENS = 64  # one sentence and its frame; of the smallest windows half
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
@@ -32,6 +36,14 @@ class TokenBudget:
     """What facts of folded messages may take beside the summary."""
     router_tokens: int | None = None
     """What a router that takes the history as text has for it."""
+
+    @property
+    def least_rules_tokens(self) -> int:
+        """What standing instructions may take even where the share of facts is less."""
+        if not self.facts_tokens:
+            return 0
+        one = min(RULE_TOKENS, self.usable_tokens // 2)
+        return max(one, min(RULES_TOKENS, self.usable_tokens // RULES_PART))
 
 
 def reserve_for(

@@ -6,7 +6,7 @@ or a `BudgetError` says by how much it does not fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.adapting import adapted
@@ -19,6 +19,7 @@ from ctxcore.assembly.items import Item, own_item, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
 from ctxcore.assembly.repairs import Merged, Repairer
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
@@ -82,7 +83,9 @@ def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context 
         context = Builder(view, at_rest(call), active).build()
     except BudgetError:
         return None
-    is_cut = any(run.verdict == "compressed" or run.reason == OUTSIDE for run in context.runs)
+    is_cut = any(
+        run.verdict == "compressed" or run.reason.startswith(OUTSIDE) for run in context.runs
+    )
     return None if is_cut else context
 
 
@@ -123,7 +126,8 @@ class Builder:
         items, prefix = layout.ordered(reading.anchors)
         repairer = Repairer(self._counter)
         merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
-        return self._context(reading, merged, repairer, taken, prefix)
+        reminded = layout.reminded if layout.facts else frozenset()
+        return self._context(reading, merged, repairer, taken, prefix, reminded)
 
     def framing(self, reading: Reading) -> int:
         """What a request takes beside its messages: priming and tool definitions."""
@@ -132,26 +136,59 @@ class Builder:
 
     def _choose(self, reading: Reading, taken: int, limit: int) -> Layout:
         uncovered = self._uncovered(reading)
-        maker = self.maker(reading)
+        reminder = self.reminder(reading)
+        maker = self.maker(reading, reminder)
         share = min(limit, self._history_limit(reading, maker, taken, uncovered))
-        choice = self._recent(reading, maker, uncovered, share - taken)
-        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
-        layout = maker.make(choice.first_block, uncovered - shown, skipped=choice.skipped)
+        room = share - taken
+        choice, layout = self._arrange(reading, maker, uncovered, room)
+        layout = replace(layout, reminded=reminder.folded.seqs)
         if not choice.fits:
             return self._shed(layout, share, limit, taken)
-        if self._policy.trigger_on == "history" and not self._policy.skips_chains:
+        if not (choice.is_whole and reading.is_complete and self._policy.max_message_chars is None):
+            layout = self._with_rules(layout, reminder, reading, maker, uncovered, room)
+        return self._with_knowledge(layout, room - layout.tokens)
+
+    def _arrange(
+        self, reading: Reading, maker: LayoutMaker, uncovered: int, room: int
+    ) -> tuple[Choice, Layout]:
+        """Which of the newest blocks are shown, and the layout with them."""
+        choice = self._recent(reading, maker, uncovered, room)
+        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
+        layout = maker.make(choice.first_block, uncovered - shown, skipped=choice.skipped)
+        elides = self._policy.trigger_on == "history" and not self._policy.skips_chains
+        if choice.fits and elides:
             layout = (
                 elide_newest(
                     reading,
                     maker,
                     choice,
                     uncovered=uncovered,
-                    room_tokens=share - taken,
+                    room_tokens=room,
                     counter=self._counter,
                 )
                 or layout
             )
-        return self._with_knowledge(layout, share - taken - layout.tokens)
+        return choice, layout
+
+    def _with_rules(
+        self,
+        layout: Layout,
+        reminder: Reminder,
+        reading: Reading,
+        maker: LayoutMaker,
+        uncovered: int,
+        room: int,
+    ) -> Layout:
+        """`layout` with the standing instructions put back that nothing in it says.
+
+        The room they are given is a bound, so that a larger budget never keeps less.
+        """
+        if not reminder.unseen(layout):
+            return layout
+        _, least = self._arrange(reading, maker, uncovered, room - reminder.most_tokens)
+        layout = least if least.tokens <= room else layout
+        layout = replace(layout, reminded=reminder.folded.seqs)
+        return reminder.put_back(layout, reminder.unseen(layout), room - layout.tokens)
 
     def _recent(
         self, reading: Reading, maker: LayoutMaker, uncovered: int, available: int
@@ -186,13 +223,25 @@ class Builder:
                 raise
             return shed(layout, limit, taken=taken, counter=self._counter)
 
-    def maker(self, reading: Reading) -> LayoutMaker:
+    def reminder(self, reading: Reading) -> Reminder:
+        """What puts standing instructions back that `reading` would not show."""
+        return Reminder(
+            self._view,
+            reading,
+            self._active,
+            policy=self._policy,
+            budget=self._call.budget,
+            language=self._language(reading),
+            counter=self._counter,
+        )
+
+    def maker(self, reading: Reading, reminder: Reminder | None = None) -> LayoutMaker:
         """What makes layouts of `reading` under this call's policy."""
         active = self._active
         folded = self._view.messages(after=active.summarized_until)
         return LayoutMaker(
             reading,
-            active,
+            (reminder or self.reminder(reading)).folded.record,
             place=self._policy.summary_place,
             goal_max_tokens=self._policy.goal_max_tokens,
             truncated=folded - self._view.messages(after=active.covered_until),
@@ -278,6 +327,7 @@ class Builder:
         repairer: Repairer,
         taken: int,
         prefix: int,
+        reminded: Collection[int],
     ) -> Context:
         items = [item for group in merged for item in group.items]
         tokens: dict[Segment, int] = {"system": taken - self._call.tools_tokens}
@@ -285,7 +335,7 @@ class Builder:
         for item in items:
             tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
         budget = self._call.budget
-        verdicts = explain(self._view, reading, items, self._active)
+        verdicts = explain(self._view, reading, items, self._active, reminded)
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item
@@ -11,17 +12,26 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
 
 OUTSIDE = "outside the window"
+REMINDED = ", its rules put back"
 
 
 def explain(
-    view: HistoryView, reading: Reading, items: Iterable[Item], active: Compaction
+    view: HistoryView,
+    reading: Reading,
+    items: Iterable[Item],
+    active: Compaction,
+    reminded: Collection[int] = (),
 ) -> Verdicts:
-    """One verdict for each message of `view`, given what of it is in the context."""
+    """One verdict for each message of `view`, given what of it is in the context.
+
+    Of the `reminded` messages the facts say the standing instructions again.
+    """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
     marked = {
         seq: _gone(view, seq, seq, "dropped", "excluded by a mark") for seq in reading.excluded
     }
-    special = {**marked, **shown}
+    told = (seq for seq in reminded if seq not in shown)
+    special = {**{seq: _reminded(view, seq, active) for seq in told}, **marked, **shown}
     count = view.count()
     runs = merge_runs(list(_with_gaps(view, special, active, count)))
     return Verdicts(runs, view.sizes)
@@ -38,6 +48,11 @@ def _shown(item: Item) -> Run:
         before_tokens=item.row.tokens,
         after_tokens=item.tokens,
     )
+
+
+def _reminded(view: HistoryView, seq: int, active: Compaction) -> Run:
+    (run,) = _gaps(view, seq, seq, active)
+    return replace(run, reason=run.reason + REMINDED)
 
 
 def _gone(view: HistoryView, first: int, last: int, verdict: VerdictKind, reason: str) -> Run:

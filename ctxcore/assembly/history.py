@@ -208,7 +208,7 @@ class ListHistory:
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first said."""
-        end = len(self._rows) if until is None else until
+        end = len(self._rows) if until is None else min(until, len(self._rows))
         for row in self._rows[self._rules.read_until : end]:
             self._rules.add(row.seq, find_rules(row.message))
         return self._rules.standing(end)

@@ -45,6 +45,8 @@ class Layout:
     recent: tuple[Item, ...] = ()
     late_pins: tuple[Item, ...] = ()
     knowledge: tuple[Item, ...] = ()
+    reminded: frozenset[int] = frozenset()
+    """Messages whose instructions the facts say again."""
     is_hoisted: bool = False
     """Whether the summary stands right behind the system prompt."""
 
@@ -52,6 +54,12 @@ class Layout:
     def tokens(self) -> int:
         """All items together."""
         return sum(total(getattr(self, name)) for name in _PARTS)
+
+    @property
+    def said(self) -> list[Item]:
+        """What of the history is in it, whatever its place."""
+        parts = (getattr(self, name) for name in _PARTS)
+        return [item for part in parts for item in part if item.row is not None]
 
     @property
     def fixed_tokens(self) -> int:

@@ -85,7 +85,8 @@ class PrefixHistory:
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first said."""
-        return self._whole.standing(until=self._count if until is None else until)
+        end = self._count if until is None else min(until, self._count)
+        return self._whole.standing(until=end)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""

@@ -30,6 +30,11 @@ class Choice:
     skipped: frozenset[int] = frozenset()
     """Blocks behind it that are left out."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every block that was read is shown."""
+        return self.first_block == 0 and not self.skipped
+
 
 def choose_recent(
     reading: Reading,

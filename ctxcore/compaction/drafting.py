@@ -92,9 +92,14 @@ class Scope:
         call: Call,
         budget: TokenBudget,
         measured: Measure,
+        *,
         source_tokens: int = 0,
+        facts_tokens: int | None = None,
     ) -> None:
-        """`source_tokens` is what the summary so far stands for."""
+        """`source_tokens` is what the summary so far stands for; `facts_tokens` what facts take at
+        most once something is folded, None for their share.
+        """
+        facts_tokens = budget.facts_tokens if facts_tokens is None else facts_tokens
         self.blocks = reading.blocks
         self.policy = call.policy
         self.budget = budget
@@ -116,7 +121,7 @@ class Scope:
         self.kept = by_block(reading.kept)
         """What earlier compactions keep verbatim."""
         self.kept_tokens = sum(size_of(block) for block in self.kept)
-        self._facts_tokens = max(0, budget.facts_tokens - measured.facts_tokens)
+        self._facts_tokens = max(0, facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
         """What stays of the blocks before each cut: pins, the last user message, the goal."""
         self.before_current = tuple(before_current(reading))

@@ -20,6 +20,7 @@ from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.keeping import Addition, Pieces, keep_blocks
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
+from ctxcore.compaction.remembering import facts_room
 from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, Trigger
 from ctxcore.messages.values import text_chars
@@ -295,7 +296,14 @@ class _Planner:
 
     def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
         assert call.budget is not None  # `for_trigger` gave it one
-        return Scope(reading, call, call.budget, measured, source_so_far(self._active))
+        return Scope(
+            reading,
+            call,
+            call.budget,
+            measured,
+            source_tokens=source_so_far(self._active),
+            facts_tokens=facts_room(self._view, call),
+        )
 
     def _to_plan(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ctxcore.assembly.building import Call
@@ -9,8 +10,9 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import facts_message
 from ctxcore.facts.carrying import carry
-from ctxcore.facts.ledger import Ledger, live
+from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
 
 
 def ledger_of(view: HistoryView) -> Ledger:
@@ -27,24 +29,64 @@ def ledger_for(view: HistoryView, call: Call) -> Ledger:
 
 
 def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger) -> Compaction:
-    """`record` with the facts of what it covers that nothing else in the context says verbatim."""
-    budget = call.budget
+    """`record` with the facts of what it covers that nothing else in the context says verbatim.
+
+    It has then seen all of `view`: what was taken back there is not carried.
+    """
+    record, budget = replace(record, facts="", seen_until=view.count()), call.budget
     if budget is None or not budget.facts_tokens:
-        return replace(record, facts="")
-    frame = count_message(facts_message(replace(record, facts="")), call.counter)
+        return record
+    frame = _frame_tokens(call.counter)
     carried = carry(
-        live(ledger),
+        _of_others(live(ledger), view.anchors().excluded),
         max_tokens=budget.facts_tokens - frame,
+        protected_tokens=budget.least_rules_tokens - frame,
         counter=call.counter,
         language=record.language,
-        visible=_visible(view, record),
+        visible=_visible(view, call, record),
     )
     return replace(record, facts=carried.text)
 
 
-def _visible(view: HistoryView, record: Compaction) -> set[int]:
+def facts_room(view: HistoryView, call: Call) -> int:
+    """The most that facts take after a compaction: their share, or what rules need beyond it."""
+    budget = call.budget
+    if budget is None or not budget.facts_tokens:
+        return 0
+    if budget.least_rules_tokens <= budget.facts_tokens:
+        return budget.facts_tokens
+    frame = _frame_tokens(call.counter)
+    rules = carry(
+        _of_others(view.standing(), (*view.anchors().excluded, *view.anchors().system)),
+        max_tokens=budget.least_rules_tokens - frame,
+        counter=call.counter,
+    )
+    return max(budget.facts_tokens, frame + rules.tokens) if rules.tokens else budget.facts_tokens
+
+
+def _of_others(entries: Sequence[Entry], seqs: Collection[int]) -> list[Entry]:
+    """Those of `entries` that some message besides `seqs` says: an excluded one says nothing."""
+    left_out = frozenset(seqs)
+    return [entry for entry in entries if not left_out.issuperset(entry.seqs)]
+
+
+def _frame_tokens(counter: TokenCounter) -> int:
+    return count_message(facts_message(Compaction(covered_until=0)), counter)
+
+
+def _visible(view: HistoryView, call: Call, record: Compaction) -> set[int]:
     """The messages that the context shows as they are."""
     anchors = view.anchors()
     behind = range(record.covered_until + 1, view.count() + 1)
     shortened = {seq for seq, _ in record.shortened}
-    return {*behind, *record.kept, *record.pins, *anchors.system} - shortened - {*anchors.excluded}
+    shown = {*behind, *record.kept, *record.pins, *anchors.system, *_whole_goal(view, call)}
+    return shown - shortened - {*anchors.excluded}
+
+
+def _whole_goal(view: HistoryView, call: Call) -> Iterator[int]:
+    """The original request, where it stands whole before all that is covered."""
+    goal = view.anchors().goal
+    if goal is not None:
+        (row,) = view.get([goal])
+        if row.sent_tokens <= call.policy.goal_max_tokens:
+            yield goal

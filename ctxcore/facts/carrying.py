@@ -87,23 +87,30 @@ def carry(
     counter: TokenCounter,
     language: Language = "en",
     protected_kinds: Collection[Kind] = PROTECTED,
+    protected_tokens: int = 0,
     visible: Collection[int] = (),
 ) -> Carried:
     """The most worthwhile of `entries` as a text of at most `max_tokens`; empty if none fits.
 
     `visible` are the messages that the context shows verbatim: what one of them says is not said
-    again. `protected_kinds` are taken before all others.
+    again. `protected_kinds` are taken before all others, alone in up to `protected_tokens`.
     """
     shown = frozenset(visible)
     hidden = [entry for entry in entries if shown.isdisjoint(entry.seqs)]
     ranked = _ranked(hidden, counter, language, protected_kinds)
-    chosen = _chosen(
-        ranked, max_tokens - counter.count(_more(len(hidden), language)), counter, language
-    )
+    protected = [line for line in ranked if line.entry.kind in protected_kinds]
+    rooms = (max_tokens, max(max_tokens, protected_tokens))
+    for left_out in (0, len(hidden)):  # the line that tells the count takes room as well
+        more = counter.count(_more(left_out, language))
+        room, most = (tokens - more for tokens in rooms)
+        chosen = _chosen(ranked, room, protected, most, counter, language)
+        if len(chosen) == len(hidden):
+            break
     while True:
         text = _text(chosen, len(hidden) - len(chosen), language)
         tokens = counter.count(text)
-        if tokens <= max_tokens or not chosen:
+        is_mixed = bool(chosen) and chosen[-1].entry.kind not in protected_kinds
+        if tokens <= rooms[0 if is_mixed else 1] or not chosen:
             break
         chosen = chosen[:-1]
     if not chosen:
@@ -153,18 +160,27 @@ def _ranked(
 
 
 def _chosen(
-    ranked: Sequence[_Line], room: int, counter: TokenCounter, language: Language
+    ranked: Sequence[_Line],
+    room: int,
+    protected: Sequence[_Line],
+    most: int,
+    counter: TokenCounter,
+    language: Language,
 ) -> list[_Line]:
+    """Of `protected` what `most` holds, then of all others what of `room` is left."""
     chosen: list[_Line] = []
     headed: set[Kind] = set()
-    for line in ranked:
-        kind = line.entry.kind
-        heading = 0 if kind in headed else counter.count(f"{_HEADINGS[language][kind]}:\n")
-        if line.tokens + heading > room or line.entry.worth < LEAST_WORTH:
-            continue
-        chosen.append(line)
-        headed.add(kind)
-        room -= line.tokens + heading
+    spent = 0
+    for limit, lines in ((most, protected), (room, ranked[len(protected) :])):
+        for line in lines:
+            kind = line.entry.kind
+            heading = 0 if kind in headed else counter.count(f"{_HEADINGS[language][kind]}:\n")
+            taken = line.tokens + heading
+            if taken > limit - spent or line.entry.worth < LEAST_WORTH:
+                continue
+            chosen.append(line)
+            headed.add(kind)
+            spent += taken
     return chosen
 
 

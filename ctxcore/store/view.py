@@ -194,9 +194,8 @@ class StoredHistory:
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first said."""
-        return self._database.rule_books.standing(
-            self._session_id, self._length if until is None else until, self._read_rules
-        )
+        end = self._length if until is None else min(until, self._length)
+        return self._database.rule_books.standing(self._session_id, end, self._read_rules)
 
     def _find_facts(self, seqs: Sequence[int]) -> dict[int, Sequence[Fact]]:
         """The facts of messages that were appended before facts were stored."""

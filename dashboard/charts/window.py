@@ -53,7 +53,7 @@ def outside_tokens(context: Context) -> int:
 
     Triggers count them, the context does not.
     """
-    return sum(run.before_tokens for run in context.runs if run.reason == OUTSIDE)
+    return sum(run.before_tokens for run in context.runs if run.reason.startswith(OUTSIDE))
 
 
 def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
