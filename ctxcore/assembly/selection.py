@@ -52,12 +52,15 @@ def choose_recent(
     that is too much. `uncovered` messages lie behind the active compaction.
     """
     blocks = reading.blocks
-    sizes = [_size(block, oversize_tokens, shortened, counter) for block in blocks]
+
+    def size(block: Sequence[Counted]) -> float:
+        return _size(block, oversize_tokens, shortened, counter)
+
     last = len(blocks) - 1 if reading.open_block else len(blocks)
     rest = _Rest(reading, maker, uncovered, counter)
-    best, sent = None, float(sum(sizes[last:]))
+    best, sent = None, float(sum(map(size, blocks[last:])))
     for first in range(last, -1, -1):
-        sent += sizes[first] if first < last else 0
+        sent += size(blocks[first]) if first < last else 0
         if sent > available_tokens:
             break
         if sent + rest.tokens(first) <= available_tokens:
