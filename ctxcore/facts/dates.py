@@ -59,6 +59,7 @@ _CHINESE = re.compile(
     f"|{_HOUR}|{_NUMERAL}(?:天|周|个月|年|小时|分钟)(?:之?后|之?前|以内)|春节|国庆节?"
     "|元旦|中秋节?|端午节?|清明节?"
 )
+_DIGIT = re.compile("[0-9]")
 _HAS_HAN = re.compile(f"[{HAN}]")
 _WRITTEN = re.compile(  # as programs print them
     rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z"
@@ -116,6 +117,9 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     """
     covered: list[str] = []
     spoken = "" if role == "tool" else _spoken(text)
+    if role != "tool":  # where no date is, none is said of a matter
+        counted = counted if _ENGLISH.search(counted) else ""
+        spoken = spoken if _ENGLISH.search(spoken) else ""
     han = "" if text.isascii() else "\n".join(filter(_HAS_HAN.search, text.split("\n")))
     for part, pattern in (
         (counted, _MATTER),
@@ -141,14 +145,13 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
 def _spoken(text: str) -> str:
     """The lines of `text` with a word that may be a date, without a digit of its own."""
     lower = text.lower()
-    if not any(word in lower for word in _WORDS):
+    if not any(map(lower.__contains__, _WORDS)):
         return ""
     pieces = re.split(r"\n|(?<=[.!?]) ", text)
     return "\n".join(
         piece
         for piece in pieces
-        if any(word in (low := piece.lower()) for word in _WORDS)
-        and not any("0" <= c <= "9" for c in low)
+        if any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
     )
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from ctxcore.facts.matters import overlap
 from ctxcore.facts.superseding import taken_back
 from ctxcore.facts.values import KINDS, ROLE_WORTH, Fact, Kind
+from ctxcore.messages.values import Role
 
 MOST_OF_A_KIND: Final = 400
 SLACK: Final = 100  # entries over the most before the least worth are let go, all at once
@@ -83,6 +84,8 @@ class Ledger:
         default_factory=lambda: {kind: {} for kind in KINDS}
     )
     _revoked: list[Entry] = field(default_factory=list)
+    _askers: set[Role] = field(default_factory=set)
+    """Whoever has asked something."""
 
     def add(self, seq: int, facts: Iterable[Fact]) -> None:
         """Takes in the facts of message `seq`."""
@@ -167,7 +170,10 @@ class Ledger:
 
     def _take_question(self, seq: int, fact: Fact) -> None:
         if fact.effect != "answers":
+            self._askers.add(fact.role)
             self._put(seq, fact)
+            return
+        if self._askers <= {fact.role}:  # nobody answers a question of their own
             return
         asked = self._held["question"]
         others = [key for key, held in asked.items() if held.fact.role != fact.role]

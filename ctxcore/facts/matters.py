@@ -56,10 +56,16 @@ _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "
 
 def matter_of(text: str) -> tuple[str, ...]:
     """The content words of `text` in a plain form, in order, each once."""
+    if text.isascii():
+        plain_words = dict.fromkeys(map(_plain_latin, _WORD.findall(text, 0, SAID_CHARS)))
+        plain_words.pop("", None)
+        return tuple(plain_words)[:MOST_WORDS]
     found: dict[str, None] = {}
     for at in _WORD.finditer(text, 0, SAID_CHARS):
         word = at[0]
-        for plain in _plain_han(word) if word[0] > "\u3000" else _plain_latin(word):
+        if word[0] > "\u3000":
+            found.update(dict.fromkeys(_plain_han(word)))
+        elif plain := _plain_latin(word):
             found[plain] = None
         if len(found) >= MOST_WORDS:
             break
@@ -96,12 +102,11 @@ def stem(word: str) -> str:
     return word
 
 
-def _plain_latin(word: str) -> list[str]:
+@lru_cache(maxsize=16_384)  # people use the same words again and again
+def _plain_latin(word: str) -> str:
     lower = word.lower().replace("’", "'").strip(".'-/+")
     lower = lower.removesuffix("'s")
-    if not lower or lower in _EMPTY:
-        return []
-    return [stem(lower)]
+    return "" if lower in _EMPTY else stem(lower)
 
 
 def _plain_han(run: str) -> list[str]:

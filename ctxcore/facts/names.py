@@ -18,6 +18,9 @@ _SEVERAL = re.compile(
     r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
 )
 _ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
+_CAPITAL = re.compile(  # in every English name, but few sentences
+    r"[ -][A-Z](?:[\w'.-]| [A-Z])|(?:of|the|de|van|von|and|&|du|la|di|da) [A-Z]"
+)
 _TOLD = re.compile(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
@@ -69,6 +72,8 @@ def _of(text: str) -> Iterator[str]:
         yield from _TITLE.findall(text)
         yield from _HAN_NAME.findall(text)
         yield from _HAN_PERSON.findall(text)
+    if not _CAPITAL.search(text):
+        return
     for found in _TOLD.finditer(text):
         name = found[1] or found[2] or found[3]
         if name.split()[0] not in _COMMON:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
 OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
@@ -34,6 +33,7 @@ _QUOTATION = re.compile(
     r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|《[^》\n]{1,60}》|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
     r"|‘[^’\n]{2,200}’(?!\w)|(?<![\w'])'[^'\n]{2,200}'(?!\w)"
 )
+_MAY_QUOTE = re.compile("[\"“《「『‘]|'(?<![\\w']')")  # any mark, an apostrophe only before a word
 _DIGITS = re.compile(r"\d+")
 _BULLET = re.compile(
     r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
@@ -48,12 +48,13 @@ _END = re.compile(  # one class of characters first: the search skips from one t
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence verbatim, the same with foreign words masked, and the line that heads its list."""
 
     text: str
     masked: str
+    words: str
+    """What is masked in lower case, with plain apostrophes."""
     heading: str = ""
     before: str = ""
     """The sentence before it in the same paragraph, verbatim."""
@@ -102,13 +103,14 @@ def own_words(text: str) -> str:
         masked = _QUOTED_LINE.sub(_hidden, masked)
     if "</" in masked:
         masked = _without_tagged(masked)
-    return _QUOTATION.sub(_hidden, masked)
+    return _QUOTATION.sub(_hidden, masked) if _MAY_QUOTE.search(masked) else masked
 
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of prose, in order; wrapped lines are joined, bullets know their heading."""
     masked = own_words(text)
-    masked = _WRAPPED.sub(" ", masked)
+    if "\n" in masked:
+        masked = _WRAPPED.sub(" ", masked)
     start, heading, before = 0, "", ""
     for end in [*(found.end() for found in _END.finditer(masked)), len(masked)]:
         raw = masked[start:end]
@@ -121,7 +123,7 @@ def sentences(text: str) -> Iterator[Sentence]:
                 heading = sentence.text
             elif not is_item:
                 heading = ""
-            yield sentence if is_item else Sentence(sentence.text, sentence.masked, "", before)
+            yield sentence if is_item else sentence._replace(heading="")
             before = sentence.text
         start = end
 
@@ -136,7 +138,8 @@ def _sentence(
     words = masked[start:end].rstrip()
     if not words.strip(MASK + " *_.") or len(words) > SENTENCE_CHARS * 2:
         return None
-    return Sentence(text[start : start + len(words)], words, heading, before)
+    lower = words.lower().replace("’", "'")
+    return Sentence(text[start : start + len(words)], words, lower, heading, before)
 
 
 def _hidden(found: re.Match[str]) -> str:

@@ -28,48 +28,38 @@ class Change:
 NO_CHANGE: Final = Change()
 
 _REVOKES = re.compile(
-    r"\b(?:you|we)(?:'re| are)?(?: now)? (?:may|can|could|are (?:now )?(?:allowed|free"
-    r"|welcome) to|may now|can now)\b(?! (?:not|never|no longer))[^.;]*\b(?:again|now"
-    r"|after all|anyway|from now on|freely)\b"
-    r"|\b(?:now|from now on)\b[ ,]+(?:you|we) (?:may|can|are (?:allowed|free))\b(?!"
-    r" (?:not|never|only|no longer))|\byou (?:may|can) now\b"
-    r"|\bno longer (?:need(?:ed|s)?|requir\w+|necessary|appl(?:y|ies)|want(?:ed)?"
-    r"|mandatory|forbidden|banned|off[- ]limits|prohibited|have to|has to|must|valid|in"
-    r" force|care|matters?|a rule|insist|mind)\b"
-    r"|\b(?:not|n't) (?:need(?:ed)?|requir\w+|necessary|mandatory|forbidden|banned|have"
-    r"|off[- ]limits|a rule|matter|apply)\b[^.;]*\b(?:any ?more|any longer|now|from now"
-    r" on)\b"
-    r"|\b(?:do not|don't|need not|needn't|doesn't|does not)(?: (?:need|have)(?: to| for)?"
-    r"| always have to| bother)\b[^.;]*\b(?:any ?more|any longer|from now on|now|going"
-    r" forward)\b"
-    r"|\bno (?:more )?need (?:to|for)\b[^.;]*\b(?:any ?more|any longer|now|from now on)\b"
-    r"|^(?:there(?:'s| is) )?no (?:more )?need (?:to|for)\b"
-    r"|\b(?:forget|ignore|disregard|scrap|drop|cancel|lift|remove|revoke|withdraw|undo"
-    r"|scratch|never ?mind|dump|retire|relax|waive|discard|skip)\b[^.;]*\b(?:rules?"
-    r"|instructions?|restrictions?|ban|requirements?|constraints?|limits?|guidelines?"
-    r"|policy|what i said|i (?:said|told|asked|wanted|gave)|thing about|part about"
-    r"|freeze)\b"
-    r"|\b(?:rule|restriction|ban|requirement|limit|constraint|instruction|policy|freeze"
-    r"|guideline)s?\b[^.;]*\b(?:no longer|(?:is|are) (?:off|gone|lifted|over|cancel\w+"
-    r"|void|history|dropped|withdrawn|revoked)|(?:has|have) been (?:lifted|dropped"
-    r"|removed|cancel\w+|revoked|withdrawn))\b"
-    r"|\b(?:is|are|it's|that's|am|i'm)(?: now| all)? (?:fine|ok|okay|allowed|permitted"
-    r"|welcome|acceptable|all right|alright|good|free|open|safe|unlocked"
-    r"|optional)\b[^.;]*\b(?:again|now|after all|from now on|any ?more)\b"
-    r"|\b(?:is|are|it's) now (?:fine|ok|okay|allowed|permitted|welcome|acceptable|all"
-    r" right|alright|optional|unlocked)\b|\b(?:is|are) (?:now )?optional\b|\bnot"
-    r" mandatory\b"
-    r"|\b(?:feel free to|start|resume|go ahead and)\b[^.;]*\b(?:again|now|after all)\b"
-    r"|\b(?:go|going|went|switch|switching) back to\b|\byou can stop\b|\byou may stop\b"
-    r"|\bi(?:'ve| have)? changed my mind\b|\bi don't (?:mind|care)\b[^.;]*\b(?:any ?more"
-    r"|any longer|now)\b"
+    r"\b(?:(?:you|we)(?:'re| are)?(?: now)? (?:may|can|could|are (?:now )?(?:allowed|free|welcome)"
+    r" to|may now|can now)\b(?! (?:not|never|no longer))[^.;]*\b(?:again|now|after all|anyway"
+    r"|from now on|freely)\b|(?:now|from now on)\b[ ,]+(?:you|we) (?:may|can|are (?:allowed"
+    r"|free))\b(?! (?:not|never|only|no longer))|you (?:may|can) now\b|no longer (?:need(?:ed"
+    r"|s)?|requir\w+|necessary|appl(?:y|ies)|want(?:ed)?|mandatory|forbidden|banned|off[- ]limits"
+    r"|prohibited|have to|has to|must|valid|in force|care|matters?|a rule|insist|mind)\b|(?:not"
+    r"|n't) (?:need(?:ed)?|requir\w+|necessary|mandatory|forbidden|banned|have|off[- ]limits"
+    r"|a rule|matter|apply)\b[^.;]*\b(?:any ?more|any longer|now|from now on)\b|(?:do not|don't"
+    r"|need not|needn't|doesn't|does not)(?: (?:need|have)(?: to| for)?| always have to| bother)\b"
+    r"[^.;]*\b(?:any ?more|any longer|from now on|now|going forward)\b|no (?:more )?need (?:to"
+    r"|for)\b[^.;]*\b(?:any ?more|any longer|now|from now on)\b|(?:forget|ignore|disregard"
+    r"|scrap|drop|cancel|lift|remove|revoke|withdraw|undo|scratch|never ?mind|dump|retire|relax"
+    r"|waive|discard|skip)\b[^.;]*\b(?:rules?|instructions?|restrictions?|ban|requirements?"
+    r"|constraints?|limits?|guidelines?|policy|what i said|i (?:said|told|asked|wanted|gave)"
+    r"|thing about|part about|freeze)\b|(?:rule|restriction|ban|requirement|limit|constraint"
+    r"|instruction|policy|freeze|guideline)s?\b[^.;]*\b(?:no longer|(?:is|are) (?:off|gone"
+    r"|lifted|over|cancel\w+|void|history|dropped|withdrawn|revoked)|(?:has|have) been (?:lifted"
+    r"|dropped|removed|cancel\w+|revoked|withdrawn))\b|(?:is|are|it's|that's|am|i'm)(?: now"
+    r"| all)? (?:fine|ok|okay|allowed|permitted|welcome|acceptable|all right|alright|good|free"
+    r"|open|safe|unlocked|optional)\b[^.;]*\b(?:again|now|after all|from now on|any ?more)\b"
+    r"|(?:is|are|it's) now (?:fine|ok|okay|allowed|permitted|welcome|acceptable|all right|alright"
+    r"|optional|unlocked)\b|(?:is|are) (?:now )?optional\b|not mandatory\b|(?:feel free to"
+    r"|start|resume|go ahead and)\b[^.;]*\b(?:again|now|after all)\b|(?:go|going|went|switch"
+    r"|switching) back to\b|you can stop\b|you may stop\b|i(?:'ve| have)? changed my mind\b"
+    r"|i don't (?:mind|care)\b[^.;]*\b(?:any ?more|any longer|now)\b)|^(?:there(?:'s| is) )?no"
+    r" (?:more )?need (?:to|for)\b"
 )
 _UPDATES = re.compile(
-    r"\binstead\b|\brather than\b|\bactually\b|\bchange of plans?\b|\bcorrection\b"
-    r"|\bswitch(?:ed|ing)? (?:to|from|over)\b|\bno longer\b|\bany ?more\b|\bany longer\b"
-    r"|\bnew rule\b|\breplac\w+\b|\bupdate(?:d)?\b(?=[^.]{0,30}\brule)|\bstop [a-z]+ing\b"
+    r"\b(?:instead\b|rather than\b|actually\b|change of plans?\b|correction\b|switch(?:ed|ing)?"
+    r" (?:to|from|over)\b|no longer\b|any ?more\b|any longer\b|new rule\b|replac\w+\b|update(?:d)?"
+    r"\b(?=[^.]{0,30}\brule)|stop [a-z]+ing\b|change (?:that|the|my|it)\b|make (?:it|that)\b)"
     r"|^(?:ok(?:ay)?[, ]+)?now\b"
-    r"|\bchange (?:that|the|my|it)\b|\bmake (?:it|that)\b"
 )
 _LATEST = re.compile(  # points at the rule just given, without its words
     r"\b(?:forget|ignore|scratch|drop|cancel|scrap|undo|lift|disregard|revoke)(?: about)?"
@@ -121,10 +111,10 @@ _ASKS: Final = re.compile(
 def change_of(sentence: str, *, is_rule: bool) -> Change:
     """How a sentence, lower case and masked, changes rules said before it."""
     words = sentence.strip(" \"'*_")
-    has_han = bool(_HAS_HAN.search(words))
-    if _ASKS.search(words) and not is_rule:
-        return NO_CHANGE
+    has_han = not words.isascii() and bool(_HAS_HAN.search(words))
     if not has_han and _CUES.isdisjoint(_WORD.findall(words)):
+        return NO_CHANGE
+    if not is_rule and _ASKS.search(words):
         return NO_CHANGE
     if (_LATEST_HAN if has_han else _LATEST).search(words):
         return Change(effect="updates" if is_rule else "revokes", reach="latest")

@@ -88,7 +88,7 @@ def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
 
 
 def _rule(sentence: Sentence, role: Role) -> Fact | None:
-    words = sentence.masked.lower().replace("’", "'").replace("*", " ").strip()
+    words = sentence.words.replace("*", " ").strip()
     if (
         len(words) < 4
         or _LINE_OF_FILE.match(words)
@@ -103,7 +103,7 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
 
 
 def _is_rule(words: str, heading: str) -> bool:
-    if _HAS_HAN.search(words):
+    if not words.isascii() and _HAS_HAN.search(words):
         by_form = chinese_rules.is_rule(words) or english_rules.is_rule(words)
     else:
         by_form = english_rules.is_rule(words)

@@ -18,10 +18,10 @@ MOST_FIXES: Final = 2
 LINE_CHARS: Final = 240
 
 _DECISION = re.compile(
-    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|opted|concluded)\b|(?:final"
-    r" )?decision(?: is|:)|it(?:'s| is) (?:decided|settled|agreed)"
-    r"|agreed:|decided (?:to|on|that|against|not)|(?:was|were|has been|have been)"
-    r" (?:agreed|decided|settled)|going with (?:option|plan) \w+)"
+    r"\b(?:(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|opted|concluded)\b|(?:final"
+    r" )?decision(?: is|:)|it(?:'s| is) (?:decided|settled|agreed)|agreed:|decided (?:to|on"
+    r"|that|against|not)|(?:was|were|has been|have been) (?:agreed|decided|settled)|going with"
+    r" (?:option|plan) \w+))"
 )
 _CHOICE = re.compile(  # a person settles it by saying so; a model says it of every step
     r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i"
@@ -97,16 +97,20 @@ def statements(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
 
 def answers(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     """What a message may answer: its content words; nothing where it only asks or puts off."""
-    told = [s.text for s in said if not _QUESTION_END.search(s.text)]
+    told = [s.text for s in said if not _is_question(s.text)]
     words = " ".join(told)[:4_000]
     if words and not (len(words) < 200 and _DEFERRED.search(words.lower().replace("’", "'"))):
         matter = matter_of(words)
         yield Fact(kind="question", text="", key="", effect="answers", matter=matter, role=role)
 
 
+def _is_question(words: str) -> bool:
+    return ("?" in words or "？" in words) and bool(_QUESTION_END.search(words))
+
+
 def _statement(sentence: Sentence, role: Role) -> Fact | None:
-    words = sentence.masked.lower().replace("’", "'")
-    if _QUESTION_END.search(words):
+    words = sentence.words
+    if _is_question(words):
         return _question(sentence, words, role)
     if _DECISION_GATE.search(words) and _decides(words, role):
         return _fact("decision", sentence, role)
@@ -143,5 +147,5 @@ def _fact(kind: str, sentence: Sentence, role: Role) -> Fact:
         return Fact(kind="error", text=text, key=key, effect="fixes", matter=matter, role=role)
     if kind == "question":
         return Fact(kind="question", text=text, key=key, matter=matter, role=role)
-    change = change_of(sentence.masked.lower().replace("’", "'"), is_rule=True)
+    change = change_of(sentence.words, is_rule=True)
     return Fact(kind="decision", text=text, key=key, effect=change.effect, matter=matter, role=role)
