@@ -88,13 +88,17 @@ _EMPTY = frozenset(
     }
 )
 
-_MATTER = re.compile(
-    r"\b(?:the|our|my|your|this|its|his|her|their)?\s?((?!it\b|this\b|that\b|there\b"
-    rf"|today\b|he\b|she\b)[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?) (?:is|was|will be|has been"
+_SAYS: Final = (
+    r" (?:is|was|will be|has been"
     r"|got|gets|starts?|begins?|ends?|takes place|happens|opens|closes|due)(?: now| then)?"
     r"(?: due| set| planned| scheduled| moved| rescheduled| postponed| pushed| changed|"
     r" shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
-    rf" (?P<date>{_ENGLISH.pattern})",
+    rf" (?P<date>{_ENGLISH.pattern})"
+)
+_SAID_OF = re.compile(_SAYS, re.IGNORECASE)  # without the matter: found or not in no time
+_MATTER = re.compile(
+    r"\b(?:the|our|my|your|this|its|his|her|their)?\s?((?!it\b|this\b|that\b|there\b"
+    rf"|today\b|he\b|she\b)[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?){_SAYS}",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
@@ -122,8 +126,8 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
         spoken = spoken if _ENGLISH.search(spoken) else ""
     han = "" if text.isascii() else "\n".join(filter(_HAS_HAN.search, text.split("\n")))
     for part, pattern in (
-        (counted, _MATTER),
-        (spoken, _MATTER),
+        (counted if _SAID_OF.search(counted) else "", _MATTER),
+        (spoken if _SAID_OF.search(spoken) else "", _MATTER),
         (counted, _MOVED),
         (spoken, _MOVED),
         (han, _MATTER_HAN),

@@ -76,6 +76,7 @@ _NAMED_HAN = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _TRIM = ".,:;?!/\\&=+-%"
+_STOPS = ".,:;?!"  # behind a word in a sentence
 
 
 def literals(text: str, role: Role) -> Iterator[Fact]:
@@ -105,8 +106,9 @@ def _all(text: str, role: Role) -> Iterator[Fact]:
         for fact in _named(counted, role):
             named.add(fact.text)
             yield fact
-    for run in islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS):
-        one = None if run.isalpha() else _literal(run, role)
+    runs = islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS)
+    for run in [run for run in runs if not run.rstrip(_STOPS).isalpha()]:
+        one = _literal(run, role)
         if one is not None and one.text not in named:
             yield one
     yield from dates(text, counted, role)
