@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
-from ctxcore.assembly.elide import elide
 from ctxcore.assembly.explaining import OUTSIDE, explain
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.items import Item, own_item, total
+from ctxcore.assembly.items import total
+from ctxcore.assembly.knowledge import knowledge_items
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
 from ctxcore.assembly.records import Compaction
@@ -24,10 +24,8 @@ from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
 from ctxcore.assembly.repairs import Merged, Repairer
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
 from ctxcore.assembly.shedding import shed
-from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
-from ctxcore.messages.values import text_message
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
@@ -36,7 +34,6 @@ from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
-_LEAST_KNOWLEDGE_TOKENS = 32  # less is a marker without content
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
 
 
@@ -146,7 +143,8 @@ class Builder:
             return self._shed(layout, share, limit, taken)
         if not (choice.is_whole and reading.is_complete and self._policy.max_message_chars is None):
             layout = self._with_rules(layout, reminder, reading, maker, uncovered, room)
-        return self._with_knowledge(layout, room - layout.tokens)
+        known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
+        return replace(layout, knowledge=known)
 
     def _arrange(
         self, reading: Reading, maker: LayoutMaker, uncovered: int, room: int
@@ -273,25 +271,6 @@ class Builder:
     def _oversize(self) -> float | None:
         ratio, budget = self._policy.oversize_ratio, self._call.budget
         return None if ratio is None or budget is None else budget.usable_tokens * ratio
-
-    def _with_knowledge(self, layout: Layout, room: int) -> Layout:
-        """`layout` with as much of the caller's knowledge as there is room for."""
-        items: list[Item] = []
-        for name, text in self._call.knowledge.items():
-            message = text_message("user", knowledge_text(name, text))
-            item = own_item("knowledge", message, self._counter)
-            if item.tokens > room:
-                frame = own_item(
-                    "knowledge", text_message("user", knowledge_text(name, "")), self._counter
-                ).tokens
-                left = room - frame - 1
-                if left < _LEAST_KNOWLEDGE_TOKENS:
-                    continue
-                shorter = knowledge_text(name, elide(text, left, self._counter))
-                item = own_item("knowledge", text_message("user", shorter), self._counter)
-            items.append(item)
-            room -= item.tokens
-        return replace(layout, knowledge=tuple(items))
 
     def _language(self, reading: Reading) -> Language:
         if self._active.summary:
