@@ -334,6 +334,7 @@ class Builder:
             repairs=tuple(repairer.repairs),
             budget=budget,
             prefix_messages=count_prefix(merged, prefix),
+            made_of=tuple(merged),
             said=said_before(items, reading.current),
             summary=self._active.summary,
             summary_tokens=self._active.summary_tokens,

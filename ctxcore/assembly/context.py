@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.assembly.breakdown import Breakdown
-from ctxcore.assembly.repairs import Repair
+from ctxcore.assembly.repairs import Merged, Repair
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
@@ -43,6 +43,8 @@ class Context:
     """None where the model's window is unknown."""
     prefix_messages: int
     """So many of `messages` stay the same until the next break of the prompt cache."""
+    made_of: tuple[Merged, ...] = field(repr=False, default=())
+    """What each of `messages` is made of."""
     said: tuple[Message, ...] = field(repr=False, default=())
     """What people and the model said before the current message, in the history's own words."""
     summary: str = ""

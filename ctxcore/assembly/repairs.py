@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -59,8 +59,9 @@ class Merged:
 class Repairer:
     """Makes items legal; collects what it had to do."""
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, *, taken_ids: Collection[str] = ()) -> None:
         self._counter = counter
+        self._taken_ids = taken_ids  # of calls before the first item
         self._used_ids: set[str] = set()
         self.repairs: list[Repair] = []
 
@@ -126,7 +127,7 @@ class Repairer:
     def _unique(self, call: ToolCall, head: Item) -> ToolCall:
         """`call` under an id that no other call of this context has."""
         call_id, again = call.id, 0
-        while not call_id or call_id in self._used_ids:
+        while not call_id or call_id in self._used_ids or call_id in self._taken_ids:
             again += 1
             call_id = f"{call.id[:24] or 'call'}_{head.seq}_{again}"
         self._used_ids.add(call_id)

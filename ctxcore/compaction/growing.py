@@ -1,23 +1,23 @@
-"""Owns the size of a context that is the one built last with new messages behind it.
+"""Owns a context that is the one built last with new messages behind it: its size, its messages.
 
 Between two compactions most contexts are. Where anything else could change (a message to repair,
-less room than a margin) there is no answer, and the context has to be built.
+less room than a margin, a pin) there is no answer, and the context has to be built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.assembly.items import Item, from_row
+from ctxcore.assembly.items import Item, from_row, total
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.repairs import Repairer
+from ctxcore.assembly.repairs import Merged, Repairer
 from ctxcore.tokens.count import count_reasoning
 
 _MARGIN_TOKENS = 256  # what bounds of sizes may be above the sizes: markers, frames, a first word
@@ -40,13 +40,27 @@ class _Base:
     """All of it but the recent part."""
     end: Sequence[Item]
     """The last block with what is merged into it."""
-    end_tokens: int
+    end_tokens: int = 0
+    end_count: int = 0
+    """How many messages the last block makes."""
     is_asking: bool
     """Whether the last user message is shown where it was said."""
     oversize_tokens: int
     """What bounds of the sizes of shortened tool outputs may be above their sizes."""
     thinking_tokens: int = 0
     """What the model thought in the open turn."""
+    sent: list[Merged] | None = None
+    """What is sent, thinking left out; None where the end is not a message by itself."""
+    ids: set[str] = field(default_factory=set)
+    """Of the calls before the last block."""
+    thought: dict[int, Merged] = field(default_factory=dict)
+    """Places in `sent` of the open turn's calls, and what is sent there with their thinking."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the model has yet to see its calls answered."""
+        last = self.end[-1].message
+        return last.is_tool_result or bool(last.calls)
 
 
 class GrowingContext:
@@ -68,16 +82,38 @@ class GrowingContext:
         if not rows:
             return
         end = _end([from_row(row, "recent", "recent") for row in rows])
-        self._base = _Base(
+        base = self._base = _Base(
             active=active,
             seen=last,
             tokens=context.tokens,
             fixed_tokens=context.tokens - context.breakdown.recent,
             end=end,
-            end_tokens=self._repaired(end) or 0,
             is_asking=(self._view.anchors().last_user or 0) > active.covered_until,
             oversize_tokens=sum(map(self._above, rows)),
         )
+        self._take_sent(base, context.made_of)
+
+    def _take_sent(self, base: _Base, made_of: Sequence[Merged]) -> None:
+        """The messages of the context, where those of its end stand by themselves."""
+        first = len(made_of) - len(self._legal(base, base.end) or ())
+        base.ids.update(_call_ids(made_of[:first]))
+        end = self._legal(base, base.end) or []
+        base.end_tokens, base.end_count = _size(end), len(end)
+        same = [group.message for group in end] == [group.message for group in made_of[first:]]
+        turn = self._view.anchors().last_user or 0
+        asked = (group for group in made_of if group.items[-1].seq >= turn)
+        if same and not any(call.extra for group in asked for call in group.message.calls):
+            base.sent = list(made_of)
+
+    def sent(self) -> list[Merged] | None:
+        """What is sent of what `tokens` last gave the size of; None: it has to be built."""
+        base = self._base
+        if base is None or base.sent is None:
+            return None
+        sent = list(base.sent)
+        for place, group in base.thought.items() if base.is_open else ():
+            sent[place] = group
+        return sent
 
     def tokens(self, active: Compaction | None) -> int | None:
         """The size of the context of what the view shows now; None: it has to be built."""
@@ -89,9 +125,7 @@ class GrowingContext:
             self._base = None
             return None
         base.seen = self._view.count()
-        last = base.end[-1].message
-        is_open = last.is_tool_result or bool(last.calls)
-        return base.tokens + (base.thinking_tokens if is_open else 0)
+        return base.tokens + (base.thinking_tokens if base.is_open else 0)
 
     def _is_at_rest(self) -> bool:
         """Whether the policy does not yet do what it does to longer histories."""
@@ -104,25 +138,46 @@ class GrowingContext:
         if head.is_system or is_new:
             return False
         items = [*base.end, *(from_row(row, "recent", "recent") for row in block)]
-        after, end = self._repaired(items), _end(items)
-        if after is None:
+        groups = self._legal(base, items)
+        if groups is None:
             return False
-        base.tokens += after - base.end_tokens
-        base.end, base.end_tokens = end, self._repaired(end) or 0
+        base.tokens += _size(groups) - base.end_tokens
         base.oversize_tokens += sum(map(self._above, block))
         if head.role == "user":
             base.thinking_tokens = 0
         elif self._call.sends_reasoning:
             base.thinking_tokens += self._thinking(block)
+        self._follow(base, groups, _end(items))
+        if head.role == "user":
+            base.thought.clear()
         return True
 
-    def _repaired(self, items: Sequence[Item]) -> int | None:
-        """What `items` take as legal messages; None where more than their neighbours matters."""
-        repairer = Repairer(self._call.counter)
+    def _follow(self, base: _Base, groups: Sequence[Merged], end: Sequence[Item]) -> None:
+        """Takes `groups` in place of those of the last block; the new one ends with `end`."""
+        if base.sent is not None:
+            first = len(base.sent) - base.end_count
+            base.sent[first:] = groups
+            if self._call.sends_reasoning:
+                self._think(base, base.sent, first)
+        legal_end = self._legal(base, end) or []
+        base.end, base.end_tokens, base.end_count = end, _size(legal_end), len(legal_end)
+        base.ids.update(_call_ids(groups[: len(groups) - len(legal_end)]))
+
+    def _think(self, base: _Base, sent: Sequence[Merged], first: int) -> None:
+        """Notes the thinking of the open turn in the messages from place `first` on."""
+        for place, group in enumerate(sent[first:], start=first):
+            base.thought.pop(place, None)
+            tokens = count_reasoning(group.message, self._call.counter)
+            if group.message.calls and (tokens or any(one.extra for one in group.message.calls)):
+                base.thought[place] = group.with_reasoning(tokens)
+
+    def _legal(self, base: _Base, items: Sequence[Item]) -> list[Merged] | None:
+        """`items` as legal messages; None where more than their neighbours matters."""
+        repairer = Repairer(self._call.counter, taken_ids=base.ids)
         groups = repairer.repair(items)
         if any(repair.kind not in _LOCAL for repair in repairer.repairs):
             return None
-        return sum(item.tokens for group in groups for item in group.items if item.row)
+        return [group for group in groups if group.items[0].is_laid_out]  # not the first word
 
     def _has_room(self, base: _Base) -> bool:
         """Whether all fits by so much that nothing that is sent can give way to it."""
@@ -163,6 +218,14 @@ def _shows_all(context: Context, active: Compaction) -> bool:
         return False
     uncovered = (run for run in context.runs if run.last >= active.covered_until)
     return all(run.verdict in ("kept", "compressed") for run in uncovered)
+
+
+def _call_ids(groups: Iterable[Merged]) -> set[str]:
+    return {call.id for group in groups for call in group.message.calls}
+
+
+def _size(groups: Iterable[Merged]) -> int:
+    return sum(total(group.items) for group in groups)
 
 
 def _end(items: Sequence[Item]) -> Sequence[Item]:

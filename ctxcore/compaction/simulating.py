@@ -7,186 +7,38 @@ once more at the end, as the next call would.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.fitting import (
-    Prepared,
-    budget_of,
-    oversize_tokens,
-    ruling,
-    takes_reasoning,
-)
-from ctxcore.assembly.history import HistoryView, ListHistory
+from ctxcore.assembly.fitting import Prepared
+from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.prefixes import PrefixHistory
-from ctxcore.assembly.records import CompactionState
-from ctxcore.budget import TokenBudget
+from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.repairs import Merged
 from ctxcore.compaction.compacting import automatic_trigger, compact_prepared
 from ctxcore.compaction.confirming import Answer, Confirmation
 from ctxcore.compaction.growing import GrowingContext
 from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.triggers import Trigger, overflow
+from ctxcore.compaction.recording import Recording
+from ctxcore.compaction.simulated import SimulatedCall, SimulatedCompaction, Simulation
+from ctxcore.compaction.triggers import overflow
 from ctxcore.errors import BudgetError
 from ctxcore.messages.openai import parse_messages
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
-from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
-from ctxcore.tokens.catalog import model_info
-from ctxcore.tokens.count import count_message, count_tools, counter_for
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedCompaction:
-    """A compaction that the policy would have made."""
-
-    at: int
-    """How many messages there were."""
-    trigger: Trigger
-    strategy: str
-    before_tokens: int
-    after_tokens: int
-    writes_summary: bool
-    truncates: bool
-    """Whether it leaves messages out without a summary."""
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedCall:
-    """One request to a model, as it would have been."""
-
-    at: int
-    """The place of the recorded answer, from 0."""
-    turn: int
-    """The turn it belongs to, from 1; 0 before the first user message."""
-    tokens: int
-    """What would have been sent; 0 where nothing could be."""
-    violations: int
-    """What the four providers together would refuse in it."""
-    is_over: bool
-    """Whether what must be kept did not fit, so that nothing could be sent."""
-    compactions: tuple[SimulatedCompaction, ...]
-    """What was compacted since the call before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Simulation:
-    """What a policy would have made of a conversation."""
-
-    policy: Policy
-    budget: TokenBudget | None
-    calls: tuple[SimulatedCall, ...]
-    compactions: tuple[SimulatedCompaction, ...]
-    context: Context | None
-    """What the next call would be sent; None where what must be kept does not fit."""
-    state: CompactionState
-
-    @property
-    def summaries(self) -> int:
-        """Compactions that wrote a summary."""
-        return sum(one.writes_summary for one in self.compactions)
-
-    @property
-    def truncations(self) -> int:
-        """Compactions that left messages out without one."""
-        return sum(one.truncates for one in self.compactions)
-
-    @property
-    def illegal_calls(self) -> int:
-        """Calls of which some provider would refuse something."""
-        return sum(call.violations > 0 for call in self.calls)
-
-    @property
-    def over_calls(self) -> int:
-        """Calls that could not be made: what must be kept did not fit."""
-        return sum(call.is_over for call in self.calls)
-
-    @property
-    def sent_tokens(self) -> int:
-        """What all calls together would have been sent."""
-        return sum(call.tokens for call in self.calls)
-
-    @property
-    def peak_tokens(self) -> int:
-        """The largest input."""
-        return max((call.tokens for call in self.calls), default=0)
-
-    @property
-    def final_tokens(self) -> int:
-        """What the next call would be sent."""
-        return self.context.tokens if self.context else 0
-
-    @property
-    def verdicts(self) -> Mapping[str, int]:
-        """How many messages have which verdict at the end."""
-        counts = dict.fromkeys(("kept", "compressed", "summarized", "recalled", "dropped"), 0)
-        for run in self.context.runs if self.context else ():
-            counts[run.verdict] += run.last - run.first + 1
-        return counts
-
-
-class Recording:
-    """A conversation that is counted once and walked through as often as wanted."""
-
-    def __init__(
-        self,
-        messages: Iterable[Mapping[str, object] | Message],
-        *,
-        model: str | None = None,
-        tools: Sequence[Mapping[str, object]] | None = None,
-    ) -> None:
-        self.messages = tuple(parse_messages(messages))
-        self._counter = counter_for(model)
-        self._model = model
-        self._tools = tools
-        self._tools_tokens = count_tools(tools, self._counter) if tools else 0
-        self._histories: dict[int | None, ListHistory] = {}
-
-    def prepare(
-        self, policy: Policy, *, window_tokens: int | None = None, max_tokens: int | None = None
-    ) -> tuple[HistoryView, Call]:
-        """The counted history and what surrounds it in each request."""
-        info = model_info(self._model)
-        if window_tokens is not None:
-            info = replace(info, window_tokens=window_tokens)
-            own = policy.window_tokens
-            policy = (
-                policy if own is None else policy.override(window_tokens=max(own, window_tokens))
-            )
-        budget = budget_of(
-            policy,
-            info,
-            max_tokens=max_tokens,
-            system_tokens=self._system_tokens(),
-            tools_tokens=self._tools_tokens,
-        )
-        call = Call(
-            policy=policy,
-            counter=self._counter,
-            budget=budget,
-            tools_tokens=self._tools_tokens,
-            sends_reasoning=takes_reasoning(self._model),
-            **ruling(policy, self._model, self._tools),
-        )
-        return self._history(oversize_tokens(policy, budget)), call
-
-    def summarizer(self) -> Summarizer:
-        """The one that quotes, without a model."""
-        return ExtractiveSummarizer(self._counter)
-
-    def _system_tokens(self) -> int:
-        system = (message for message in self.messages if message.is_system)
-        return sum(count_message(message, self._counter) for message in system)
-
-    def _history(self, limit: int | None) -> ListHistory:
-        if limit not in self._histories:
-            made = ListHistory(self.messages, self._counter, oversize_tokens=limit)
-            self._histories[limit] = made
-        return self._histories[limit]
+__all__ = [
+    "Recording",
+    "SimulatedCall",
+    "SimulatedCompaction",
+    "Simulation",
+    "Walk",
+    "count_violations",
+    "simulate",
+]
 
 
 class Walk:
@@ -221,6 +73,36 @@ class Walk:
         self._calls: list[SimulatedCall] = []
         self._compactions: list[SimulatedCompaction] = []
         self._told = 0
+        self._context: Context | None = None
+
+    @property
+    def view(self) -> HistoryView:
+        """What there was before the last call that was told."""
+        return self._view
+
+    @property
+    def call(self) -> Call:
+        """What surrounds the messages of each request."""
+        return self._call
+
+    @property
+    def active(self) -> Compaction | None:
+        """The compaction in force at that call."""
+        return self._state.active
+
+    @property
+    def sent(self) -> Sequence[Merged]:
+        """The messages of that call; none where nothing could be sent."""
+        if not self._calls or self._calls[-1].is_over:
+            return ()
+        if self._context is None and self._growing:
+            grown = self._growing.sent()
+            if grown is not None:
+                return grown
+            self._context = self._build()
+            if self._context:
+                self._growing.start(self._context, self._state.active)
+        return self._context.made_of if self._context else ()
 
     def __iter__(self) -> Iterator[SimulatedCall]:
         """Each call in order."""
@@ -268,8 +150,9 @@ class Walk:
     def _answer(self, at: int, turn: int) -> SimulatedCall:
         self._before_call()
         tokens, violations = self._grown(), 0
+        self._context = None
         if tokens is None:
-            context = self._build()
+            context = self._context = self._build()
             tokens = context.tokens if context else 0
             violations = count_violations(context.messages) if context else 0
             if self._growing and context and not violations:
@@ -323,6 +206,8 @@ class Walk:
                     writes_summary=result.summary_written,
                     truncates=result.state.truncations > before.truncations,
                     reason=result.reason,
+                    before=before.active,
+                    record=result.state.active,
                 )
             )
 

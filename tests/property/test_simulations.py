@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.history import HistoryView, ListHistory
+from ctxcore.assembly.items import total
 from ctxcore.assembly.prefixes import PrefixHistory
-from ctxcore.compaction.simulating import Recording, simulate
+from ctxcore.assembly.rendering import to_dictionary
+from ctxcore.compaction.simulating import Recording, Walk, simulate
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, Reasoning, text_message
 from ctxcore.policy.values import Policy
@@ -74,6 +76,25 @@ def test_what_is_known_of_a_context_that_grew_is_what_building_it_gives(
 
     assert known.calls == built.calls
     assert known.state == built.state
+
+
+def sent(history: list[Message], policy: Policy, window: int, *, builds_all: bool) -> object:
+    """The messages of each call, as a provider gets them, and what they take."""
+    recording = Recording(history, model="claude-sonnet-4-5")
+    walk = Walk(recording, policy, max_tokens=window, builds_all=builds_all)
+    calls = ((one.at, list(map(to_dictionary, walk.sent)), walk.sent) for one in walk)
+    return [(at, messages, [total(group.items) for group in made]) for at, messages, made in calls]
+
+
+@given(st.one_of(histories(), sound_histories().map(thinking)), small_windows, presets)
+def test_the_messages_of_a_context_that_grew_are_those_that_building_it_gives(
+    history: list[Message], window: int, preset: str
+) -> None:
+    policy = Policy.preset(preset)
+
+    grown = sent(history, policy, window, builds_all=False)
+
+    assert grown == sent(history, policy, window, builds_all=True)
 
 
 @given(histories(), small_windows, presets)
