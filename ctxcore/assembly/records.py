@@ -34,7 +34,7 @@ class Compaction:
     facts: str = ""
     """Facts of what it covers, beside the summary and whoever wrote that."""
     facts_lost: tuple[str, ...] | None = None
-    """Facts of what it newly covers that its context no longer says; None: not looked for."""
+    """Facts that held and that the context it led to no longer said; None: not looked for."""
     source_tokens: int = 0
     """What the summary stands for, in all."""
     source_chars: int = 0

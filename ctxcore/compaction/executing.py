@@ -14,6 +14,7 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.keeping import Keeping, join_pieces
+from ctxcore.compaction.losing import with_losses
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.planning import EMERGENCY, CompactionPlan, resolved
@@ -80,8 +81,10 @@ def execute(
     plan = resolved(plan, view, call.counter, outdated_of(ledger))
     executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer, ledger)
     outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
+    record = outcome.record
     return replace(
         outcome,
+        record=record and with_losses(view, call, active, record),
         plan=plan,
         strategy=outcome.strategy or plan.strategy,
         usages=tuple(executor.usages),

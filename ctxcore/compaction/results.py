@@ -113,6 +113,7 @@ def finished(
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,
         summary=record.summary,
+        facts_lost=record.facts_lost,
         summary_written=is_written,
         steps=outcome.steps,
         folded=folded,

@@ -244,8 +244,8 @@ def to_compaction(raw: JsonValue) -> Compaction:
     values["strategies"] = tuple(_text(name) for name in values.get("strategies", ()))
     pairs = values.get("shortened", ())
     values["shortened"] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
-    if values.get("facts_lost") is not None:
-        values["facts_lost"] = tuple(_text(fact) for fact in values["facts_lost"])
+    lost = values.get("facts_lost")
+    values["facts_lost"] = None if lost is None else tuple(_text(fact) for fact in lost)
     plain = Compaction(covered_until=0)
     for name in values.keys() - {"kept", "pins", "strategies", "shortened", "facts_lost"}:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])

@@ -1,0 +1,192 @@
+"""Owns what a compaction loses: live facts that the context it leads to no longer says.
+
+A fact is still said where its message is shown as it was, or where any text of the context says its
+literal. `facts.presence` defines that; here most facts are told absent by a look at the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
+from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.repairs import Merged
+from ctxcore.errors import BudgetError
+from ctxcore.facts.file_uses import arguments_of
+from ctxcore.facts.ledger import Entry, Ledger, live
+from ctxcore.facts.presence import is_present
+from ctxcore.facts.values import Fact, Kind
+from ctxcore.messages.values import JsonValue, Message, ToolCall
+
+_RUN = re.compile(r"[a-z0-9]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,204 and 1204 are the same number
+_LINE = re.compile(r"[\n。]")
+_BLANK = re.compile(r"[\s。]")
+_SENTENCES = frozenset({"instruction", "todo", "decision", "question", "error"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostFact:
+    """A fact that held when it was folded, and that the context no longer says."""
+
+    text: str
+    kind: Kind
+    seq: int
+    """The message that said it last."""
+    worth: float
+    fact: Fact
+
+
+class SaidText:
+    """A text that is asked for many facts: what it says is indexed once, by words and lines."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def says(self, fact: Fact) -> bool:
+        """Whether `is_present(fact, text)`."""
+        if not self.text:
+            return is_present(fact, "")
+        if fact.kind == "todo":
+            return is_present(fact, self.text)
+        runs = _runs(fact.text)
+        if not all(run in self._lines_of for run in runs):
+            return False
+        if runs and is_on_a_line(fact):
+            return is_present(fact, self._lines_with(runs))
+        return is_present(fact, self.text)
+
+    @cached_property
+    def _lines(self) -> Sequence[str]:
+        return _LINE.split(self.text)
+
+    @cached_property
+    def _lines_of(self) -> dict[str, list[int]]:
+        """The lines that hold each run of letters and digits."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for at, line in enumerate(self._lines):
+            for run in set(_runs(line)):
+                places[run].append(at)
+        return dict(places)
+
+    def _lines_with(self, runs: Sequence[str]) -> str:
+        """The lines that hold all of `runs`: what is said without a blank stands on one line."""
+        rarest = min((self._lines_of[run] for run in runs), key=len)
+        others = [set(self._lines_of[run]) for run in runs]
+        return "\n".join(self._lines[at] for at in rarest if all(at in one for one in others))
+
+
+def is_on_a_line(fact: Fact) -> bool:
+    """Whether a text that says `fact` says it on one line."""
+    if fact.kind == "number" and fact.subject:
+        return True
+    return fact.kind not in _SENTENCES and not _BLANK.search(fact.text)
+
+
+def lost_facts(
+    view: HistoryView, before: Compaction | None, after: Compaction, shown: Sequence[Merged]
+) -> list[LostFact]:
+    """What the record `after` loses, the most worth first; `shown` is the context it leads to.
+
+    Looked at are facts that hold at the newest message of `view` and were last said in what
+    `after` newly covers, and older ones that the texts of the record `before` still said.
+    """
+    before = before or NOTHING_COVERED
+    whole = set(verbatim_seqs(shown))
+    told = SaidText("\n".join(said_text(group.message) for group in shown))
+    known = SaidText(f"{before.facts}\n{before.summary}")
+    still = {*before.kept, *before.pins}
+
+    def was_known(entry: Entry) -> bool:
+        is_new = before.covered_until < entry.seqs[-1] <= after.covered_until
+        is_old = entry.seqs[-1] <= before.covered_until
+        return is_new or (is_old and (not still.isdisjoint(entry.seqs) or known.says(entry.fact)))
+
+    hidden = (one for one in live(ledger_at(view)) if whole.isdisjoint(one.seqs))
+    entries = sorted(hidden, key=lambda one: is_on_a_line(one.fact))  # whole texts are read once
+    lost = [_lost(one) for one in entries if was_known(one) and not told.says(one.fact)]
+    return sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
+
+
+def with_losses(
+    view: HistoryView, call: Call, before: Compaction | None, record: Compaction
+) -> Compaction:
+    """`record` with the facts it loses, each once; they stay unknown where nothing can be sent."""
+    if record.covered_until <= (before or NOTHING_COVERED).covered_until:
+        return replace(record, facts_lost=())
+    try:
+        shown = build_context(view, call, record).made_of
+    except BudgetError:
+        return replace(record, facts_lost=None)
+    lost = lost_facts(view, before, record, shown)
+    return replace(record, facts_lost=tuple(dict.fromkeys(one.text for one in lost)))
+
+
+def verbatim_seqs(shown: Iterable[Merged]) -> Iterator[int]:
+    """The messages of the history that are shown as they were said."""
+    for group in shown:
+        for item in group.items:
+            if item.row is not None and item.verdict == "kept":
+                yield item.row.seq
+
+
+def said_text(message: Message) -> str:
+    """All that a message says: its words and the values in the arguments of its calls."""
+    if not message.calls:
+        return message.text
+    return "\n".join([message.text, *map(call_text, message.calls)])
+
+
+def call_text(call: ToolCall) -> str:
+    """The values in the arguments of a call, one a line, or the text that they are."""
+    arguments = arguments_of(call.arguments)
+    return "\n".join(_values(arguments)) if arguments else call.arguments
+
+
+def ledger_at(view: HistoryView) -> Ledger:
+    """What holds of all that was said in `view`; of a view that grew only the rest is read."""
+    seen, ledger = _LEDGERS.get(view, (0, Ledger()))
+    count = view.count()
+    if seen > count:
+        seen, ledger = 0, Ledger()
+    if seen < count:
+        for seq, facts in view.facts():
+            if seq > seen:
+                ledger.add(seq, facts)
+        _LEDGERS[view] = (count, ledger)
+    return ledger
+
+
+_LEDGERS: WeakKeyDictionary[HistoryView, tuple[int, Ledger]] = WeakKeyDictionary()
+
+
+def _lost(entry: Entry) -> LostFact:
+    return LostFact(
+        text=entry.text, kind=entry.kind, seq=entry.seqs[-1], worth=entry.worth, fact=entry.fact
+    )
+
+
+def _runs(text: str) -> list[str]:
+    return _RUN.findall(_THOUSANDS.sub("", text.casefold()))
+
+
+def _values(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case list():
+            for inner in value:
+                yield from _values(inner)
+        case dict():
+            for inner in value.values():
+                yield from _values(inner)
