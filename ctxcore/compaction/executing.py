@@ -14,7 +14,7 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.keeping import Keeping, join_pieces
-from ctxcore.compaction.losing import with_losses
+from ctxcore.compaction.losing import LostFact, find_losses, with_losses
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.planning import EMERGENCY, CompactionPlan, resolved
@@ -52,6 +52,8 @@ class Outcome:
     usages: tuple[SummaryUsage, ...] = ()
     """The requests that the summary took, refused ones too."""
     seconds: float = 0.0
+    lost: tuple[LostFact, ...] = ()
+    """What held and is no longer said, the most worth first."""
 
     @property
     def cost(self) -> float | None:
@@ -81,10 +83,14 @@ def execute(
     plan = resolved(plan, view, call.counter, outdated_of(ledger))
     executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer, ledger)
     outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
-    record = outcome.record
+    record, lost = outcome.record, None
+    if record is not None:
+        lost = find_losses(view, call, active, record)
+        record = with_losses(record, lost)
     return replace(
         outcome,
-        record=record and with_losses(view, call, active, record),
+        record=record,
+        lost=tuple(lost or ()),
         plan=plan,
         strategy=outcome.strategy or plan.strategy,
         usages=tuple(executor.usages),

@@ -55,7 +55,7 @@ class SaidText:
             return is_present(fact, "")
         if fact.kind == "todo":
             return is_present(fact, self.text)
-        runs = _runs(fact.text)
+        runs = word_runs(fact.text)
         if not all(run in self._lines_of for run in runs):
             return False
         if runs and is_on_a_line(fact):
@@ -71,7 +71,7 @@ class SaidText:
         """The lines that hold each run of letters and digits."""
         places: dict[str, list[int]] = defaultdict(list)
         for at, line in enumerate(self._lines):
-            for run in set(_runs(line)):
+            for run in set(word_runs(line)):
                 places[run].append(at)
         return dict(places)
 
@@ -80,6 +80,11 @@ class SaidText:
         rarest = min((self._lines_of[run] for run in runs), key=len)
         others = [set(self._lines_of[run]) for run in runs]
         return "\n".join(self._lines[at] for at in rarest if all(at in one for one in others))
+
+
+def word_runs(text: str) -> list[str]:
+    """The runs of letters and digits in `text`: a text that says a literal has all of its runs."""
+    return _RUN.findall(_THOUSANDS.sub("", text.casefold()))
 
 
 def is_on_a_line(fact: Fact) -> bool:
@@ -114,18 +119,23 @@ def lost_facts(
     return sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
 
 
-def with_losses(
+def find_losses(
     view: HistoryView, call: Call, before: Compaction | None, record: Compaction
-) -> Compaction:
-    """`record` with the facts it loses, each once; they stay unknown where nothing can be sent."""
+) -> list[LostFact] | None:
+    """What `record` loses in the context it leads to; None where nothing can be sent."""
     if record.covered_until <= (before or NOTHING_COVERED).covered_until:
-        return replace(record, facts_lost=())
+        return []
     try:
         shown = build_context(view, call, record).made_of
     except BudgetError:
-        return replace(record, facts_lost=None)
-    lost = lost_facts(view, before, record, shown)
-    return replace(record, facts_lost=tuple(dict.fromkeys(one.text for one in lost)))
+        return None
+    return lost_facts(view, before, record, shown)
+
+
+def with_losses(record: Compaction, lost: Sequence[LostFact] | None) -> Compaction:
+    """`record` with the texts of what it loses, each once."""
+    texts = None if lost is None else tuple(dict.fromkeys(one.text for one in lost))
+    return replace(record, facts_lost=texts)
 
 
 def verbatim_seqs(shown: Iterable[Merged]) -> Iterator[int]:
@@ -170,10 +180,6 @@ def _lost(entry: Entry) -> LostFact:
     return LostFact(
         text=entry.text, kind=entry.kind, seq=entry.seqs[-1], worth=entry.worth, fact=entry.fact
     )
-
-
-def _runs(text: str) -> list[str]:
-    return _RUN.findall(_THOUSANDS.sub("", text.casefold()))
 
 
 def _values(value: JsonValue) -> Iterator[str]:

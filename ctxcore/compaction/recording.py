@@ -29,7 +29,7 @@ class Recording:
     ) -> None:
         self.messages = tuple(parse_messages(messages))
         self._counter = counter_for(model)
-        self._model = model
+        self.model = model
         self._tools = tools
         self._tools_tokens = count_tools(tools, self._counter) if tools else 0
         self._histories: dict[int | None, ListHistory] = {}
@@ -38,7 +38,7 @@ class Recording:
         self, policy: Policy, *, window_tokens: int | None = None, max_tokens: int | None = None
     ) -> tuple[HistoryView, Call]:
         """The counted history and what surrounds it in each request."""
-        info = model_info(self._model)
+        info = model_info(self.model)
         if window_tokens is not None:
             info = replace(info, window_tokens=window_tokens)
             own = policy.window_tokens
@@ -57,8 +57,8 @@ class Recording:
             counter=self._counter,
             budget=budget,
             tools_tokens=self._tools_tokens,
-            sends_reasoning=takes_reasoning(self._model),
-            **ruling(policy, self._model, self._tools),
+            sends_reasoning=takes_reasoning(self.model),
+            **ruling(policy, self.model, self._tools),
         )
         return self._history(oversize_tokens(policy, budget)), call
 

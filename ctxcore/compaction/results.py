@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -10,6 +10,7 @@ from ctxcore.assembly.fitting import Prepared
 from ctxcore.assembly.records import Compaction, CompactionState
 from ctxcore.compaction.choosing import Level, level_of
 from ctxcore.compaction.executing import Outcome, Step
+from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import Measure
 from ctxcore.compaction.planning import CompactionPlan
 from ctxcore.compaction.triggers import Trigger
@@ -36,6 +37,8 @@ class CompactionResult:
     the room that the summary left."""
     facts_lost: tuple[str, ...] | None = None
     """Facts of the folded messages that the context no longer holds; None: not looked for."""
+    lost: tuple[LostFact, ...] = field(default=(), repr=False)
+    """The same facts with their kinds, places and worths."""
     needs_confirmation: bool = False
     turns_folded: int = 0
     source_chars: int = 0
@@ -114,6 +117,7 @@ def finished(
         after_tokens=record.after_tokens,
         summary=record.summary,
         facts_lost=record.facts_lost,
+        lost=outcome.lost,
         summary_written=is_written,
         steps=outcome.steps,
         folded=folded,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import Compaction, CompactionState
 from ctxcore.budget import TokenBudget
+from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.policy.values import Policy
 
@@ -30,6 +31,8 @@ class SimulatedCompaction:
     """The record that was in force until then."""
     record: Compaction | None = field(default=None, repr=False)
     """The one that it left."""
+    lost: tuple[LostFact, ...] = field(default=(), repr=False)
+    """What the context no longer says, the most worth first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

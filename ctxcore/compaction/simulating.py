@@ -62,11 +62,11 @@ class Walk:
         summarizer: Summarizer | None = None,
         builds_all: bool = False,
     ) -> None:
-        whole, self._call = recording.prepare(
+        self.whole, self._call = recording.prepare(
             policy, window_tokens=window_tokens, max_tokens=max_tokens
         )
         self._messages = recording.messages
-        self._view = PrefixHistory(whole)
+        self._view = PrefixHistory(self.whole)
         self._summarizer = summarizer or recording.summarizer()
         self._growing = None if builds_all else GrowingContext(self._view, self._call)
         self._state = CompactionState()
@@ -208,6 +208,7 @@ class Walk:
                     reason=result.reason,
                     before=before.active,
                     record=result.state.active,
+                    lost=result.lost,
                 )
             )
 

@@ -13,7 +13,14 @@ from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.prefixes import PrefixHistory
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.losing import SaidText, call_text, ledger_at, said_text, with_losses
+from ctxcore.compaction.losing import (
+    SaidText,
+    call_text,
+    find_losses,
+    ledger_at,
+    said_text,
+    with_losses,
+)
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.presence import is_present
@@ -39,7 +46,8 @@ def lost(
     """What `record` loses of `history`, every word one token."""
     policy = Policy()
     call = Call(policy=policy, counter=Words(), budget=policy.input_budget(100_000))
-    told = with_losses(ListHistory(history, Words()), call, before, record).facts_lost
+    found = find_losses(ListHistory(history, Words()), call, before, record)
+    told = with_losses(record, found).facts_lost
     assert told is not None
     return told
 

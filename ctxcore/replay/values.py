@@ -1,0 +1,257 @@
+"""Owns what a replay gives: each call with its prefix and its losses, and their sums.
+
+Values only; `to_dict` gives them as JSON, the same for the same recording in every process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ctxcore.budget import TokenBudget
+from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.replay.breaks import CAUSES, Cause
+from ctxcore.replay.needing import NeededFact
+from ctxcore.replay.presence import FATES, FactFates
+from ctxcore.replay.prices import Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedCall:
+    """One request to a model: what it was sent and what of that was sent before."""
+
+    at: int
+    """The place of the recorded answer, from 0."""
+    turn: int
+    tokens: int
+    """All that was sent: reused, sent again and new together; 0 where nothing could be."""
+    reused_tokens: int
+    resent_tokens: int
+    new_tokens: int
+    cause: Cause | None
+    """Why it does not begin with all of the call before; None where it does."""
+    shared_messages: int
+    """So many messages it begins with as the call before."""
+    compactions: int
+    """How many there were since the call before."""
+    is_over: bool
+    violations: int
+    output_tokens: int
+    """The recorded answer with its thinking, and the summaries written since the call before."""
+    literals_used: int
+    literals_missed: tuple[str, ...]
+    """Those that the request does not say."""
+    facts: FactFates | None = None
+    """The fates of the live facts; None where they were not looked at."""
+
+    @property
+    def is_break(self) -> bool:
+        """Whether the prefix of the call before was lost."""
+        return self.cause not in (None, "first_call")
+
+    def to_dict(self) -> JsonObject:
+        """The call as JSON."""
+        return {
+            "at": self.at,
+            "turn": self.turn,
+            "tokens": self.tokens,
+            "reused_tokens": self.reused_tokens,
+            "resent_tokens": self.resent_tokens,
+            "new_tokens": self.new_tokens,
+            "cause": self.cause,
+            "shared_messages": self.shared_messages,
+            "compactions": self.compactions,
+            "is_over": self.is_over,
+            "violations": self.violations,
+            "output_tokens": self.output_tokens,
+            "literals_used": self.literals_used,
+            "literals_missed": list(self.literals_missed),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedCompaction:
+    """A compaction of the replay with what it lost."""
+
+    at: int
+    """How many messages there were."""
+    rule: str
+    strategy: str
+    before_tokens: int
+    after_tokens: int
+    reason: str
+    lost: tuple[NeededFact, ...]
+    """The most worth first."""
+
+    @property
+    def needed_later(self) -> tuple[NeededFact, ...]:
+        """Those of the lost facts that were used again."""
+        return tuple(one for one in self.lost if one.needed_at is not None)
+
+    def to_dict(self) -> JsonObject:
+        """The compaction as JSON."""
+        return {
+            "at": self.at,
+            "rule": self.rule,
+            "strategy": self.strategy,
+            "before_tokens": self.before_tokens,
+            "after_tokens": self.after_tokens,
+            "reason": self.reason,
+            "needed_later": len(self.needed_later),
+            "lost": [one.to_dict() for one in self.lost],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """A recorded conversation under one policy."""
+
+    policy: str
+    budget: TokenBudget | None
+    turns: int
+    calls: tuple[ReplayedCall, ...]
+    compactions: tuple[ReplayedCompaction, ...]
+    prices: Prices
+
+    @property
+    def sent_tokens(self) -> int:
+        """What all calls together were sent."""
+        return sum(call.tokens for call in self.calls)
+
+    @property
+    def reused_tokens(self) -> int:
+        """What a prompt cache could have reused."""
+        return sum(call.reused_tokens for call in self.calls)
+
+    @property
+    def resent_tokens(self) -> int:
+        """What was sent again and could not be reused."""
+        return sum(call.resent_tokens for call in self.calls)
+
+    @property
+    def output_tokens(self) -> int:
+        """Recorded answers and summaries."""
+        return sum(call.output_tokens for call in self.calls)
+
+    @property
+    def reuse_share(self) -> float | None:
+        """The part of all that was sent which a prompt cache could have reused."""
+        return self.reused_tokens / self.sent_tokens if self.sent_tokens else None
+
+    @property
+    def breaks(self) -> Mapping[Cause, int]:
+        """How often the prefix broke, by cause."""
+        counted = Counter(call.cause for call in self.calls if call.is_break)
+        return {cause: counted[cause] for cause in CAUSES if counted[cause]}
+
+    @property
+    def breaks_per_100_calls(self) -> float:
+        """Breaks by the number of calls."""
+        return _per_100(sum(self.breaks.values()), len(self.calls))
+
+    @property
+    def breaks_per_100_turns(self) -> float:
+        """Breaks by the number of turns."""
+        return _per_100(sum(self.breaks.values()), self.turns)
+
+    @property
+    def overflows(self) -> int:
+        """Calls for which what must be kept did not fit."""
+        return sum(call.is_over for call in self.calls)
+
+    @property
+    def illegal_calls(self) -> int:
+        """Calls of which some provider would refuse something."""
+        return sum(call.violations > 0 for call in self.calls)
+
+    @property
+    def literals_used(self) -> int:
+        """Literals that calls used after they were said."""
+        return sum(call.literals_used for call in self.calls)
+
+    @property
+    def literals_present(self) -> int:
+        """Those of them that the context said when they were used."""
+        return self.literals_used - sum(len(call.literals_missed) for call in self.calls)
+
+    @property
+    def literals_share(self) -> float | None:
+        """The part of the literals that was there when it was used."""
+        return self.literals_present / self.literals_used if self.literals_used else None
+
+    @property
+    def facts(self) -> FactFates:
+        """The fates of live facts, each once for every call that was looked at."""
+        return FactFates.total(call.facts for call in self.calls if call.facts is not None)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars where the prompt cache reuses what it can."""
+        return self._cost(self.reused_tokens)
+
+    @property
+    def cost_without_cache(self) -> float | None:
+        """US dollars where nothing is cached."""
+        return self._cost(0)
+
+    def _cost(self, cached_tokens: int) -> float | None:
+        return self.prices.cost(
+            input_tokens=self.sent_tokens,
+            cached_tokens=cached_tokens,
+            output_tokens=self.output_tokens,
+        )
+
+    def to_dict(self) -> JsonObject:
+        """The sums as JSON, then the calls and the compactions."""
+        return {
+            **self.sums(),
+            "calls": [call.to_dict() for call in self.calls],
+            "compactions": [one.to_dict() for one in self.compactions],
+        }
+
+    def sums(self) -> JsonObject:
+        """What all calls come to, as JSON."""
+        return {
+            "policy": self.policy,
+            "usable_tokens": self.budget.usable_tokens if self.budget else None,
+            "turns": self.turns,
+            "sent_tokens": self.sent_tokens,
+            "reused_tokens": self.reused_tokens,
+            "resent_tokens": self.resent_tokens,
+            "output_tokens": self.output_tokens,
+            "reuse_share": _rounded(self.reuse_share),
+            "breaks": _counts(self.breaks),
+            "breaks_per_100_calls": round(self.breaks_per_100_calls, 2),
+            "breaks_per_100_turns": round(self.breaks_per_100_turns, 2),
+            "overflows": self.overflows,
+            "illegal_calls": self.illegal_calls,
+            "literals_used": self.literals_used,
+            "literals_present": self.literals_present,
+            "literals_share": _rounded(self.literals_share),
+            "facts_share": _rounded(self.facts.share()),
+            "standing_share": _rounded(self.facts.standing_share),
+            "facts": fates_document(self.facts),
+            "prices_per_million": {**asdict(self.prices)},
+            "cost": _rounded(self.cost, 6),
+            "cost_without_cache": _rounded(self.cost_without_cache, 6),
+        }
+
+
+def fates_document(fates: FactFates) -> JsonValue:
+    """How many facts of each kind had which fate."""
+    return {
+        kind: {fate: fates.count(kind=kind, fate=fate) for fate in FATES} for kind in fates.kinds
+    }
+
+
+def _per_100(count: int, of: int) -> float:
+    return 100 * count / of if of else 0.0
+
+
+def _rounded(value: float | None, places: int = 4) -> float | None:
+    return None if value is None else round(value, places)
+
+
+def _counts(counted: Mapping[Cause, int]) -> JsonObject:
+    return {str(cause): count for cause, count in counted.items()}
