@@ -15,6 +15,7 @@ from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
+from ctxcore.cli.replaying import run_replay
 
 __all__ = ["app"]
 
@@ -50,3 +51,4 @@ app.command("inspect")(run_inspect)
 app.command("fit")(run_fit)
 app.command("compact")(run_compact)
 app.command("compare")(run_compare)
+app.command("replay")(run_replay)

@@ -42,6 +42,17 @@ class LostFact:
     worth: float
     fact: Fact
 
+    @classmethod
+    def of(cls, entry: Entry) -> LostFact:
+        """What `entry` says."""
+        return cls(
+            text=entry.text,
+            kind=entry.kind,
+            seq=entry.seqs[-1],
+            worth=entry.worth,
+            fact=entry.fact,
+        )
+
 
 class SaidText:
     """A text that is asked for many facts: what it says is indexed once, by words and lines."""
@@ -115,7 +126,7 @@ def lost_facts(
 
     hidden = (one for one in live(ledger_at(view)) if whole.isdisjoint(one.seqs))
     entries = sorted(hidden, key=lambda one: is_on_a_line(one.fact))  # whole texts are read once
-    lost = [_lost(one) for one in entries if was_known(one) and not told.says(one.fact)]
+    lost = [LostFact.of(one) for one in entries if was_known(one) and not told.says(one.fact)]
     return sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
 
 
@@ -174,12 +185,6 @@ def ledger_at(view: HistoryView) -> Ledger:
 
 
 _LEDGERS: WeakKeyDictionary[HistoryView, tuple[int, Ledger]] = WeakKeyDictionary()
-
-
-def _lost(entry: Entry) -> LostFact:
-    return LostFact(
-        text=entry.text, kind=entry.kind, seq=entry.seqs[-1], worth=entry.worth, fact=entry.fact
-    )
 
 
 def _values(value: JsonValue) -> Iterator[str]:

@@ -62,6 +62,11 @@ class Recording:
         )
         return self._history(oversize_tokens(policy, budget)), call
 
+    @property
+    def history(self) -> HistoryView:
+        """The counted messages, no tool output shortened."""
+        return self._history(None)
+
     def summarizer(self) -> Summarizer:
         """The one that quotes, without a model."""
         return ExtractiveSummarizer(self._counter)

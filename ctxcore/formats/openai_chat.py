@@ -7,16 +7,16 @@ Content blocks, system prompt and tools of a request to Claude are taken over in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
 from ctxcore.errors import MessageError
 from ctxcore.formats.claude_blocks import has_own_blocks, to_messages, to_openai_tool
-from ctxcore.formats.fields import id_at, text_at, time_at
+from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
 from ctxcore.formats.naming import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Records
-from ctxcore.formats.values import Problem, Transcript
+from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -57,9 +57,10 @@ def read_openai_chat(records: Records, name: str) -> tuple[list[Transcript], lis
     transcripts = []
     for at, conversation in enumerate(found, 1):
         read = _read_entries(conversation.entries)
+        read, compactions = _without_summaries(read, conversation.about)
         if read.messages:
             fallback = file_stem(name) if len(found) == 1 else f"{file_stem(name)}#{at}"
-            transcripts.append(_transcript(conversation.about, read, name, fallback))
+            transcripts.append(_transcript(conversation.about, read, compactions, name, fallback))
         else:
             problems += read.problems
     return transcripts, problems
@@ -142,8 +143,40 @@ def _messages(entry: _Entry) -> list[Message]:
     return [parse_message(value, place=entry.place)]
 
 
+def _without_summaries(
+    read: _Read, about: Mapping[str, JsonValue]
+) -> tuple[_Read, tuple[RecordedCompaction, ...]]:
+    """`read` without the summaries that an agent's own compactions put in, and those compactions.
+
+    Where they stand is told beside the messages, by `compactions` with a `summary_index` each.
+    """
+    listed = about.get("compactions") or object_at(about, "meta").get("compactions")
+    told = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    places = {place: one for one in told if (place := count_at(one, "summary_index")) is not None}
+    if not places or read.problems:  # a message that could not be read moves the others
+        return read, ()
+    places = {at: places[at] for at in sorted(places) if at < len(read.messages)}
+    compactions = tuple(
+        RecordedCompaction(
+            at=at - nth,
+            summary=read.messages[at].text,
+            before_tokens=count_at(one, "pre_tokens"),
+            trigger=text_at(one, "trigger"),
+            recorded_at=read.times[at],
+        )
+        for nth, (at, one) in enumerate(places.items())
+    )
+    left = [at for at in range(len(read.messages)) if at not in places]
+    messages = tuple(read.messages[at] for at in left)
+    return replace(read, messages=messages, times=tuple(read.times[at] for at in left)), compactions
+
+
 def _transcript(
-    about: Mapping[str, JsonValue], read: _Read, name: str, fallback: str
+    about: Mapping[str, JsonValue],
+    read: _Read,
+    compactions: tuple[RecordedCompaction, ...],
+    name: str,
+    fallback: str,
 ) -> Transcript:
     own_id = id_at(about, "id", "session_id", "conversation_id") or fallback
     titles = [text_at(about, "title"), *prompt_texts(read.messages)]
@@ -156,6 +189,7 @@ def _transcript(
         times=read.times,
         model=text_at(about, "model"),
         raw_tools=_raw_tools(about),
+        compactions=compactions,
         problems=read.problems,
     )
 

@@ -1,6 +1,7 @@
 """Owns why a request does not begin with all of the request before: the cause of a break.
 
-The first message that differs tells it. What only comes behind the request before is no break.
+The first message that differs tells it. What only comes behind the request before is no break, nor
+is what joins its last message.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ Cause = Literal[
     "thinking",
     "request_moved",
     "window_moved",
+    "joined",
     "output_shortened",
     "knowledge",
     "pins",
@@ -32,6 +34,9 @@ Cause = Literal[
 ]
 
 CAUSES: Final[tuple[Cause, ...]] = get_args(Cause)
+
+HARMLESS: Final[tuple[Cause | None, ...]] = (None, "first_call", "joined")
+"""What is no break: there is nothing before, or only the last message is sent again."""
 
 CAUSE_WORDS: Final[dict[Cause, str]] = {
     "first_call": "the first call",
@@ -45,6 +50,7 @@ CAUSE_WORDS: Final[dict[Cause, str]] = {
     "thinking": "the thinking of an answered turn is left out",
     "request_moved": "the last user message, shown apart, gave way to the next",
     "window_moved": "the recent part moved",
+    "joined": "the last message was joined by another of its role",
     "output_shortened": "a message was shortened",
     "knowledge": "other knowledge",
     "pins": "other pins",
@@ -88,6 +94,8 @@ def _of_message(before: Request, after: Request, at: int) -> Cause:
     was = _recent_seqs(before.shown)
     if was != {seq for seq in _recent_seqs(after.shown) if seq <= max(was, default=0)}:
         return "window_moved"
+    if new and _seqs(new)[: len(old.items)] == _seqs(old) and len(new.items) > len(old.items):
+        return "joined"
     if new and _seqs(old) == _seqs(new):
         return "output_shortened"
     return _of_segment(old, new)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.replay.breaks import CAUSES, Cause
+from ctxcore.replay.breaks import CAUSES, HARMLESS, Cause
 from ctxcore.replay.needing import NeededFact
 from ctxcore.replay.presence import FATES, FactFates
 from ctxcore.replay.prices import Prices
@@ -48,7 +48,7 @@ class ReplayedCall:
     @property
     def is_break(self) -> bool:
         """Whether the prefix of the call before was lost."""
-        return self.cause not in (None, "first_call")
+        return self.cause not in HARMLESS
 
     def to_dict(self) -> JsonObject:
         """The call as JSON."""
