@@ -41,11 +41,12 @@ def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
     how = f" · {fold.trigger}" if fold.trigger else ""
     yield section("Compaction", f"before message {fold.at + 1:,}{how}")
     before = "not told" if fold.before_tokens is None else f"{fold.before_tokens:,} tokens"
+    told = "" if fold.context_tokens is None else f"{fold.context_tokens:,} told, "
     needed = len(account.literals)
     yield facts(
         (
             ("before", before),
-            ("after", f"{account.context_tokens:,} tokens of messages; the same for ours"),
+            ("after", f"{told}{account.shown_tokens:,} tokens in the file, which ours has too"),
             ("facts", f"{account.facts:,} held before it"),
             ("literals", f"{needed:,} used later; {account.came_again:,} said again before that"),
         )

@@ -108,10 +108,10 @@ def is_on_a_line(fact: Fact) -> bool:
 def lost_facts(
     view: HistoryView, before: Compaction | None, after: Compaction, shown: Sequence[Merged]
 ) -> list[LostFact]:
-    """What the record `after` loses, the most worth first; `shown` is the context it leads to.
+    """What the record `after` loses, the most worth first, each text once.
 
-    Looked at are facts that hold at the newest message of `view` and were last said in what
-    `after` newly covers, and older ones that the texts of the record `before` still said.
+    `shown` is the context that it leads to. Looked at are facts that hold at the newest message of
+    `view`: those last said in what `after` newly covers, and older ones that `before` still said.
     """
     before = before or NOTHING_COVERED
     whole = set(verbatim_seqs(shown))
@@ -127,7 +127,13 @@ def lost_facts(
     hidden = (one for one in live(ledger_at(view)) if whole.isdisjoint(one.seqs))
     entries = sorted(hidden, key=lambda one: is_on_a_line(one.fact))  # whole texts are read once
     lost = [LostFact.of(one) for one in entries if was_known(one) and not told.says(one.fact)]
-    return sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
+    return by_worth(lost)
+
+
+def by_worth(lost: Iterable[LostFact]) -> list[LostFact]:
+    """`lost` with the most worth first; of one text only the kind that is worth most."""
+    ordered = sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
+    return list({one.text: one for one in reversed(ordered)}.values())[::-1]
 
 
 def find_losses(
@@ -144,8 +150,8 @@ def find_losses(
 
 
 def with_losses(record: Compaction, lost: Sequence[LostFact] | None) -> Compaction:
-    """`record` with the texts of what it loses, each once."""
-    texts = None if lost is None else tuple(dict.fromkeys(one.text for one in lost))
+    """`record` with the texts of what it loses."""
+    texts = None if lost is None else tuple(one.text for one in lost)
     return replace(record, facts_lost=texts)
 
 

@@ -84,10 +84,13 @@ def _of_message(before: Request, after: Request, at: int) -> Cause:
     """The cause that the first message which differs tells."""
     old = before.shown[at]
     new = after.shown[at] if at < len(after.shown) else None
-    if "system" in _segments(old) or (new and "system" in _segments(new)):
+    segments = _segments(old) | (_segments(new) if new else set())
+    if "system" in segments:
         return "system"
     if new and old.message == new.message and old.has_reasoning != new.has_reasoning:
         return "thinking"
+    if "knowledge" in segments:
+        return "knowledge"
     apart = _request_apart(before.shown)
     if apart is not None and any(item is apart for item in old.items):
         return "request_moved"
@@ -98,13 +101,6 @@ def _of_message(before: Request, after: Request, at: int) -> Cause:
         return "joined"
     if new and _seqs(old) == _seqs(new):
         return "output_shortened"
-    return _of_segment(old, new)
-
-
-def _of_segment(old: Merged, new: Merged | None) -> Cause:
-    segments = _segments(old) | (_segments(new) if new else set())
-    if "knowledge" in segments:
-        return "knowledge"
     return "pins" if "pinned" in segments else "other"
 
 

@@ -6,7 +6,7 @@ Texts are read once: of a request that begins as the one before, only what is ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -151,8 +151,3 @@ class Presence:
 
 def _short_text(item: Item) -> SaidText:
     return SaidText(said_text(item.message))
-
-
-def said_texts(shown: Iterable[Merged]) -> Iterator[str]:
-    """What each message of a request says."""
-    return (said_text(group.message) for group in shown)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.losing import LostFact, SaidText, said_text
+from ctxcore.compaction.losing import LostFact, SaidText, by_worth, said_text
 from ctxcore.compaction.recording import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
@@ -32,7 +32,7 @@ class RecordedFold:
     before_tokens: int | None = None
     """What the program said its input took before it."""
     context_tokens: int | None = None
-    """What its context took right after, system prompt and tools left out; None: counted here."""
+    """What its context took right after, system prompt and tools left out; None: not told."""
     trigger: str | None = None
 
 
@@ -69,8 +69,8 @@ class FoldAccount:
     """One recorded compaction: what it lost and what that cost, beside ours."""
 
     fold: RecordedFold
-    context_tokens: int
-    """The budget of both contexts."""
+    shown_tokens: int
+    """What the recording shows of the context right after it: the budget of ours."""
     facts: int
     """Facts that held before it."""
     literals: tuple[str, ...]
@@ -93,7 +93,8 @@ class FoldAccount:
             "at": self.fold.at,
             "trigger": self.fold.trigger,
             "before_tokens": self.fold.before_tokens,
-            "context_tokens": self.context_tokens,
+            "context_tokens": self.fold.context_tokens,
+            "shown_tokens": self.shown_tokens,
             "facts": self.facts,
             "literals": list[JsonValue](self.literals),
             "literals_came_again": self.came_again,
@@ -111,7 +112,10 @@ def account_for_folds(
     *,
     uses: Iterable[LiteralUse] | None = None,
 ) -> list[FoldAccount]:
-    """The account of each of `folds`, oldest first; what came later counts up to the next one."""
+    """The account of each of `folds`, oldest first; what came later counts up to the next one.
+
+    A text that several kinds of facts hold is one fact here.
+    """
     accounting = _Accounting(recording, policy, uses)
     ordered = sorted(folds, key=lambda fold: fold.at)
     ends = [*(fold.at for fold in ordered[1:]), len(recording.messages)]
@@ -142,16 +146,15 @@ class _Accounting:
         resumed = self._resumed(fold)
         again = [fold.summary, *map(said_text, resumed)]
         literals = self._needed(fold.at, until)
-        counted = self._summary_tokens(fold) + sum(self._sizes[fold.at :][: len(resumed)])
-        budget = max(counted, fold.context_tokens or 0)
+        budget = self._summary_tokens(fold) + sum(self._sizes[fold.at :][: len(resumed)])
         repeats = find_repeats(self._messages, self._sizes, split_at=fold.at, until=until)
         return FoldAccount(
             fold=fold,
-            context_tokens=budget,
+            shown_tokens=budget,
             facts=len(entries),
             literals=tuple(literals),
             came_again=sum(self._came_again(fold.at, use) for use in literals.values()),
-            theirs=self._saved("\n".join(again), counted, entries, literals, fold.at),
+            theirs=self._saved("\n".join(again), budget, entries, literals, fold.at),
             ours=self._ours(fold.at, budget, entries, literals),
             repeats=tuple(repeats),
         )
@@ -161,7 +164,7 @@ class _Accounting:
         for seq, facts in self._facts:
             if seq <= count:
                 ledger.add(seq, facts)
-        return sorted(live(ledger), key=lambda one: (-one.worth, one.seqs[-1], one.kind, one.text))
+        return list({entry.text: entry for entry in reversed(live(ledger))}.values())
 
     def _resumed(self, fold: RecordedFold) -> Sequence[Message]:
         """What is said between the compaction and the next answer."""
@@ -206,7 +209,7 @@ class _Accounting:
         self, said: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
     ) -> Saved:
         text = SaidText(said)
-        lost = [LostFact.of(one) for one in entries if not text.says(one.fact)]
+        lost = by_worth(LostFact.of(one) for one in entries if not text.says(one.fact))
         return Saved(
             tokens=tokens,
             facts_said=len(entries) - len(lost),

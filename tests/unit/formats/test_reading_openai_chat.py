@@ -172,3 +172,18 @@ def test_a_request_to_claude_is_taken_over_into_the_same_form() -> None:
         {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
     ]
     assert len(found.times) == 5
+
+
+def test_summaries_of_an_agents_own_compactions_are_told_apart() -> None:
+    said = ["one", "two", "what came before: one, two", "three"]
+    made = [{"summary_index": 2, "trigger": "auto", "pre_tokens": 900}, {"summary_index": 9}]
+    messages = [{"role": "user", "content": text} for text in said]
+
+    text = json.dumps({"messages": messages, "meta": {"compactions": made}})
+    (read,) = parse_transcripts(text, name="talk.json")
+
+    assert [message.text for message in read.messages] == ["one", "two", "three"]
+    (told,) = read.compactions
+    assert (told.at, told.summary) == (2, "what came before: one, two")
+    assert (told.before_tokens, told.trigger) == (900, "auto")
+    assert len(read.times) == len(read.messages)
