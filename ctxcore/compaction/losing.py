@@ -70,7 +70,7 @@ class SaidText:
         if not all(run in self._lines_of for run in runs):
             return False
         if runs and is_on_a_line(fact):
-            return is_present(fact, self._lines_with(runs))
+            return any(is_present(fact, line) for line in self._lines_with(runs))
         return is_present(fact, self.text)
 
     @cached_property
@@ -86,16 +86,17 @@ class SaidText:
                 places[run].append(at)
         return dict(places)
 
-    def _lines_with(self, runs: Sequence[str]) -> str:
+    def _lines_with(self, runs: Sequence[str]) -> Iterator[str]:
         """The lines that hold all of `runs`: what is said without a blank stands on one line."""
-        rarest = min((self._lines_of[run] for run in runs), key=len)
-        others = [set(self._lines_of[run]) for run in runs]
-        return "\n".join(self._lines[at] for at in rarest if all(at in one for one in others))
+        rarest, *others = sorted((self._lines_of[run] for run in set(runs)), key=len)
+        sets = [set(one) for one in others]
+        return (self._lines[at] for at in rarest if all(at in one for one in sets))
 
 
 def word_runs(text: str) -> list[str]:
     """The runs of letters and digits in `text`: a text that says a literal has all of its runs."""
-    return _RUN.findall(_THOUSANDS.sub("", text.casefold()))
+    plain = text.casefold()
+    return _RUN.findall(_THOUSANDS.sub("", plain) if "," in plain else plain)
 
 
 def is_on_a_line(fact: Fact) -> bool:
@@ -117,11 +118,11 @@ def lost_facts(
     whole = set(verbatim_seqs(shown))
     told = SaidText("\n".join(said_text(group.message) for group in shown))
     known = SaidText(f"{before.facts}\n{before.summary}")
-    still = {*before.kept, *before.pins}
+    still, gone = {*before.kept, *before.pins}, {*(before.facts_lost or ())}
 
     def was_known(entry: Entry) -> bool:
         is_new = before.covered_until < entry.seqs[-1] <= after.covered_until
-        is_old = entry.seqs[-1] <= before.covered_until
+        is_old = entry.seqs[-1] <= before.covered_until and entry.text not in gone
         return is_new or (is_old and (not still.isdisjoint(entry.seqs) or known.says(entry.fact)))
 
     hidden = (one for one in live(ledger_at(view)) if whole.isdisjoint(one.seqs))
