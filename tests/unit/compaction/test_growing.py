@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxcore.compaction.simulating import Recording, simulate
+from ctxcore.compaction.simulating import Recording, Walk, simulate
 from ctxcore.messages.values import Message, Reasoning, text_message, tool_result
 from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
@@ -81,3 +81,36 @@ def test_a_context_that_grew_is_known_as_it_would_be_built(
     assert [one.tokens for one in known.calls] == [one.tokens for one in built.calls]
     assert known.calls == built.calls
     assert known.state == built.state
+
+
+def test_thinking_is_sent_within_its_turn_and_left_out_behind_it() -> None:
+    thought = Reasoning(text="let me look")
+    history = []
+    for turn in range(2):
+        history.append(user(f"question {turn}"))
+        for step in range(2):
+            asked = call(f"c{turn}{step}", q=turn)
+            history.append(Message(role="assistant", content=(thought,), calls=(asked,)))
+            history.append(tool_result(asked.id, "found"))
+        history.append(assistant("answer"))
+
+    walk = Walk(Recording(history, model="claude-sonnet-4-5"), Policy(), max_tokens=9_000)
+    thinking = {
+        call.at: [at for at, group in enumerate(walk.sent) if group.has_reasoning] for call in walk
+    }
+
+    assert thinking == {1: [], 3: [1], 5: [1, 3], 7: [], 9: [7], 11: [7, 9]}
+
+
+def test_an_id_that_was_used_before_gets_the_name_that_building_gives_it() -> None:
+    history = [user("look")]
+    for n in range(5):
+        history += [assistant("", call("same", q=n)), tool_result("same", "found")]
+    history.append(assistant("done"))
+
+    def ids(*, builds_all: bool) -> list[list[str]]:
+        walk = Walk(Recording(history), Policy(), max_tokens=9_000, builds_all=builds_all)
+        return [[one.id for group in walk.sent for one in group.message.calls] for _ in walk]
+
+    assert ids(builds_all=False) == ids(builds_all=True)
+    assert len(set(ids(builds_all=False)[-1])) == 5
