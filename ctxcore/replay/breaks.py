@@ -91,12 +91,12 @@ def _of_message(before: Request, after: Request, at: int) -> Cause:
         return "thinking"
     if "knowledge" in segments:
         return "knowledge"
-    apart = _request_apart(before.shown)
-    if apart is not None and any(item is apart for item in old.items):
-        return "request_moved"
     was = _recent_seqs(before.shown)
     if was != {seq for seq in _recent_seqs(after.shown) if seq <= max(was, default=0)}:
         return "window_moved"
+    apart = _request_apart(before.shown)
+    if apart is not None and any(item is apart for item in old.items):
+        return "request_moved"
     if new and _seqs(new)[: len(old.items)] == _seqs(old) and len(new.items) > len(old.items):
         return "joined"
     if new and _seqs(old) == _seqs(new):

@@ -133,6 +133,20 @@ def test_a_request_shown_apart_gives_way_to_the_next() -> None:
     assert cause(request(history, active=active), request(later, active=active)) == "request_moved"
 
 
+def test_beside_a_request_shown_apart_the_recent_part_may_move() -> None:
+    active = Compaction(covered_until=6, summarized_until=6, summary="They talked.")
+    steps = [
+        message
+        for n in range(8)
+        for message in (assistant("", call(f"c{n}", q="x")), tool_result(f"c{n}", words(40)))
+    ]
+
+    before = request([*TALK, *steps[:8]], 220, active=active)
+    after = request([*TALK, *steps[:12]], 220, active=active)
+
+    assert cause(before, after) == "window_moved"
+
+
 def test_a_message_that_joins_the_last_is_told_and_does_no_harm() -> None:
     told = cause(request(TALK), request([*TALK, user("and a fourth")]))
 
