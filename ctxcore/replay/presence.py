@@ -6,7 +6,7 @@ Texts are read once: of a request that begins as the one before, only what is ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -73,9 +73,18 @@ class FactFates:
 class Presence:
     """Follows requests in order; each is asked for literals and facts while it is the last."""
 
-    def __init__(self, texts: Sequence[str], places: Mapping[str, Sequence[int]]) -> None:
-        """`texts` are the messages of the history, `places` those that say a literal."""
+    def __init__(
+        self,
+        texts: Sequence[str],
+        places: Mapping[str, Sequence[int]],
+        parts: Collection[str] = (),
+    ) -> None:
+        """`texts` are the messages of the history, `places` those that say a literal.
+
+        `parts` are literals that are only ever a part of a longer word, and count as that.
+        """
         self._history = texts
+        self._parts = parts
         self._places = places
         self._shown: list[tuple[Merged, str]] = []
         self._whole: Counter[int] = Counter()
@@ -100,7 +109,10 @@ class Presence:
         seen = self._places.get(literal, ())
         if any(self._whole[at + 1] for at in reversed(seen) if at + 1 in self._whole):
             return True
-        return any(says_literal(text, literal) for _, text in reversed(self._shown))
+        texts = (text for _, text in reversed(self._shown))
+        if literal in self._parts:
+            return any(literal in text for text in texts)
+        return any(says_literal(text, literal) for text in texts)
 
     def fates(self, entries: Iterable[Entry]) -> FactFates:
         """What became of each of `entries` in the request."""

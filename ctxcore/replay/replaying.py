@@ -19,7 +19,12 @@ from ctxcore.replay.breaks import break_cause
 from ctxcore.replay.needing import LaterUses
 from ctxcore.replay.presence import FactFates, Presence
 from ctxcore.replay.prices import Prices
-from ctxcore.replay.references import LiteralUse, find_literal_uses, places_of
+from ctxcore.replay.references import (
+    LiteralUse,
+    find_literal_uses,
+    places_of,
+    says_literal,
+)
 from ctxcore.replay.requests import NOTHING_SENT, Request, Reuses
 from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
 from ctxcore.summarizers.protocol import Summarizer
@@ -52,6 +57,10 @@ class Replaying:
         self.prices = prices or Prices.of(model_info(recording.model))
         self.texts = [said_text(message) for message in messages]
         self.places = places_of((use.literal for use in uses_in_order), self.texts)
+        unplaced = {use.literal for use in uses_in_order} - self.places.keys()
+        self.parts = frozenset(
+            one for one in unplaced if not any(says_literal(text, one) for text in self.texts)
+        )
         self.later = LaterUses(messages)
         self._used: dict[int, list[str]] = defaultdict(list)
         for use in uses_in_order:
@@ -115,7 +124,7 @@ class _Replayer:
         self._shared = replaying
         self._walk = walk
         self._reuses = Reuses()
-        self._presence = Presence(replaying.texts, replaying.places)
+        self._presence = Presence(replaying.texts, replaying.places, replaying.parts)
         self._before: Request | None = None
         self._facts = replaying.facts(walk)
         self._read = 0

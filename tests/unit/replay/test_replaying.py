@@ -118,6 +118,14 @@ def test_a_literal_that_the_context_lost_is_told_at_its_use() -> None:
     assert (replay.literals_used, replay.literals_present) == (2, 1)
 
 
+def test_what_is_only_ever_said_as_a_part_of_a_word_counts_as_that() -> None:
+    uses = [LiteralUse(literal="EP-2010", used_at=121), LiteralUse(literal="K-9", used_at=121)]
+
+    replay = replay_recording(Recording(talk()), Policy(), max_tokens=1_000_000, uses=uses)
+
+    assert replay.calls[-1].literals_missed == ("K-9",)
+
+
 def test_a_compaction_tells_what_it_lost_and_where_that_was_needed() -> None:
     policy = Policy(facts_ratio=None, strategies=("fold_oldest",))
 
