@@ -14,6 +14,7 @@ from ctxcore.assembly.history import Anchors, Counted
 from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.repairs import are_mergeable
 from ctxcore.assembly.texts import (
     ACKNOWLEDGED,
     HOISTED,
@@ -26,6 +27,7 @@ from ctxcore.assembly.texts import (
 from ctxcore.messages.values import text_message
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
+from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 
@@ -111,7 +113,8 @@ class LayoutMaker:
         self._system = tuple(from_row(row, "system", "system prompt") for row in reading.system)
         self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
         self._late_pins = _items(reading.late_pins, "pinned", "pinned")
-        self._kept = _items(reading.kept, "kept", "kept by the compaction")
+        kept = _items(reading.kept, "kept", "kept by the compaction")
+        self._kept = tuple(_as_merged(kept, counter))
         self._facts = self._facts_items(active)
         self._summary = self._summary_items(active, place)
         self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
@@ -234,6 +237,25 @@ class LayoutMaker:
 
 def _items(rows: Iterable[Counted], segment: Segment, reason: str) -> tuple[Item, ...]:
     return tuple(from_row(row, segment, reason) for row in rows)
+
+
+def _as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
+    """`items` without the frames that they lose where neighbours become one message.
+
+    Kept blocks are many and short, so that their frames would leave a twentieth of a budget empty.
+    """
+    saved = _frame_tokens(counter)
+    before: Item | None = None
+    for item in items:
+        is_merged = before is not None and are_mergeable(before.message, item.message)
+        yield item.sized(max(1, item.tokens - saved)) if is_merged else item
+        before = item
+
+
+def _frame_tokens(counter: TokenCounter) -> int:
+    """What two messages take more than the one that they become, an empty line between them."""
+    alone = count_message(text_message("user", "a"), counter)
+    return max(0, 2 * alone - count_message(text_message("user", "a\n\na"), counter))
 
 
 def without_kept(layout: Layout) -> Layout:

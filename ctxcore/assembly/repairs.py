@@ -187,7 +187,7 @@ class Repairer:
         groups: list[list[Item]] = []
         for item in items:
             last = groups[-1][-1] if groups else None
-            if last is not None and _mergeable(last.message, item.message):
+            if last is not None and are_mergeable(last.message, item.message):
                 groups[-1].append(item)
                 if item.row is not None and last.row is not None:
                     self._note("merged", item, f"two {item.message.role} messages in a row")
@@ -264,7 +264,8 @@ def _in_words(part: Part) -> Part:
     return Text(text=part.text) if isinstance(part, Refusal) else part
 
 
-def _mergeable(one: Message, other: Message) -> bool:
+def are_mergeable(one: Message, other: Message) -> bool:
+    """Whether two neighbours become one message, so that roles alternate."""
     if one.role != other.role:
         return False
     return one.role == "user" or (one.role == "assistant" and not one.calls)

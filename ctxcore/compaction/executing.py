@@ -25,6 +25,8 @@ from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
+_FILLS = 3  # what neighbours save that become one message makes room for more of them
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
@@ -183,16 +185,20 @@ class _Executor:
         if budget is None or not more:
             return record
         more = tuple(one for one in more if max(one.block) <= record.covered_until)
-        # Not `input_size`: a context is chosen before its messages are merged, which saves some.
-        left = budget.target_tokens - measure(self._view, self._call, record).input_tokens
         rows = self._view.get({*record.kept, *(seq for one in more for seq in one.block)})
-        pieces, counter = self._plan.pieces or {}, self._call.counter
-        keeping = Keeping.having(rows, record.kept, pieces, counter)
-        for addition in more:
-            left -= keeping.add(addition, left) or 0
-        texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
-        texts |= {seq: join_pieces(found) for seq, found in keeping.pieces.items()}
-        return replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
+        keeping = Keeping.having(rows, record.kept, self._plan.pieces or {}, self._call.counter)
+        for _ in range(_FILLS):
+            taken = keeping.tokens
+            # Not `input_size`: a context is chosen before its messages are merged.
+            left = budget.target_tokens - measure(self._view, self._call, record).input_tokens
+            for addition in more:
+                left -= keeping.add(addition, left) or 0
+            if keeping.tokens == taken:
+                break
+            texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
+            texts |= {seq: join_pieces(found) for seq, found in keeping.pieces.items()}
+            record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
+        return record
 
     def _advice(self, record: Compaction) -> str:
         """What is left to a person where a rule asks again at once. Source: the `pi` design."""

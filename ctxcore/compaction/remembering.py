@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import HistoryView
@@ -11,21 +12,31 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import facts_message
 from ctxcore.facts.carrying import carry
 from ctxcore.facts.ledger import Entry, Ledger, live
+from ctxcore.facts.said_text import SaidText
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 
-def ledger_of(view: HistoryView) -> Ledger:
-    """What holds of all that was said in `view`."""
-    ledger = Ledger()
-    for seq, facts in view.facts():
-        ledger.add(seq, facts)
+def ledger_at(view: HistoryView) -> Ledger:
+    """What holds of all that was said in `view`; of a view that grew only the rest is read."""
+    seen, ledger = _LEDGERS.get(view, (0, Ledger()))
+    count = view.count()
+    if seen > count:
+        seen, ledger = 0, Ledger()
+    if seen < count:
+        for seq, facts in view.facts():
+            if seq > seen:
+                ledger.add(seq, facts)
+        _LEDGERS[view] = (count, ledger)
     return ledger
+
+
+_LEDGERS: WeakKeyDictionary[HistoryView, tuple[int, Ledger]] = WeakKeyDictionary()
 
 
 def ledger_for(view: HistoryView, call: Call) -> Ledger:
     """The ledger of `view` where the policy carries facts, else an empty one: it takes reading."""
-    return ledger_of(view) if call.budget and call.budget.facts_tokens else Ledger()
+    return ledger_at(view) if call.budget and call.budget.facts_tokens else Ledger()
 
 
 def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger) -> Compaction:
@@ -37,8 +48,10 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
     if budget is None or not budget.facts_tokens:
         return record
     frame = _frame_tokens(call.counter)
+    told = SaidText("\n".join((record.summary, *(text for _, text in record.shortened))))
+    others = _of_others(live(ledger), view.anchors().excluded)
     carried = carry(
-        _of_others(live(ledger), view.anchors().excluded),
+        [entry for entry in others if not told.says(entry.fact)],
         max_tokens=budget.facts_tokens - frame,
         protected_tokens=budget.least_rules_tokens - frame,
         counter=call.counter,
@@ -49,7 +62,10 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
 
 
 def facts_room(view: HistoryView, call: Call) -> int:
-    """The most that facts take after a compaction: their share, or what rules need beyond it."""
+    """The most that facts take after a compaction: their share, or what rules need beyond it.
+
+    The record carries rules in so much room, a context puts others back in as much again.
+    """
     budget = call.budget
     if budget is None or not budget.facts_tokens:
         return 0
@@ -58,7 +74,7 @@ def facts_room(view: HistoryView, call: Call) -> int:
     frame = _frame_tokens(call.counter)
     rules = carry(
         _of_others(view.standing(), (*view.anchors().excluded, *view.anchors().system)),
-        max_tokens=budget.least_rules_tokens - frame,
+        max_tokens=2 * budget.least_rules_tokens - frame,
         counter=call.counter,
     )
     return max(budget.facts_tokens, frame + rules.tokens) if rules.tokens else budget.facts_tokens

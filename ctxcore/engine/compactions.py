@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.losing import find_losses, with_losses
 from ctxcore.compaction.measuring import input_size
+from ctxcore.compaction.remembering import ledger_for, with_facts
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import StaleProposalError
@@ -139,10 +141,13 @@ class Compactions:
 
 
 def _edited(record: Compaction, summary: str, subject: Subject) -> Compaction:
-    tokens = subject.call.counter.count(summary)
+    """`record` with another summary; facts that this one no longer says are carried instead."""
+    view, call = subject.view, subject.call
+    tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
-    after = input_size(subject.view, subject.call, edited)
-    return replace(edited, after_tokens=after)
+    edited = with_facts(view, call, edited, ledger_for(view, call))
+    edited = with_losses(edited, find_losses(view, call, subject.record, edited))
+    return replace(edited, after_tokens=input_size(view, call, edited))
 
 
 def _details(proposal: Proposal) -> JsonObject:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxcore.compaction.losing import LostFact, SaidText, call_text, word_runs
+from ctxcore.compaction.losing import LostFact, call_text
+from ctxcore.facts.said_text import SaidText, word_runs
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import JsonObject, Message
 

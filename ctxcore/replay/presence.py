@@ -13,8 +13,9 @@ from typing import Final, Literal, get_args
 from ctxcore.assembly.items import Item
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.repairs import Merged
-from ctxcore.compaction.losing import SaidText, said_text
+from ctxcore.compaction.losing import said_text
 from ctxcore.facts.ledger import Entry
+from ctxcore.facts.said_text import SaidText
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.replay.references import says_literal
 from ctxcore.replay.requests import Request

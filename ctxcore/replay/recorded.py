@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.losing import LostFact, SaidText, by_worth, said_text
+from ctxcore.compaction.losing import LostFact, by_worth, said_text
 from ctxcore.compaction.recording import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
+from ctxcore.facts.said_text import SaidText
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.needing import LaterUses, NeededFact

@@ -14,16 +14,16 @@ from ctxcore.assembly.prefixes import PrefixHistory
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.losing import (
-    SaidText,
     call_text,
     find_losses,
-    ledger_at,
     said_text,
     with_losses,
 )
+from ctxcore.compaction.remembering import ledger_at
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.presence import is_present
+from ctxcore.facts.said_text import SaidText
 from ctxcore.facts.values import KINDS, Fact, Kind
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
@@ -41,10 +41,14 @@ HISTORY = [
 
 
 def lost(
-    record: Compaction, history: list[Message] = HISTORY, before: Compaction | None = None
+    record: Compaction,
+    history: list[Message] = HISTORY,
+    before: Compaction | None = None,
+    *,
+    facts_ratio: float | None = None,
 ) -> tuple[str, ...]:
     """What `record` loses of `history`, every word one token."""
-    policy = Policy()
+    policy = Policy(facts_ratio=facts_ratio)
     call = Call(policy=policy, counter=Words(), budget=policy.input_budget(100_000))
     found = find_losses(ListHistory(history, Words()), call, before, record)
     told = with_losses(record, found).facts_lost
@@ -72,6 +76,12 @@ def test_what_is_kept_carried_or_summarized_is_not_lost(saved: dict[str, object]
     record = replace(Compaction(covered_until=4, summary="They talked."), **saved)  # type: ignore[arg-type]  # fields by name
 
     assert lost(record) == ("Always answer in French.",)
+
+
+def test_a_rule_that_is_put_back_is_not_lost() -> None:
+    record = Compaction(covered_until=4, summary="They talked.")
+
+    assert lost(record, facts_ratio=0.03) == ("/srv/depots/north.txt",)
 
 
 def test_what_is_not_covered_is_not_lost() -> None:
