@@ -89,7 +89,7 @@ def test_facts_that_are_carried_are_shown(app: Dashboard) -> None:
 
     at = opened(app, session)
 
-    assert "ORD-" in made.compaction.facts
+    assert "CU-" in made.compaction.facts
     assert made.compaction.facts in [text.value for text in at.text]
 
 
