@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ctxcore.compaction.confirming import Confirmation
     from ctxcore.compaction.planning import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
+    from ctxcore.compression.lossless import decompress
     from ctxcore.compression.outputs import Compressed, compress
     from ctxcore.engine.asynchronous import acompact
     from ctxcore.engine.core import ContextEngine
@@ -82,6 +83,7 @@ __all__ = [
     "compress",
     "count_messages",
     "count_tokens",
+    "decompress",
     "fit",
     "lint",
     "load_layers",
@@ -128,6 +130,7 @@ _HOMES = {
     "compress": "compression.outputs",
     "count_messages": "tokens.count",
     "count_tokens": "tokens.count",
+    "decompress": "compression.lossless",
     "fit": "assembly.fitting",
     "lint": "assembly.legality",
     "load_layers": "settings.loading",

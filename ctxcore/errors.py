@@ -67,6 +67,15 @@ class UnknownWindowError(ContextError):
         super().__init__(f"the context window {of}is unknown; pass window_tokens or max_tokens")
 
 
+class PartNotFoundError(ContextError):
+    """A tool output has no such part; the message says which there are."""
+
+    def __init__(self, *, part: str, problem: str) -> None:
+        self.part = part
+        self.problem = problem
+        super().__init__(f"no part {part!r}: {problem}")
+
+
 class SummarizerError(ContextError):
     """A summarizer failed or returned nothing usable; nothing was changed."""
 

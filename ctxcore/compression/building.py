@@ -1,40 +1,44 @@
-"""Owns how a JSON value becomes a tree: which records share their keys and so form a table.
+"""Owns how a JSON value becomes a tree of parts with worth, in which records are tables.
 
-Nothing is lost here. A list of objects, an object of objects (keyed by id) and a list of lists of
-objects become a table when that is shorter; members of an object that every record has become
-columns `a.b`; members that only some records have stay together in a last column `+`.
+A value seen before is worth less the second time, and so is one deeper down; JSON inside a string
+is taken apart like the JSON around it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeGuard
+from typing import Final
 
-from ctxcore.compression.json_text import parse_inner, render_json
-from ctxcore.compression.table import Table
-from ctxcore.compression.target import estimate_tokens
+from ctxcore.compression.codec import KEY, TABLE, TABLE_BY, TABLES, keyed_records
+from ctxcore.compression.focus import FOCUS_FACTOR, standing_out
+from ctxcore.compression.json_text import parse_inner
+from ctxcore.compression.markers import member_path
+from ctxcore.compression.sheets import Cell, Column, Missing, Records, Sheet, is_records, to_sheet
+from ctxcore.compression.table import Origin, Table
+from ctxcore.compression.thinning import Thinned
 from ctxcore.compression.tree import Branch, Leaf, Node
-from ctxcore.compression.worth import REPEATED_FACTOR, scalar_worth
+from ctxcore.compression.worth import IDENTIFIER, REPEATED_FACTOR, scalar_worth
 from ctxcore.messages.values import JsonObject, JsonValue
 
-REST_COLUMN: Final = "+"
-KEY_COLUMN: Final = "(key)"
-GROUP_COLUMN: Final = "(list)"
 DEPTH_FACTOR: Final = 0.94
+OWN_ID_FACTOR: Final = 4.0
 DEEPEST_INNER: Final = 32  # JSON inside JSON adds levels; a tree is walked by recursion
-LEAST_CONSTANT_ROWS: Final = 3
-TABLE_FRAME_TOKENS: Final = 10
-
-Records = list[JsonObject]
+LEAST_REPEATED_CHARS: Final = 4
+NOISE_DIGITS: Final = 10  # 0.1 + 0.2 has sixteen, and says no more than 0.3
 
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Builds the tree of one output; a value seen before is worth less the second time."""
+    """Builds the tree of one output."""
 
-    seen: set[str] = field(default_factory=set)
-    unlisted: dict[int, int] = field(default_factory=dict)
-    """For each thinned container, by identity, how many of its members are not in the value."""
+    terms: frozenset[str] = frozenset()
+    """What the query is about."""
+    thinned: dict[int, Thinned] = field(default_factory=dict)
+    """The containers that are not whole, by identity."""
+    seen: set[str | float] = field(default_factory=set)
+    is_shorter: bool = False
+    """Whether a string was taken apart or a number rounded, so that the whole tree may fit."""
 
     def build(self, value: JsonValue, key: str = "", depth: int = 0) -> Node:
         """The tree of `value`, a member named `key`."""
@@ -47,154 +51,154 @@ class TreeBuilder:
                 return self._scalar(value, key, depth)
 
     def _list(self, value: list[JsonValue], key: str, depth: int) -> Node:
-        unlisted = self.unlisted.get(id(value), 0)
-        if is_records(value):
-            table = self._table(value, depth, unlisted=unlisted)
-            if table is not None:
-                return table
-        elif not unlisted and (grouped := ungroup(value)) is not None:
-            table = self._table(grouped, depth, key_column=GROUP_COLUMN)
-            if table is not None:
-                return table
+        thinned = self.thinned.get(id(value))
+        table = self._table_of_list(value, depth, thinned) if len(value) > 1 else None
+        if table is not None:
+            return table
         children = [self.build(item, key, depth + 1) for item in value]
-        return Branch(children, unlisted=unlisted)
+        for at in self._outstanding(value, thinned):
+            _scale(children[at])
+        if thinned is None:
+            return Branch(children)
+        return Branch(children, places=thinned.places, total=thinned.total)
+
+    def _table_of_list(
+        self, value: list[JsonValue], depth: int, thinned: Thinned | None
+    ) -> Table | None:
+        places = thinned.places if thinned else range(len(value))
+        total = thinned.total if thinned else len(value)
+        if is_records(value):
+            paths = [f"[{at}]" for at in places]
+            return self._table(
+                value,
+                Origin(form=TABLE, paths=paths, places=places, total=total),
+                depth,
+                outstanding=self._outstanding(value, thinned),
+            )
+        groups = [group for group in value if isinstance(group, list) and group]
+        if (
+            thinned
+            or len(groups) < len(value)
+            or any(id(group) in self.thinned for group in groups)
+        ):
+            return None
+        of = [(g, at) for g, group in enumerate(groups) for at in range(len(group))]
+        records = [groups[g][at] for g, at in of]
+        if not is_records(records):
+            return None
+        paths = [f"[{g}][{at}]" for g, at in of]
+        return self._table(
+            records,
+            Origin(form=TABLES, paths=paths, groups=[g for g, _ in of]),
+            depth,
+            outstanding=self._outstanding(records, None),
+        )
 
     def _object(self, value: JsonObject, depth: int) -> Node:
-        unlisted = self.unlisted.get(id(value), 0)
+        thinned = self.thinned.get(id(value))
         members = list(value.values())
-        if is_records(members):
-            key_column = shared_key_column(value)
-            records = members if key_column else with_key_column(value)
+        if len(members) > 1 and is_records(members):
+            key, records = keyed_records(value, members)
             if records is not None:
-                column = key_column or KEY_COLUMN
-                table = self._table(records, depth, key_column=column, unlisted=unlisted)
+                origin = Origin(
+                    form=TABLE_BY if key is None else f"{TABLE_BY} {key}",
+                    paths=[member_path("", name) for name in value],
+                    places=thinned.places if thinned else (),
+                    total=thinned.total if thinned else 0,
+                )
+                table = self._table(
+                    records,
+                    origin,
+                    depth,
+                    keep=key or KEY,
+                    outstanding=self._outstanding(records, thinned),
+                )
                 if table is not None:
                     return table
         children = [self.build(item, name, depth + 1) for name, item in value.items()]
-        return Branch(children, list(value), unlisted=unlisted)
+        if thinned is None:
+            return Branch(children, list(value))
+        return Branch(children, list(value), places=thinned.places, total=thinned.total)
 
-    def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Node:
+    def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Leaf | Node:
         if isinstance(value, str) and depth < DEEPEST_INNER:
             inner = parse_inner(value)
             if inner is not None:
+                self.is_shorter = True
                 return self.build(inner, key, depth + 1)
+        if isinstance(value, float) and value != (rounded := round(value, NOISE_DIGITS)):
+            value, self.is_shorter = rounded, True
+        return Leaf(value, self._worth(value, key, depth))
+
+    def _worth(self, value: str | float | bool | None, key: str, depth: int) -> float:
         worth = scalar_worth(key, value) * DEPTH_FACTOR**depth
-        if isinstance(value, str) and len(value) > 3:
-            if value in self.seen:
-                worth *= REPEATED_FACTOR
+        if isinstance(value, bool) or value is None:
+            return worth
+        if value in self.seen:
+            return worth * REPEATED_FACTOR
+        if not isinstance(value, str) or len(value) >= LEAST_REPEATED_CHARS:
             self.seen.add(value)
-        return Leaf(value, worth)
+        return worth
+
+    def _outstanding(self, members: Sequence[JsonValue], thinned: Thinned | None) -> list[int]:
+        """Which of the members that are looked at stand out."""
+        if thinned is None:
+            return standing_out(members, self.terms)
+        return [at for at, place in enumerate(thinned.places) if place in thinned.outstanding]
 
     def _table(
-        self, records: Records, depth: int, *, key_column: str | None = None, unlisted: int = 0
+        self,
+        records: Records,
+        origin: Origin,
+        depth: int,
+        *,
+        outstanding: Sequence[int],
+        keep: str | None = None,
     ) -> Table | None:
-        if any(id(record) in self.unlisted for record in records):
+        if any(id(record) in self.thinned for record in records):
             return None  # a row has no place for the count of its own missing members
-        columns, rows = tabulate(records, flat=not self.unlisted)
-        if len(columns) < 2 or _saved_tokens(columns, len(rows)) <= 0:
+        sheet = to_sheet(records, keep=keep)
+        if sheet is None:
             return None
-        constants: dict[str, JsonValue] = {}
-        if len(rows) >= LEAST_CONSTANT_ROWS and not unlisted:
-            constants = constant_columns(columns, rows, keep=key_column)
-        varying = [c for c, name in enumerate(columns) if name not in constants]
-        names = [columns[c] for c in varying]
-        cells = [
-            [self.build(row[c], columns[c].rpartition(".")[2], depth + 2) for c in varying]
-            for row in rows
-        ]
-        hoisted = [self.build(item, name, depth + 1) for name, item in constants.items()]
-        around = Branch(hoisted, list(constants)) if constants else None
-        return Table(names, cells, constants=around, key_column=key_column, unlisted=unlisted)
+        table = self._fill(sheet, origin, depth)
+        if outstanding:
+            matches = table.lift(outstanding)
+            _scale(matches)
+            for match in matches.children:
+                _favour_own_id(match)
+        return table
+
+    def _fill(self, sheet: Sheet, origin: Origin, depth: int) -> Table:
+        constants: dict[int, Node] = {}
+        varying: list[int] = []
+        for c, column in enumerate(sheet.columns):
+            if column.constant is None:
+                varying.append(c)
+            else:
+                constants[c] = self.build(column.value, column.name, depth + 1)
+        width = len(sheet.columns)
+        rows: list[list[Node | None]] = []
+        for cells in sheet.rows:
+            row: list[Node | None] = [None] * width
+            for c, cell in zip(varying, cells, strict=True):
+                row[c] = self._cell(cell, sheet.columns[c], depth)
+            rows.append(row)
+        return Table(sheet.columns, rows, constants, origin)
+
+    def _cell(self, cell: Cell, column: Column, depth: int) -> Node | None:
+        return None if isinstance(cell, Missing) else self.build(cell, column.name, depth + 2)
 
 
-def is_records(values: list[JsonValue]) -> TypeGuard[Records]:
-    """Whether these are two or more objects that are not empty."""
-    return len(values) > 1 and all(isinstance(value, dict) and value for value in values)
+def _scale(node: Node) -> None:
+    for leaf in node.leaves():
+        leaf.scale(FOCUS_FACTOR)
 
 
-def ungroup(values: list[JsonValue]) -> Records | None:
-    """The records of a list of lists of records, each with the index of its list; else None."""
-    if len(values) < 2 or not all(isinstance(value, list) and value for value in values):
-        return None
-    groups = [(at, list(value)) for at, value in enumerate(values) if isinstance(value, list)]
-    records: Records = []
-    for at, group in groups:
-        for item in group:
-            if not isinstance(item, dict) or not item or GROUP_COLUMN in item:
-                return None
-            records.append({GROUP_COLUMN: at, **item})
-    return records
-
-
-def shared_key_column(value: JsonObject) -> str | None:
-    """The member in which every record of an object repeats the key it is under, if there is."""
-    name, record = next(iter(value.items()))
-    if not isinstance(record, dict):
-        return None
-    columns = [column for column, item in record.items() if item == name]
-    return next((c for c in columns if all(_repeats(r, c, k) for k, r in value.items())), None)
-
-
-def _repeats(record: JsonValue, column: str, key: str) -> bool:
-    return isinstance(record, dict) and record.get(column) == key
-
-
-def with_key_column(value: JsonObject) -> Records | None:
-    """The records of an object of records, each with its key as first member."""
-    records: Records = []
-    for key, record in value.items():
-        if not isinstance(record, dict) or KEY_COLUMN in record:
-            return None
-        records.append({KEY_COLUMN: key, **record})
-    return records
-
-
-def tabulate(records: Records, *, flat: bool = True) -> tuple[list[str], list[list[JsonValue]]]:
-    """Column names and rows of records, with their objects taken apart if `flat`.
-
-    Both are empty if the records share no key.
-    """
-    common = set(records[0])
-    for record in records:
-        common &= record.keys()
-    columns = [name for name in records[0] if name in common]
-    rest = [{k: v for k, v in record.items() if k not in common} for record in records]
-    if not columns or REST_COLUMN in common:
-        return [], []
-    parts = [_column(name, [record[name] for record in records], flat=flat) for name in columns]
-    if any(rest):
-        parts.append([(REST_COLUMN, list[JsonValue](rest))])
-    named = [column for part in parts for column in part]
-    names = [name for name, _ in named]
-    if len(set(names)) < len(names):
-        return [], []
-    return names, [list(row) for row in zip(*(cells for _, cells in named), strict=True)]
-
-
-def _column(name: str, cells: list[JsonValue], *, flat: bool) -> list[tuple[str, list[JsonValue]]]:
-    """A column, or one for each member if its cells are objects with the same keys."""
-    records = [cell for cell in cells if isinstance(cell, dict)]
-    if len(records) < len(cells) or not flat or not records[0] or "." in name:
-        return [(name, cells)]
-    keys = records[0].keys()
-    if any(record.keys() != keys for record in records) or any("." in key for key in keys):
-        return [(name, cells)]
-    return [(f"{name}.{key}", [record[key] for record in records]) for key in records[0]]
-
-
-def constant_columns(
-    columns: list[str], rows: list[list[JsonValue]], *, keep: str | None
-) -> dict[str, JsonValue]:
-    """The columns with one value in all rows, and that value; never the column `keep`."""
-    first = [render_json(cell) for cell in rows[0]]
-    return {
-        name: rows[0][c]
-        for c, name in enumerate(columns)
-        if name != keep and all(render_json(row[c]) == first[c] for row in rows[1:])
-    }
-
-
-def _saved_tokens(columns: list[str], rows: int) -> int:
-    """Roughly: each record of a list writes its keys, a table writes them once."""
-    keys = sum(estimate_tokens(name.rpartition(".")[2]) + 1 for name in columns)
-    return keys * (rows - 1) - TABLE_FRAME_TOKENS
+def _favour_own_id(record: Node) -> None:
+    """Make the identifier of a record itself worth more than those of others that it names."""
+    if not isinstance(record, Branch) or record.keys is None:
+        return
+    for key, child in zip(record.keys, record.children, strict=True):
+        if isinstance(child, Leaf) and scalar_worth(key, child.value) >= IDENTIFIER:
+            child.scale(OWN_ID_FACTOR)
+            return

@@ -1,4 +1,4 @@
-"""Owns the records of a collection that stand out: those the query names, those with errors.
+"""Owns the records of a collection that stand out: named by the query, with an error, or odd.
 
 They are lifted out of their table as whole objects, so that they keep all their members while the
 other rows lose columns. Relevance is a cliff, not a quota: only records near the best one count.
@@ -8,86 +8,102 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ctxcore.compression.table import Table
+from ctxcore.compression.json_text import render_json
 from ctxcore.compression.target import terms_of
-from ctxcore.compression.tree import Branch, Node
-from ctxcore.compression.worth import has_error
+from ctxcore.compression.worth import has_error, is_error
+from ctxcore.messages.values import JsonValue
 
 LEAST_RECORDS: Final = 6  # fewer records fit or shrink well enough without a focus
 CLIFF: Final = 0.7
 GREATEST_SHARE: Final = 6  # at most every sixth record stands out, else none does
+MOST_RECORDS: Final = 12
 FOCUS_FACTOR: Final = 8.0
+LEAST_ODD_RECORDS: Final = 12  # among fewer, what one record has is no oddity
+MOST_CATEGORIES: Final = 4  # of the values of a member, for one of them to be odd
+ODD_SHARE: Final = 20  # at most every twentieth record is odd in one way
+MANY_TEXTS: Final = 500  # of more, terms are looked for as parts of words too, which is faster
+MOST_TERMS: Final = 64
 
 
-def focus(tree: Node, terms: frozenset[str]) -> None:
-    """Make what stands out in each collection of `tree` worth more."""
-    for node in _containers(tree):
-        if isinstance(node, Table) and len(node.rows) > LEAST_RECORDS:
-            chosen = standing_out([_text_of(row) for row in node.rows], terms)
-            if chosen:
-                _scale(node.lift(chosen), FOCUS_FACTOR)
-        elif isinstance(node, Branch) and node.keys is None:
-            _focus_list(node, terms)
-
-
-def standing_out(texts: Sequence[str], terms: frozenset[str]) -> list[int]:
-    """Which of the records stand out, in order; none if too many would."""
-    if len(texts) <= LEAST_RECORDS:
+def standing_out(members: Sequence[JsonValue], terms: frozenset[str]) -> list[int]:
+    """Which of the members of a collection stand out, in order; none if too many would."""
+    if len(members) <= LEAST_RECORDS:
         return []
-    most = max(1, len(texts) // GREATEST_SHARE)
-    named = _near_the_best(relevance(texts, terms))
-    failed = [at for at, text in enumerate(texts) if has_error(text)]
-    chosen = {at for group in (named, failed) if len(group) <= most for at in group}
-    return sorted(chosen)
+    most = min(MOST_RECORDS, max(1, len(members) // GREATEST_SHARE))
+    texts = [text_of(member) for member in members]
+    groups = (named(texts, terms), _failed(members, texts), _odd(members))
+    return sorted({at for group in groups if len(group) <= most for at in group})
 
 
-def relevance(texts: Sequence[str], terms: frozenset[str]) -> list[float]:
-    """For each record the sum of how rare the terms are that it shares with the query."""
-    if not terms:
-        return [0.0] * len(texts)
-    shared = [terms & terms_of(text) for text in texts]
-    seen_in = Counter(term for found in shared for term in found)
-    rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
-    return [math.fsum(rarity[term] for term in found) for found in shared]
+def text_of(member: JsonValue) -> str:
+    """What a member says, names of members too, in lower case."""
+    return (member if isinstance(member, str) else render_json(member)).lower()
 
 
-def _near_the_best(scores: list[float]) -> list[int]:
+def named(texts: Sequence[str], terms: frozenset[str]) -> list[int]:
+    """The places of the texts that share the rarest terms with the query."""
+    scores = relevance(texts, terms)
     best = max(scores, default=0.0)
     return [at for at, score in enumerate(scores) if best > 0 and score >= best * CLIFF]
 
 
-def _focus_list(branch: Branch, terms: frozenset[str]) -> None:
-    if len(branch.children) <= LEAST_RECORDS:
-        return
-    for at in standing_out([_text_of([child]) for child in branch.children], terms):
-        _scale(branch.children[at], FOCUS_FACTOR)
+def relevance(texts: Sequence[str], terms: frozenset[str]) -> list[float]:
+    """For each text the sum of how rare the terms are that it shares with the query."""
+    if not terms:
+        return [0.0] * len(texts)
+    if len(texts) > MANY_TEXTS:
+        longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
+        shared = [frozenset(term for term in longest if term in text) for text in texts]
+    else:
+        shared = [terms & terms_of(text) for text in texts]
+    seen_in = Counter(term for found in shared for term in found)
+    rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
+    return [math.fsum(sorted(rarity[term] for term in found)) for found in shared]
 
 
-def _text_of(nodes: Sequence[Node]) -> str:
-    values = (leaf.value for node in nodes for leaf in node.leaves())
-    return " ".join(str(value) for value in values if value not in (None, ""))
+def _failed(members: Sequence[JsonValue], texts: Sequence[str]) -> list[int]:
+    return [at for at, text in enumerate(texts) if has_error(text) and _fails(members[at])]
 
 
-def _scale(node: Node, factor: float) -> None:
-    for leaf in node.leaves():
-        leaf.scale(factor)
-
-
-def _containers(node: Node) -> Iterator[Node]:
-    """Every container, outer ones first, as it is when its turn comes."""
-    yield node
-    match node:
-        case Branch():
-            children: list[Node] = list(node.children)
-        case Table():
-            around: list[Node | None] = [node.constants, node.matches]
-            cells = (cell for row in node.rows for cell in row)
-            children = [*(part for part in around if part is not None), *cells]
+def _fails(member: JsonValue, key: str = "") -> bool:
+    """Whether a value in it says that something went wrong; `"error": null` does not."""
+    match member:
+        case dict():
+            return any(_fails(value, name) for name, value in member.items())
+        case list():
+            return any(_fails(value, key) for value in member)
         case _:
-            return
-    for child in children:
-        if not child.is_leaf:
-            yield from _containers(child)
+            return is_error(key, member)
+
+
+def _odd(members: Sequence[JsonValue]) -> list[int]:
+    """Records with a member that few others have, or a value that few have where others agree."""
+    records = [(at, member) for at, member in enumerate(members) if isinstance(member, dict)]
+    if len(records) < max(LEAST_ODD_RECORDS, len(members)):
+        return []
+    most = max(1, len(records) // ODD_SHARE)
+    holders = Counter(key for _, record in records for key in record)
+    rare = {key for key, count in holders.items() if count <= most}
+    values: dict[str, Counter[str | bool]] = {key: Counter() for key in holders if key not in rare}
+    for _, record in records:
+        for key, value in record.items():
+            if isinstance(value, str | bool) and key in values:
+                values[key][value] += 1
+                if len(values[key]) > MOST_CATEGORIES:
+                    del values[key]
+    odd = {
+        (key, value)
+        for key, counts in values.items()
+        for value, count in counts.items()
+        if count <= most and len(counts) > 1
+    }
+    return [at for at, record in records if _is_odd(record, rare, odd)]
+
+
+def _is_odd(record: dict[str, JsonValue], rare: set[str], odd: set[tuple[str, str | bool]]) -> bool:
+    if rare and not rare.isdisjoint(record):
+        return True
+    return any((key, record.get(key)) == (key, value) for key, value in odd)

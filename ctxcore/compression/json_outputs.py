@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from ctxcore.compression.building import TreeBuilder
-from ctxcore.compression.focus import focus
+from ctxcore.compression.codec import encode
 from ctxcore.compression.json_text import render_json
 from ctxcore.compression.kinds import Source
-from ctxcore.compression.markers import ELISION, Elided, amount, total
+from ctxcore.compression.markers import ELISION, Elided, Elision, amount
 from ctxcore.compression.shedding import Shedding
 from ctxcore.compression.target import Target, estimate_tokens
 from ctxcore.compression.thinning import thin
@@ -21,7 +21,7 @@ from ctxcore.compression.tree import Leaf, Node
 MAX_ROUNDS: Final = 20  # each sheds at least one part; two or three are usual
 REFILL_SHARES: Final = (1.0, 0.6, 0.3)  # of the room left; less each time, as estimates err
 USUAL_SCALE: Final = 0.85  # real tokens for each estimated one; corrected after the first count
-HOPELESS_RATIO: Final = 2  # an estimate this far over the budget is not counted exactly
+HOPELESS_RATIO: Final = 2.5  # an estimate this far over the budget is not counted exactly
 
 
 def compress_json(source: Source, target: Target) -> tuple[str, Elided]:
@@ -36,16 +36,18 @@ def compress_json(source: Source, target: Target) -> tuple[str, Elided]:
 
 def _climb_down(source: Source, target: Target) -> tuple[str, Elided]:
     minified = render_json(source.value)
-    if _may_fit(minified, target) and target.fits(minified):
-        return minified, ()
-    builder = TreeBuilder()
-    tree = builder.build(thin(source.value, minified, target, builder.unlisted))
-    tabled = tree.render()
-    if not builder.unlisted and _may_fit(tabled, target) and target.fits(tabled):
-        return tabled, ()
-    focus(tree, target.terms)
+    if _may_fit(minified, target):
+        if target.fits(minified):
+            return minified, ()
+        shorter = encode(source.value)
+        if target.fits(shorter):
+            return shorter, ()
+    builder = TreeBuilder(terms=target.terms)
+    tree = builder.build(thin(source.value, len(minified), target, builder.thinned))
+    if builder.is_shorter and not builder.thinned and target.fits(whole := tree.render()):
+        return whole, ()
     text = shed(tree, target)
-    return (text, total(tree.gone())) if text is not None else json_marker(source, target)
+    return (text, tuple(tree.gone(""))) if text is not None else json_marker(source, target)
 
 
 def shed(tree: Node, target: Target) -> str | None:
@@ -89,7 +91,7 @@ def json_marker(source: Source, target: Target) -> tuple[str, Elided]:
         "0",
     ]
     text = target.first_fitting(texts) or texts[-1]
-    return text, (("characters", len(source.text)),)
+    return text, (Elision(unit="characters", count=len(source.text)),)
 
 
 def _shortened_text(source: Source, target: Target) -> tuple[str, Elided] | None:
@@ -101,7 +103,7 @@ def _shortened_text(source: Source, target: Target) -> tuple[str, Elided] | None
         leaf.shorten()
         text = leaf.render()
         if _may_fit(text, target) and target.fits(text):
-            return text, total(leaf.gone())
+            return text, tuple(leaf.gone(""))
     return json_marker(source, target)
 
 

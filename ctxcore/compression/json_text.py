@@ -42,6 +42,14 @@ def parse_json(text: str) -> JsonValue:
     return cast("JsonValue", value)
 
 
+def parse_exact(text: str, *, deepest: int = MAX_NESTING) -> JsonValue:
+    """The value that `text` is strict JSON for; ValueError if it is none or nested deeper."""
+    if text.lstrip()[:1] not in _STARTS or _is_too_deep(text, deepest):
+        raise ValueError("no JSON text that is taken apart")
+    value = json.loads(text, parse_constant=_refuse, parse_float=_parse_finite)
+    return cast("JsonValue", value)
+
+
 def render_json(value: JsonValue) -> str:
     """`value` as the shortest strict JSON text."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -66,12 +74,21 @@ def _parse_float(literal: str) -> float | str:
     return number if math.isfinite(number) else literal
 
 
-def _is_too_deep(text: str) -> bool:
-    if text.count("[") + text.count("{") <= MAX_NESTING:
+def _refuse(literal: str) -> float:
+    raise ValueError(f"{literal} is no JSON")
+
+
+def _parse_finite(literal: str) -> float:
+    number = float(literal)
+    return number if math.isfinite(number) else _refuse(literal)
+
+
+def _is_too_deep(text: str, deepest: int = MAX_NESTING) -> bool:
+    if text.count("[") + text.count("{") <= deepest:
         return False
     depth = 0
     for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
-        if depth > MAX_NESTING:
+        if depth > deepest:
             return True
     return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ctxcore.compression.markers import ELISION, amount
@@ -21,9 +21,17 @@ _NUMBER: Final = re.compile(r"^ *\d+→")
 
 
 def choose_lines(
-    lines: Mapping[int, str], worths: Mapping[int, float], room: float, *, count: int
+    lines: Mapping[int, str],
+    worths: Mapping[int, float],
+    room: float,
+    *,
+    count: int,
+    first: Iterable[int] = (),
 ) -> list[int]:
-    """The places of the lines to keep in about `room` tokens, in order, of `count` lines."""
+    """The places of the lines to keep in about `room` tokens, in order, of `count` lines.
+
+    Those of `first` that fit are kept whatever the others are worth.
+    """
     costs = {at: estimate_tokens(line) + 1 for at, line in lines.items()}
     kept = {-1, count}  # the ends of the text, so that no gap opens before its first line
 
@@ -31,9 +39,15 @@ def choose_lines(
         gaps_more = (at - 1 not in kept) + (at + 1 not in kept) - 1
         return max(1.0, costs[at] + GAP_TOKENS * gaps_more)
 
-    heap = [(-worth / price(at), at) for at, worth in worths.items() if worth > 0]
-    heapq.heapify(heap)
     used = GAP_TOKENS
+    for at in first:
+        if used + price(at) <= room:
+            used += price(at)
+            kept.add(at)
+    heap = [
+        (-worth / price(at), at) for at, worth in worths.items() if worth > 0 and at not in kept
+    ]
+    heapq.heapify(heap)
     while heap and used + 2 < room:
         _, at = heapq.heappop(heap)
         if at in kept or used + price(at) > room:
@@ -47,31 +61,34 @@ def choose_lines(
     return sorted(kept - {-1, count})
 
 
-def render_lines(kept: Sequence[tuple[int, str]], *, count: int) -> str:
+def render_lines(
+    kept: Sequence[tuple[int, str]], *, count: int, names: Mapping[int, Sequence[str]]
+) -> str:
     """The kept lines, each with its place, and the number of lines gone in each gap.
 
-    The first gap says what is counted and the others only how many, since a marker can cost as
-    much as a line. Line numbers are written once for a run of lines, and there they show the gap.
+    `names` are told in the gap before a line, by its place; those of the last gap under -1. The
+    first gap says what is counted and the others only how many, since a marker can cost as much
+    as a line. Line numbers are written once for a run of lines, and there they show the gap.
     """
     parts: list[str] = []
     previous, is_first_gap = -1, True
     for at, line in kept:
-        gap = at - previous - 1
+        gap, told = at - previous - 1, names.get(at, ())
         previous = at
         number = _NUMBER.match(line)
-        if gap and number and not is_first_gap:
+        if gap and number and not told and not is_first_gap:
             parts.append(ELISION + line.lstrip())
             continue
         if gap:
-            parts.append(_gap(gap, is_first=is_first_gap))
+            parts.append(_gap(gap, told, is_first=is_first_gap))
             is_first_gap = False
         parts.append(line[number.end() :] if number and at and not gap else line)
     if previous < count - 1:
-        parts.append(_gap(count - 1 - previous, is_first=is_first_gap))
+        parts.append(_gap(count - 1 - previous, names.get(-1, ()), is_first=is_first_gap))
     return "\n".join(parts)
 
 
-def _gap(count: int, *, is_first: bool) -> str:
-    if is_first:
-        return f"[{ELISION} {amount(count, 'lines')} left out {ELISION}]"
-    return f"[{ELISION} {count:,}]"
+def _gap(count: int, names: Sequence[str], *, is_first: bool) -> str:
+    gone = amount(count, "lines") if is_first else f"{count:,}"
+    told = f": {' '.join(names)}" if names else ""
+    return f"[{ELISION} {gone}{told}]"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from ctxcore.compression.kinds import Kind
-from ctxcore.compression.target import Target, terms_of
+from ctxcore.compression.target import terms_of
 from ctxcore.compression.worth import has_error
 
 HEAD_WORTH: Final = 2.0
@@ -26,10 +26,17 @@ CHANGE_WORTH: Final = 2.0
 NAMED_WORTH: Final = 5.0
 NEW_TERM_WORTH: Final = 0.25
 REPEATED_FACTOR: Final = 0.4
-MOST_LINES: Final = 4_000
+CLIFF: Final = 0.8
+LEAST_NAMED: Final = 0.6  # of a term that one line alone has; below, the query names no line
+MOST_ALIKE: Final = 4
+MOST_LINES: Final = 2_000
 LINE_CHARS: Final = 400  # of a longer line only its head is judged
 BESIDE_FACTOR: Final = 0.5
 
+_PLAIN_ERROR: Final = re.compile(
+    r"[\W\d]*(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  )",
+    re.IGNORECASE,
+)
 _SUMMARY: Final = re.compile(
     r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
     r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b",
@@ -46,14 +53,48 @@ _DIGITS: Final = re.compile(r"\d+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
 
 
-def line_worths(lines: Sequence[str], kind: Kind, target: Target) -> dict[int, float]:
-    """The worth of each line that is looked at, by its place; 0 for one that says nothing."""
-    places = looked_at(lines, target.terms)
-    said = _said_worths([lines[at][:LINE_CHARS] for at in places], kind, target)
+def line_worths(
+    lines: Mapping[int, str],
+    failing: Collection[int],
+    named: Mapping[int, float],
+    kind: Kind,
+    *,
+    count: int,
+) -> dict[int, float]:
+    """The worth of each line, by its place of `count`; 0 for one that says nothing.
+
+    `failing` are the places of those that speak of errors, `named` what the query names.
+    """
+    said = _said_worths(lines, failing, named, kind)
     return {
-        at: 0.0 if own is None else _place_worth(at, len(lines)) + own + _beside(said, nth)
-        for nth, (at, own) in enumerate(zip(places, said, strict=True))
+        at: 0.0 if own is None else _place_worth(at, count) + own + _beside(said, nth)
+        for nth, (at, own) in enumerate(zip(lines, said, strict=True))
     }
+
+
+def named_lines(named: Mapping[int, float]) -> list[int]:
+    """The few lines that share the rarest terms with the query; none if many share them."""
+    best = max(named.values(), default=0.0)
+    near = [at for at, score in named.items() if score >= best * CLIFF]
+    return near if best >= LEAST_NAMED and len(near) <= MOST_ALIKE else []
+
+
+def failing_lines(lines: Mapping[int, str]) -> list[int]:
+    """The places of the lines that speak of something that went wrong."""
+    return [at for at, line in lines.items() if has_error(line)]
+
+
+def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
+    """The lines that tell of an error, the plainest first, each form of them a few times."""
+    plain = [at for at, line in lines.items() if _PLAIN_ERROR.match(line)]
+    forms: Counter[str] = Counter()
+    found: list[int] = []
+    for at in dict.fromkeys([*plain, *failing]):
+        form = _DIGITS.sub("0", lines[at][:60])
+        forms[form] += 1
+        if forms[form] <= MOST_ALIKE:
+            found.append(at)
+    return found
 
 
 def looked_at(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
@@ -73,17 +114,19 @@ def _stands_out(line: str, terms: frozenset[str]) -> bool:
     return has_error(line) or (bool(terms) and not terms.isdisjoint(terms_of(line)))
 
 
-def _said_worths(lines: Sequence[str], kind: Kind, target: Target) -> list[float | None]:
+def _said_worths(
+    lines: Mapping[int, str], failing: Collection[int], named: Mapping[int, float], kind: Kind
+) -> list[float | None]:
     """What each line says is worth, wherever it stands; None if it says nothing."""
-    rarity = _rarity(lines, target.terms)
     forms: Counter[str] = Counter()
     known: set[str] = set()
     said: list[float | None] = []
-    for line in lines:
+    for at, line in lines.items():
         if not _SAYS.search(_NUMBER.sub("", line, count=1)):
             said.append(None)
             continue
-        worth = _own_worth(line, kind) + NAMED_WORTH * _named(line, rarity)
+        worth = _own_worth(line, kind) + NAMED_WORTH * named.get(at, 0.0)
+        worth += ERROR_WORTH if at in failing and kind != "code" else 0.0
         worth += NEW_TERM_WORTH * _new_terms(line, known)
         form = _DIGITS.sub("0", line[:60])
         forms[form] += 1
@@ -103,9 +146,7 @@ def _place_worth(at: int, count: int) -> float:
 
 
 def _own_worth(line: str, kind: Kind) -> float:
-    worth = ERROR_WORTH if kind != "code" and has_error(line) else 0.0
-    if _SUMMARY.search(line):
-        worth += SUMMARY_WORTH
+    worth = SUMMARY_WORTH if _SUMMARY.search(line) else 0.0
     if kind in ("code", "diff") and _DEFINITION.match(line):
         worth += DEFINITION_WORTH
     if kind == "diff" and _CHANGE.match(line):
@@ -120,17 +161,15 @@ def _new_terms(line: str, known: set[str]) -> int:
     return min(len(found), 8)
 
 
-def _rarity(lines: Sequence[str], terms: frozenset[str]) -> dict[str, float]:
+def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
+    """How rare the terms are that each line shares with the query; only lines that share any."""
     if not terms:
         return {}
-    seen_in = Counter(term for line in lines for term in terms & terms_of(line))
+    shared = {at: found for at, line in lines.items() if (found := terms & terms_of(line))}
+    seen_in = Counter(term for found in shared.values() for term in found)
+    most = math.log(1 + len(lines))
+    rarity = {term: math.log(1 + len(lines) / count) / most for term, count in seen_in.items()}
     return {
-        term: math.log(1 + len(lines) / count) / math.log(1 + len(lines))
-        for term, count in seen_in.items()
+        at: min(2.0, math.fsum(sorted(rarity[term] for term in found)))
+        for at, found in shared.items()
     }
-
-
-def _named(line: str, rarity: dict[str, float]) -> float:
-    if not rarity:
-        return 0.0
-    return min(2.0, math.fsum(rarity[term] for term in rarity.keys() & terms_of(line)))

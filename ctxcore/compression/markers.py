@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from typing import Final
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ctxcore.compression.json_text import render_json
 
 ELISION: Final = "…"
+MOST_NAMED: Final = 40  # parts of one container that are listed by name; more are counted
 
-Elided = tuple[tuple[str, int], ...]
-"""What is gone, as (unit, count), e.g. (("items", 37), ("keys", 12)); units sorted by name."""
+Unit = Literal["rows", "columns", "items", "keys", "lines", "characters", "tags", "names"]
+
+_PLAIN_KEY: Final = re.compile(r"[^\W\d][\w-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elision:
+    """One part of an output that was left out."""
+
+    unit: Unit
+    count: int
+    path: str = ""
+    """Where, as `extract` takes it, e.g. `items[3].name`; empty for the output as a whole."""
+    start: int | None = None
+    """The first row, item, line or character that is gone, counted from 0."""
+    stop: int | None = None
+    """The first one after it that is not."""
+
+
+Elided = tuple[Elision, ...]
 
 
 def amount(count: int, unit: str) -> str:
@@ -17,12 +39,30 @@ def amount(count: int, unit: str) -> str:
     return f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
 
 
-def total(counts: Iterable[tuple[str, int]]) -> Elided:
-    """The sum for each unit, without units of which nothing is gone."""
-    sums: Counter[str] = Counter()
-    for unit, count in counts:
-        sums[unit] += count
-    return tuple(sorted((unit, count) for unit, count in sums.items() if count))
+def totals(elided: Iterable[Elision]) -> dict[str, int]:
+    """How much is gone of each unit, units sorted by name."""
+    sums: dict[str, int] = {}
+    for part in elided:
+        sums[part.unit] = sums.get(part.unit, 0) + part.count
+    return dict(sorted(sums.items()))
+
+
+def member_path(path: str, key: str) -> str:
+    """The path of a member of the object at `path`."""
+    if not _PLAIN_KEY.fullmatch(key):
+        return f"{path}[{render_json(key)}]"
+    return f"{path}.{key}" if path else key
+
+
+def gone_ranges(
+    unit: Unit, count: int, kept: Sequence[int], *, path: str = ""
+) -> Iterator[Elision]:
+    """The ranges that are gone of `count` parts, of which those at the places `kept` stay."""
+    start = 0
+    for at in (*kept, count):
+        if at > start:
+            yield Elision(unit=unit, count=at - start, path=path, start=start, stop=at)
+        start = at + 1
 
 
 def cut_middle(text: str, keep_chars: int) -> str:
@@ -31,10 +71,15 @@ def cut_middle(text: str, keep_chars: int) -> str:
     About `keep_chars` characters stay, two thirds of them from the head. Never cuts between the
     halves of a surrogate pair.
     """
-    head = _pair_safe(text, keep_chars - keep_chars // 3)
-    tail = _pair_safe(text, max(head, len(text) - keep_chars // 3))
+    head, tail = middle_of(text, keep_chars)
     gone = tail - head
     return f"{text[:head]}{ELISION}{gone:,} chars{ELISION}{text[tail:]}" if gone else text
+
+
+def middle_of(text: str, keep_chars: int) -> tuple[int, int]:
+    """Where the middle that `cut_middle` leaves out starts and stops."""
+    head = _pair_safe(text, keep_chars - keep_chars // 3)
+    return head, _pair_safe(text, max(head, len(text) - keep_chars // 3))
 
 
 def _pair_safe(text: str, at: int) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ctxcore.compression.json_outputs import compress_json
 from ctxcore.compression.kinds import Kind, Source, read_source
+from ctxcore.compression.lossless import shorten_losslessly
 from ctxcore.compression.markers import Elided
 from ctxcore.compression.target import Target, terms_of
 from ctxcore.compression.text_outputs import compress_binary, compress_text
@@ -19,52 +20,76 @@ from ctxcore.tokens.counter import TokenCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compressed:
-    """A tool output within its budget."""
+    """A tool output within its budget.
+
+    `tokens` and `original_tokens` are of the text and of the output, in the counter's vocabulary.
+    """
 
     text: str
     tokens: int
     original_tokens: int
     kind: Kind
     elided: Elided = ()
-    """What is gone, as (unit, count), e.g. (("columns", 2), ("rows", 37)); empty if nothing is."""
+    """What is gone, each part with its place, in the order of the output; empty if nothing is."""
 
 
 def compress(
-    output: str, *, max_tokens: int = 200, query: str | None = None, model: str | None = None
+    output: str,
+    *,
+    max_tokens: int = 200,
+    query: str | None = None,
+    model: str | None = None,
+    lossless: bool = False,
 ) -> Compressed:
     """`output` in at most `max_tokens` tokens of `model`, keeping what matters most.
 
-    Errors, identifiers, numbers and what `query` names are kept before long texts. From 40 tokens
-    on the result always fits; below, it is the smallest marker there is. It never takes more
-    tokens than `output`.
+    Errors, odd records, identifiers and what `query` names are kept before long texts. From 40
+    tokens on the result always fits; below, it is the smallest marker there is. It never takes
+    more tokens than `output`.
 
     Args:
         output: What a tool returned; any text.
         max_tokens: The budget, as the model's counter counts.
         query: What the output is needed for, e.g. the last user message and the call's arguments.
         model: Whose tokens to count; the default counter if None.
+        lossless: Leave nothing out, whatever `max_tokens` is: the shortest text from which
+            `decompress` makes `output` again; `output` itself if there is no shorter one.
     """
     from ctxcore.tokens.count import counter_for  # its vocabulary is loaded on the first count
 
-    return compress_with(output, max_tokens=max_tokens, counter=counter_for(model), query=query)
+    counter = counter_for(model)
+    return compress_with(
+        output, max_tokens=max_tokens, counter=counter, query=query, lossless=lossless
+    )
 
 
 def compress_with(
-    output: str, *, max_tokens: int, counter: TokenCounter, query: str | None = None
+    output: str,
+    *,
+    max_tokens: int,
+    counter: TokenCounter,
+    query: str | None = None,
+    lossless: bool = False,
 ) -> Compressed:
     """`compress` with the counter passed in."""
     tokens = counter.count(output)
     source = read_source(output)
+    if lossless:
+        return _result(source, shorten_losslessly(output, counter, tokens), (), tokens, counter)
     if tokens <= max_tokens:
-        return _unchanged(source, tokens)
+        return _result(source, output, (), tokens, counter)
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
     text, elided = _reduce(source, target)
-    short_tokens = counter.count(text)
-    if short_tokens >= tokens:
-        return _unchanged(source, tokens)
+    shorter = _result(source, text, elided, tokens, counter)
+    return shorter if shorter.tokens < tokens else _result(source, output, (), tokens, counter)
+
+
+def _result(
+    source: Source, text: str, elided: Elided, tokens: int, counter: TokenCounter
+) -> Compressed:
     return Compressed(
         text=text,
-        tokens=short_tokens,
+        tokens=tokens if text == source.text else counter.count(text),
         original_tokens=tokens,
         kind=source.kind,
         elided=elided,
@@ -79,7 +104,3 @@ def _reduce(source: Source, target: Target) -> tuple[str, Elided]:
             return compress_binary(source, target)
         case _:
             return compress_text(source, target)
-
-
-def _unchanged(source: Source, tokens: int) -> Compressed:
-    return Compressed(text=source.text, tokens=tokens, original_tokens=tokens, kind=source.kind)

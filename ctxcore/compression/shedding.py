@@ -14,10 +14,11 @@ from typing import Final, Protocol
 from ctxcore.compression.table import Table
 from ctxcore.compression.tree import Branch, Leaf, Node
 
-LEAST_PLACE: Final = 0.4
+LEAST_PLACE: Final = 0.7
 PLACE_HALVED_AFTER: Final = 12
 FREES_NOTHING: Final = 1e6  # puts steps that free nothing last, the least worth first
-WHOLE_TOKENS: Final = 30  # a larger container shrinks from inside, it never goes at once
+MOST_LOOKED_AT: Final = 200
+WHOLE_TOKENS: Final = 20  # a larger container shrinks from inside, it never goes at once
 
 
 def place_factor(at: int, count: int) -> float:
@@ -29,7 +30,7 @@ def place_factor(at: int, count: int) -> float:
 class Step(Protocol):
     """One part that can go."""
 
-    def price(self) -> tuple[float, int] | None:
+    def price(self) -> tuple[float, float] | None:
         """Worth lost and tokens freed now; None if it cannot go (any more)."""
         ...
 
@@ -53,7 +54,7 @@ class DropMember:
     branch: Branch
     at: int
 
-    def price(self) -> tuple[float, int] | None:
+    def price(self) -> tuple[float, float] | None:
         child = self.branch.children[self.at]
         if child.tokens > WHOLE_TOKENS and not isinstance(child, Leaf):
             return None
@@ -62,7 +63,7 @@ class DropMember:
         worth = child.worth
         if self.branch.keys is None:
             worth *= place_factor(self.at, len(self.branch.children))
-        return worth, self.branch.freed_by(self.at)
+        return worth, self.branch.freed_by(self.at) + self.branch.share_of_marker()
 
     def apply(self) -> None:
         self.branch.take_out(self.at)
@@ -83,7 +84,7 @@ class DropRow:
     table: Table
     row: int
 
-    def price(self) -> tuple[float, int] | None:
+    def price(self) -> tuple[float, float] | None:
         if self.row in self.table.out_rows or not self.table.is_present:
             return None
         worth = self.table.row_worth[self.row] * place_factor(self.row, len(self.table.rows))
@@ -101,17 +102,17 @@ class DropRow:
 
 @dataclass(slots=True)
 class DropColumn:
-    """Take a column out of a table; the last one stays."""
+    """Take a column out of a table, or what is left of it; the last one stays."""
 
     table: Table
     column: int
 
-    def price(self) -> tuple[float, int] | None:
+    def price(self) -> tuple[float, float] | None:
         table = self.table
         left = len(table.columns) - len(table.out_columns)
         if self.column in table.out_columns or left == 1 or not table.is_present:
             return None
-        return table.column_worth[self.column], table.column_freed(self.column)
+        return table.column_lost(self.column), table.column_freed(self.column)
 
     def apply(self) -> None:
         self.table.take_out_column(self.column)
@@ -124,12 +125,97 @@ class DropColumn:
 
 
 @dataclass(slots=True)
+class ListValues:
+    """Take a column out of the rows and keep a list of its few values."""
+
+    table: Table
+    column: int
+
+    def price(self) -> tuple[float, float] | None:
+        table, c = self.table, self.column
+        if c in table.out_columns or c in table.listed or not table.is_present:
+            return None
+        if table.distinct(c) is None:
+            return None
+        worth, tokens = table.worth, table.tokens
+        table.list_values(c)
+        price = worth - table.worth, tokens - table.tokens
+        table.unlist_values(c)
+        return price
+
+    def apply(self) -> None:
+        self.table.list_values(self.column)
+
+    def undo(self) -> None:
+        self.table.unlist_values(self.column)
+
+    def next_steps(self) -> Iterator[Step]:
+        yield DropColumn(self.table, self.column)
+
+
+@dataclass(slots=True)
+class DropNames:
+    """Keep the values of an object without their names."""
+
+    branch: Branch
+
+    def price(self) -> tuple[float, float] | None:
+        branch = self.branch
+        if branch.bare or not branch.is_present or branch.out:
+            return None
+        worth, tokens = branch.worth, branch.tokens
+        branch.set_bare(True)
+        price = worth - branch.worth, tokens - branch.tokens
+        branch.set_bare(False)
+        return price
+
+    def apply(self) -> None:
+        self.branch.set_bare(True)
+
+    def undo(self) -> None:
+        self.branch.set_bare(False)
+
+    def next_steps(self) -> Iterator[Step]:
+        yield from _drop_if_small(self.branch)
+        yield from (DropMember(self.branch, at) for at in range(len(self.branch.children)))
+
+
+@dataclass(slots=True)
+class DropColumnNames:
+    """Keep the values of the objects in a column without their names."""
+
+    table: Table
+    column: int
+
+    def price(self) -> tuple[float, float] | None:
+        table, c = self.table, self.column
+        if c in table.out_columns or c in table.bare or not table.is_present:
+            return None
+        if any(cell.bare or cell.out for cell in table.objects(c)):
+            return None
+        worth, tokens = table.column_worth[c], table.column_tokens[c]
+        table.set_bare(c, True)
+        price = worth - table.column_worth[c], tokens - table.column_tokens[c]
+        table.set_bare(c, False)
+        return price
+
+    def apply(self) -> None:
+        self.table.set_bare(self.column, True)
+
+    def undo(self) -> None:
+        self.table.set_bare(self.column, False)
+
+    def next_steps(self) -> Iterator[Step]:
+        yield DropColumn(self.table, self.column)
+
+
+@dataclass(slots=True)
 class Shorten:
     """Cut more out of the middle of a long text."""
 
     leaf: Leaf
 
-    def price(self) -> tuple[float, int] | None:
+    def price(self) -> tuple[float, float] | None:
         if not self.leaf.can_shorten or not self.leaf.is_present:
             return None
         worth, tokens = self.leaf.worth, self.leaf.tokens
@@ -159,6 +245,8 @@ def steps_of(node: Node) -> Iterator[Step]:
         case Leaf() if node.can_shorten:
             yield Shorten(node)
         case Branch():
+            if node.can_be_bare and node.parent is not None:
+                yield DropNames(node)
             for at, child in enumerate(node.children):
                 yield DropMember(node, at)
                 yield from steps_of(child)
@@ -167,14 +255,23 @@ def steps_of(node: Node) -> Iterator[Step]:
 
 
 def _table_steps(table: Table) -> Iterator[Step]:
-    for part in (table.constants, table.matches):
-        if part is not None:
-            yield from steps_of(part)
-    yield from (DropColumn(table, c) for c in range(len(table.columns)) if len(table.rows))
+    if table.matches is not None:
+        yield from steps_of(table.matches)
+    for node in table.constants.values():
+        yield from steps_of(node)
+    for c in range(len(table.columns)):
+        yield DropColumn(table, c)
+        if table.distinct(c) is not None:
+            yield ListValues(table, c)
+        elif table.objects(c):
+            yield DropColumnNames(table, c)
     for r, row in enumerate(table.rows):
+        if r in table.lifted:
+            continue
         yield DropRow(table, r)
         for cell in row:
-            yield from steps_of(cell)
+            if cell is not None:
+                yield from steps_of(cell)
 
 
 @dataclass(slots=True)
@@ -236,7 +333,7 @@ class Shedding:
         if price is None or price[1] < excess:
             return step
         best, least = step, price[0]
-        for _, _, other in self._heap:
+        for _, _, other in self._heap[:MOST_LOOKED_AT]:
             price = other.price()
             if price is not None and price[1] >= excess and price[0] < least:
                 best, least = other, price[0]

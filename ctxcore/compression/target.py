@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from ctxcore.tokens.counter import TokenCounter
 
+SHORT_CHARS: Final = 64
+QUOTE_TOKENS: Final = 2
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
@@ -42,7 +45,19 @@ class Target:
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens `text` takes, fast enough to ask for every leaf of an output."""
+    return _estimate_short(text) if len(text) <= SHORT_CHARS else len(_PIECE.findall(text))
+
+
+@lru_cache(maxsize=8192)  # names and values of records return again and again
+def _estimate_short(text: str) -> int:
     return len(_PIECE.findall(text))
+
+
+def scalar_tokens(value: str | float | bool | None) -> int:
+    """About how many tokens a scalar takes in JSON text."""
+    if isinstance(value, str):
+        return estimate_tokens(value) + QUOTE_TOKENS
+    return 1 if value is None or isinstance(value, bool) else estimate_tokens(str(value))
 
 
 def terms_of(text: str) -> frozenset[str]:

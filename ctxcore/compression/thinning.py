@@ -1,84 +1,94 @@
-"""Owns what happens before a tree is built for a very long output: its containers are thinned.
+"""Owns what happens before a tree is built for a long output: its containers are thinned.
 
-A budget holds at most a few hundred parts, so of a container with a hundred thousand only those
-that can matter are looked at: head, tail, and the ones that the query names or that speak of
-errors. The number of the others is kept. Linear in the length of the output.
+A budget holds at most so many parts, so of a container with a hundred thousand only those that can
+matter are looked at: head, tail, and those that stand out. The places of the others are known.
+Linear in the length of the output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from ctxcore.compression.json_text import parse_inner, render_json
+from ctxcore.compression.focus import standing_out
+from ctxcore.compression.json_text import parse_inner
 from ctxcore.compression.target import Target
-from ctxcore.compression.worth import has_error
 from ctxcore.messages.values import JsonValue
 
-LONG_CHARS: Final = 100_000
-MOST_PARTS: Final = 3_000
-LEAST_PARTS: Final = 4
-RECORD_PARTS: Final = 12  # so many parts a record is given before its list is thinned
-MOST_TERMS: Final = 64
-RARE_SHARE: Final = 10  # a term that more than every tenth member holds chooses none of them
+CHARS_PER_TOKEN: Final = 30  # a shorter output is looked at as a whole
+RECORD_TOKENS: Final = 3  # no record takes less
+SCALAR_TOKENS: Final = 2
+MOST_SCALARS: Final = 3  # looked at for each token of the budget
+SAMPLE: Final = 8
+LEAST_PARTS: Final = 8
+LEAST_MEMBERS: Final = 64  # an object with fewer members is a record, which stays whole
+TAIL_SHARE: Final = 8  # every eighth place is one at the end
 
 
-def thin(value: JsonValue, minified: str, target: Target, unlisted: dict[int, int]) -> JsonValue:
-    """`value` with long containers thinned; `unlisted` gets how many members each one lost."""
-    if len(minified) <= LONG_CHARS:
+@dataclass(frozen=True, slots=True)
+class Thinned:
+    """Which members of a container are looked at, by their place, of how many; which stand out."""
+
+    places: Sequence[int]
+    total: int
+    outstanding: frozenset[int]
+
+
+def thin(value: JsonValue, chars: int, target: Target, known: dict[int, Thinned]) -> JsonValue:
+    """`value`, of so many characters, with long containers thinned; `known` gets their places."""
+    if chars <= target.max_tokens * CHARS_PER_TOKEN:
         return value
-    return _thin(value, max(MOST_PARTS, target.max_tokens), target.terms, unlisted)
+    return _thin(value, max(LEAST_PARTS, target.max_tokens), target.terms, known)
 
 
 def _thin(
-    value: JsonValue, parts: int, terms: frozenset[str], unlisted: dict[int, int]
+    value: JsonValue, tokens: int, terms: frozenset[str], known: dict[int, Thinned]
 ) -> JsonValue:
-    thinned: JsonValue
+    shorter: JsonValue
     match value:
         case list():
-            chosen = _choose(value, parts, terms)
-            share = parts // max(1, len(chosen))
-            thinned = [_thin(value[at], share, terms, unlisted) for at in chosen]
+            found = _choose(value, tokens, terms, LEAST_PARTS)
+            share = max(LEAST_PARTS, tokens // max(1, len(found.places)))
+            shorter = [_thin(value[at], share, terms, known) for at in found.places]
         case dict():
-            keys = list(value)
-            chosen = _choose(list(value.values()), parts, terms)
-            share = parts // max(1, len(chosen))
-            thinned = {keys[at]: _thin(value[keys[at]], share, terms, unlisted) for at in chosen}
-        case str() if len(value) > LONG_CHARS and (inner := parse_inner(value)) is not None:
-            return _thin(inner, parts, terms, unlisted)
+            keys, members = list(value), list(value.values())
+            found = _choose(members, tokens, terms, LEAST_MEMBERS)
+            share = tokens if len(members) < LEAST_MEMBERS else LEAST_PARTS
+            shorter = {keys[at]: _thin(members[at], share, terms, known) for at in found.places}
+        case str() if (inner := parse_inner(value)) is not None:
+            return _thin(inner, tokens, terms, known)
         case _:
             return value
-    if len(chosen) < len(value):
-        unlisted[id(thinned)] = len(value) - len(chosen)
-    return thinned
+    if len(found.places) < len(value):
+        known[id(shorter)] = found
+    return shorter
 
 
-def _choose(members: Sequence[JsonValue], parts: int, terms: frozenset[str]) -> Sequence[int]:
-    """The places of the members to look at: head and tail, errors and what the query names."""
+def _choose(
+    members: Sequence[JsonValue], tokens: int, terms: frozenset[str], least: int
+) -> Thinned:
+    """The members to look at: head and tail, and those that stand out."""
     is_flat = not any(isinstance(member, list | dict) for member in members)
-    most = max(LEAST_PARTS, parts // (1 if is_flat else RECORD_PARTS))
+    most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
+    sample = members[:SAMPLE]
+    scalars = sum(map(_count_scalars, sample)) // max(1, len(sample))
+    most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
     if len(members) <= most:
-        return range(len(members))
-    quarter = most // 4
-    texts = [_text_of(member) for member in members]
-    errors = islice((at for at, text in enumerate(texts) if has_error(text)), quarter)
-    chosen = {*errors, *islice(_named(texts, terms), quarter)}
-    chosen.update(range(len(members) - quarter // 2, len(members)))
-    chosen.update(
-        islice((at for at in range(len(members)) if at not in chosen), most - len(chosen))
-    )
-    return sorted(chosen)
+        return Thinned(range(len(members)), len(members), frozenset())
+    outstanding = frozenset(standing_out(members, terms))
+    tail = most // TAIL_SHARE
+    places = {*outstanding, *range(len(members) - tail, len(members))}
+    head = (at for at in range(len(members)) if at not in places)
+    places.update(at for at, _ in zip(head, range(most - len(places)), strict=False))
+    return Thinned(sorted(places), len(members), outstanding)
 
 
-def _named(texts: Sequence[str], terms: frozenset[str]) -> Iterator[int]:
-    """The places of the texts that hold a term few others hold, the rarest term first."""
-    longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
-    holders = [[at for at, text in enumerate(texts) if term in text] for term in longest]
-    for places in sorted(holders, key=len):
-        if len(places) * RARE_SHARE <= len(texts):
-            yield from places
-
-
-def _text_of(member: JsonValue) -> str:
-    return (member if isinstance(member, str) else render_json(member)).lower()
+def _count_scalars(value: JsonValue) -> int:
+    match value:
+        case list():
+            return sum(map(_count_scalars, value))
+        case dict():
+            return sum(map(_count_scalars, value.values()))
+        case _:
+            return 1

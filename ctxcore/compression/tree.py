@@ -8,15 +8,25 @@ count of what is gone in each container.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.markers import ELISION, amount, cut_middle
-from ctxcore.compression.target import estimate_tokens
+from ctxcore.compression.markers import (
+    ELISION,
+    MOST_NAMED,
+    Elision,
+    amount,
+    cut_middle,
+    gone_ranges,
+    member_path,
+    middle_of,
+)
+from ctxcore.compression.target import estimate_tokens, scalar_tokens
 
-MARKER_TOKENS: Final = 6
+MARKER_TOKENS: Final = 5
 SHORTEST_CHARS: Final = 60  # a text cut below this says nothing; it is dropped instead
+NAME_WORTH: Final = 0.5  # of a member's name, beyond its value
 CUT_RATIO: Final = 0.7  # small enough to need few steps, large enough to leave little unused
 
 
@@ -36,8 +46,8 @@ class Node(ABC):
         """What is still in it, as JSON text."""
 
     @abstractmethod
-    def gone(self) -> Iterator[tuple[str, int]]:
-        """What was taken out of it, as (unit, count)."""
+    def gone(self, path: str) -> Iterator[Elision]:
+        """What was taken out of it; it stands at `path`."""
 
     @abstractmethod
     def leaves(self) -> Iterator[Leaf]:
@@ -87,15 +97,16 @@ class Leaf(Node):
     def __init__(self, value: str | float | bool | None, worth: float) -> None:
         self.value = value
         self._keep_chars: list[int] = []
-        super().__init__(estimate_tokens(render_json(value)), worth)
+        super().__init__(scalar_tokens(value), worth)
         self._full = (self.tokens, worth)
 
     def render(self) -> str:
         return render_json(self._text() if self._keep_chars else self.value)
 
-    def gone(self) -> Iterator[tuple[str, int]]:
+    def gone(self, path: str) -> Iterator[Elision]:
         if self._keep_chars and isinstance(self.value, str):
-            yield "characters", len(self.value) - self._keep_chars[-1]
+            start, stop = middle_of(self.value, self._keep_chars[-1])
+            yield Elision(unit="characters", count=stop - start, path=path, start=start, stop=stop)
 
     def leaves(self) -> Iterator[Leaf]:
         yield self
@@ -138,18 +149,30 @@ class Leaf(Node):
 
 
 class Branch(Container):
-    """An object or a list, whose members can be taken out one by one."""
+    """An object or a list, whose members can be taken out one by one.
 
-    __slots__ = ("children", "keys", "out", "unlisted")
+    `places` are those of its members in the source, of `total`, where others were left out before.
+    """
+
+    __slots__ = ("bare", "children", "keys", "marks_names", "out", "places", "total", "unlisted")
 
     def __init__(
-        self, children: list[Node], keys: list[str] | None = None, *, unlisted: int = 0
+        self,
+        children: list[Node],
+        keys: list[str] | None = None,
+        *,
+        places: Sequence[int] = (),
+        total: int = 0,
     ) -> None:
         self.children = children
         self.keys = keys
+        self.bare = False
+        self.marks_names = True
         self.out: set[int] = set()
-        self.unlisted = unlisted
-        super().__init__(2 + (MARKER_TOKENS if unlisted else 0), 0.0)
+        self.places = places or range(len(children))
+        self.total = max(total, len(children))
+        self.unlisted = self.total - len(children)
+        super().__init__(2 + (MARKER_TOKENS if self.unlisted else 0), 0.0)
         for at, child in enumerate(children):
             child.parent, child.place = self, (at, 0)
             self.tokens += self._member_tokens(at)
@@ -166,35 +189,85 @@ class Branch(Container):
         """Tokens that taking out the member frees; the first one pays for the marker."""
         return self._member_tokens(at) - (0 if self.out or self.unlisted else MARKER_TOKENS)
 
+    def share_of_marker(self) -> float:
+        """What of its marker one member would pay if half of those still there went."""
+        if self.out or self.unlisted:
+            return 0.0
+        return MARKER_TOKENS - 2 * MARKER_TOKENS / max(2, len(self.children))
+
     def take_out(self, at: int) -> None:
+        """Leave the member out."""
         freed = self.freed_by(at)
         self.out.add(at)
         self._grow(-freed, -self.children[at].worth)
 
     def put_back(self, at: int) -> None:
+        """Undo `take_out`."""
         self.out.discard(at)
         self._grow(self.freed_by(at), self.children[at].worth)
 
     @property
-    def unit(self) -> str:
-        return "items" if self.keys is None else "keys"
+    def can_be_bare(self) -> bool:
+        """Whether it is an object of scalars whose names can go while its values stay."""
+        return (
+            self.keys is not None
+            and not self.unlisted
+            and len(self.children) > 1
+            and all(isinstance(child, Leaf) for child in self.children)
+        )
+
+    def set_bare(self, is_bare: bool, *, marks: bool = True) -> None:
+        """Leave the names of its members out, or put them back; `marks` that in the object."""
+        before = self._names_tokens()
+        self.bare, self.marks_names = is_bare, marks
+        worth = NAME_WORTH * (len(self.children) - len(self.out))
+        self._grow(self._names_tokens() - before, -worth if is_bare else worth)
+
+    def _names_tokens(self) -> int:
+        if self.bare:
+            return MARKER_TOKENS if self.marks_names else 0
+        kept = (key for at, key in enumerate(self.keys or ()) if at not in self.out)
+        return sum(estimate_tokens(key) + 1 for key in kept)
 
     def render(self) -> str:
         parts = [self._render_member(at) for at in range(len(self.children)) if at not in self.out]
         count = len(self.out) + self.unlisted
+        if self.bare:
+            marks = [f'"{ELISION} {amount(len(parts), "names")}"'] if self.marks_names else []
+            marks += [f'"{ELISION} {amount(count, "keys")}"'] if count else []
+            return f"[{','.join([*marks, *parts])}]"
         if self.keys is None:
             if count:
-                parts.append(f'"{ELISION} {amount(count, "more items" if parts else "items")}"')
+                parts.append(f'"{ELISION} {amount(count, "items")}"')
             return f"[{','.join(parts)}]"
         if count:
-            parts.append(f'"{ELISION}":"{amount(count, "more keys" if parts else "keys")}"')
+            parts.append(f'"{ELISION}":"{amount(count, "keys")}"')
         return f"{{{','.join(parts)}}}"
 
-    def gone(self) -> Iterator[tuple[str, int]]:
-        yield self.unit, len(self.out) + self.unlisted
+    def gone(self, path: str) -> Iterator[Elision]:
+        if self.keys is None:
+            kept = [self.places[at] for at in range(len(self.children)) if at not in self.out]
+            yield from gone_ranges("items", self.total, kept, path=path)
+        else:
+            yield from self._gone_keys(path, self.keys)
+        if self.bare:
+            yield Elision(unit="names", count=len(self.children) - len(self.out), path=path)
         for at, child in enumerate(self.children):
             if at not in self.out:
-                yield from child.gone()
+                yield from child.gone(self._path_of(path, at))
+
+    def _gone_keys(self, path: str, keys: list[str]) -> Iterator[Elision]:
+        named = sorted(self.out) if len(self.out) <= MOST_NAMED else []
+        for at in named:
+            yield Elision(unit="keys", count=1, path=member_path(path, keys[at]))
+        rest = len(self.out) + self.unlisted - len(named)
+        if rest:
+            yield Elision(unit="keys", count=rest, path=path)
+
+    def _path_of(self, path: str, at: int) -> str:
+        if self.keys is None:
+            return f"{path}[{self.places[at]}]"
+        return member_path(path, self.keys[at])
 
     def leaves(self) -> Iterator[Leaf]:
         for child in self.children:
@@ -202,8 +275,10 @@ class Branch(Container):
 
     def _render_member(self, at: int) -> str:
         text = self.children[at].render()
-        return text if self.keys is None else f"{render_json(self.keys[at])}:{text}"
+        is_named = self.keys is not None and not self.bare
+        return f"{render_json(self.keys[at])}:{text}" if is_named and self.keys else text
 
     def _member_tokens(self, at: int) -> int:
-        key_tokens = 0 if self.keys is None else estimate_tokens(self.keys[at]) + 1
+        is_named = self.keys is not None and not self.bare
+        key_tokens = estimate_tokens(self.keys[at]) + 1 if is_named and self.keys else 0
         return self.children[at].tokens + key_tokens + 1

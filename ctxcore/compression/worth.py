@@ -7,22 +7,26 @@ two points, but errors go missing. Tuning word lists to one data set buys nothin
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from ctxcore.compression.target import terms_of
+from ctxcore.compression.target import scalar_tokens
 from ctxcore.messages.values import JsonValue
 
 LONG_TEXT_CHARS: Final = 120  # above this a string is prose, and is shortened before it is dropped
 
-ERROR: Final = 12.0
-IDENTIFIER: Final = 10.0
+ERROR: Final = 8.0  # for each token: what is worth most must not be dropped for being long
+MOST_ERROR_TOKENS: Final = 40
+IDENTIFIER: Final = 14.0
 NUMBER: Final = 2.5
 SHORT_TEXT: Final = 3.0
 LONG_TEXT: Final = 6.0
-FLAG: Final = 1.5
+FLAG: Final = 0.5
 NOTHING: Final = 0.2
 NOISE_FACTOR: Final = 0.25
-REPEATED_FACTOR: Final = 0.4
+STATUS_FACTOR: Final = 1.5
+REPEATED_FACTOR: Final = 0.1
 NAMED_FACTOR: Final = 2.5
 
 _ERROR: Final = re.compile(
@@ -52,40 +56,56 @@ def has_error(text: str) -> bool:
 def is_error(key: str, value: JsonValue) -> bool:
     """Whether this member says that something went wrong: not for `"error": null` or `""`."""
     if isinstance(value, str):
-        return bool(value) and (has_error(value) or has_error(key))
-    return bool(value) and has_error(key)
+        return bool(value) and (_names(key).an_error or has_error(value))
+    return bool(value) and _names(key).an_error
 
 
-def scalar_worth(key: str, value: JsonValue) -> float:
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """What a key says about its value."""
+
+    an_error: bool
+    a_status: bool
+    an_identifier: bool
+    noise: bool
+
+
+@lru_cache(maxsize=2048)  # records repeat their keys
+def _names(key: str) -> _Naming:
+    return _Naming(
+        an_error=has_error(key),
+        a_status=bool(_STATUS_KEY.search(key)),
+        an_identifier=bool(_ID_KEY.search(key)),
+        noise=bool(_NOISE_KEY.search(key)),
+    )
+
+
+def scalar_worth(key: str, value: str | float | bool | None) -> float:
     """What a member with this name and value is worth."""
     if is_error(key, value):
-        return ERROR
-    worth = _class_worth(key, value)
-    if _STATUS_KEY.search(key):
-        return worth * 1.5
-    return worth * NOISE_FACTOR if _NOISE_KEY.search(key) else worth
+        return ERROR * min(scalar_tokens(value), MOST_ERROR_TOKENS)
+    names = _names(key)
+    worth = _class_worth(names, value)
+    if names.a_status:
+        return worth * STATUS_FACTOR
+    return worth * NOISE_FACTOR if names.noise else worth
 
 
-def _class_worth(key: str, value: JsonValue) -> float:
+def _class_worth(names: _Naming, value: str | float | bool | None) -> float:
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
         return FLAG
     if isinstance(value, str):
-        return _text_worth(key, value)
-    return IDENTIFIER if _ID_KEY.search(key) else NUMBER
+        return _text_worth(names, value)
+    return IDENTIFIER if names.an_identifier else NUMBER
 
 
-def _text_worth(key: str, text: str) -> float:
+def _text_worth(names: _Naming, text: str) -> float:
     if len(text) > LONG_TEXT_CHARS:
         return NOTHING if _BLOB.match(text) else LONG_TEXT
     if "://" in text:
         return FLAG
-    if _ID_VALUE.fullmatch(text) or (_ID_KEY.search(key) and " " not in text):
+    if (names.an_identifier and " " not in text) or _ID_VALUE.fullmatch(text):
         return IDENTIFIER
     return SHORT_TEXT
-
-
-def is_named(text: str, terms: frozenset[str]) -> bool:
-    """Whether the query names what `text` says."""
-    return bool(terms) and not terms.isdisjoint(terms_of(text))

@@ -44,6 +44,7 @@ PUBLIC_NAMES = [
     "compress",
     "count_messages",
     "count_tokens",
+    "decompress",
     "fit",
     "lint",
     "load_layers",
