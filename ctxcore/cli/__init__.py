@@ -13,6 +13,7 @@ import typer
 from ctxcore import __version__
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
+from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.replaying import run_replay
@@ -52,3 +53,4 @@ app.command("fit")(run_fit)
 app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
+app.command("compress")(run_compress)

@@ -146,7 +146,7 @@ def _read(path: Path) -> list[Transcript]:
     from ctxcore.formats.reading import parse_transcripts
     from ctxcore.formats.records import decode_text
 
-    name, data = _name(path), _bytes(path)
+    name, data = _name(path), read_bytes(path)
     try:
         first, *others = parse_transcripts(decode_text(data), name=name)
     except FormatError as error:
@@ -164,7 +164,12 @@ def _name(path: Path) -> str:
     return "stdin" if path == STDIN else str(path)
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """What is in a file, or comes from stdin.
+
+    Raises:
+        FormatError: it cannot be read.
+    """
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:

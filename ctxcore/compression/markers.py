@@ -39,9 +39,9 @@ def amount(count: int, unit: str) -> str:
     return f"{count:,} {unit if count != 1 else unit.removesuffix('s')}"
 
 
-def totals(elided: Iterable[Elision]) -> dict[str, int]:
+def totals(elided: Iterable[Elision]) -> dict[Unit, int]:
     """How much is gone of each unit, units sorted by name."""
-    sums: dict[str, int] = {}
+    sums: dict[Unit, int] = {}
     for part in elided:
         sums[part.unit] = sums.get(part.unit, 0) + part.count
     return dict(sorted(sums.items()))

@@ -128,7 +128,9 @@ class Table(Container):
         names = [self.columns[c].name for c, _ in cells]
         long = [".".join(self.columns[c].path) for c, _ in cells]
         unique = names if len(set(names)) == len(names) else long
-        return Branch([cell for _, cell in cells], unique)
+        lifted = Branch([cell for _, cell in cells], unique)
+        lifted.keeps_names = True
+        return lifted
 
     def is_out(self, child: Node) -> bool:
         r, c = child.place

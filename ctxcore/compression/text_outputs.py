@@ -24,7 +24,15 @@ from ctxcore.compression.line_worth import (
     named_lines,
     named_scores,
 )
-from ctxcore.compression.markers import ELISION, Elided, Elision, amount, cut_middle, gone_ranges
+from ctxcore.compression.markers import (
+    ELISION,
+    Elided,
+    Elision,
+    amount,
+    cut_middle,
+    gone_ranges,
+    totals,
+)
 from ctxcore.compression.target import Target, estimate_tokens
 
 NAMES_SHARE: Final[dict[Kind, float]] = {
@@ -61,7 +69,15 @@ def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
     if may_fit and len(cleaned) < len(source.text) and target.fits(cleaned):
         return cleaned, _tags(tags)
     found = _fit(_Lines.of(lines, source.kind, target), target)
-    return text_marker(source, target) if found is None else (found[0], (*_tags(tags), *found[1]))
+    if found is None:
+        return text_marker(source, target)
+    text, gone = found
+    return text, (*_tags(tags), *(gone if source.kind != "html" else _without_places(gone)))
+
+
+def _without_places(gone: Iterable[Elision]) -> Elided:
+    """How much is gone; the lines of a text without its tags are no lines of the source."""
+    return tuple(Elision(unit=unit, count=count) for unit, count in totals(gone).items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,7 +154,17 @@ class Branch(Container):
     `places` are those of its members in the source, of `total`, where others were left out before.
     """
 
-    __slots__ = ("bare", "children", "keys", "marks_names", "out", "places", "total", "unlisted")
+    __slots__ = (
+        "bare",
+        "children",
+        "keeps_names",
+        "keys",
+        "marks_names",
+        "out",
+        "places",
+        "total",
+        "unlisted",
+    )
 
     def __init__(
         self,
@@ -167,6 +177,7 @@ class Branch(Container):
         self.children = children
         self.keys = keys
         self.bare = False
+        self.keeps_names = False
         self.marks_names = True
         self.out: set[int] = set()
         self.places = places or range(len(children))
@@ -211,6 +222,7 @@ class Branch(Container):
         """Whether it is an object of scalars whose names can go while its values stay."""
         return (
             self.keys is not None
+            and not self.keeps_names
             and not self.unlisted
             and len(self.children) > 1
             and all(isinstance(child, Leaf) for child in self.children)

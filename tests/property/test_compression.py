@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxcore.compression.extracting import extract_with
+from ctxcore.compression.lossless import decompress
+from ctxcore.compression.outputs import compress_with
+from ctxcore.compression.sides import elided_text
+from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonValue
 from tests.processes import printed_under_hash_seeds
 from tests.unit.compression.counters import FourBytes, shrink
@@ -86,12 +92,96 @@ def test_any_characters_are_taken(output: str, max_tokens: int) -> None:
     assert shrink(output, max_tokens).tokens <= max_tokens
 
 
+@unhurried
+@given(OUTPUTS | ANY_TEXT)
+def test_what_was_compressed_without_loss_comes_back(output: str) -> None:
+    compressed = compress_with(output, max_tokens=0, counter=FourBytes(), lossless=True)
+
+    back = decompress(compressed.text)
+
+    assert compressed.tokens <= compressed.original_tokens + 1
+    assert back == output or as_read(back) == as_read(output)
+
+
+FORMS = [
+    "table",
+    "tables",
+    "table by",
+    "table by id",
+    "names",
+    "of",
+    "as is",
+    "~1",
+    "+",
+    "key",
+    "a?",
+]
+LOOKALIKES = st.recursive(
+    st.sampled_from(["~1", "a", "x" * 30]) | st.integers(0, 3) | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(FORMS), inner, max_size=3)
+        | st.lists(st.fixed_dictionaries({"id": inner, "longer_key": inner}), max_size=4)
+    ),
+    max_leaves=30,
+).map(json.dumps)
+
+
+@unhurried
+@given(LOOKALIKES)
+def test_what_looks_compressed_comes_back_too_however_often(output: str) -> None:
+    once = compress_with(output, max_tokens=0, counter=FourBytes(), lossless=True).text
+    twice = compress_with(once, max_tokens=0, counter=FourBytes(), lossless=True).text
+
+    assert as_read(decompress(once)) == as_read(output)
+    assert decompress(twice) == once or as_read(decompress(twice)) == as_read(once)
+
+
+def as_read(text: str) -> str:
+    """What `json.loads` reads, as text that tells 1 from 1.0 and keeps the order of keys."""
+    return json.dumps(json.loads(text))
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, BUDGETS)
+def test_what_is_gone_is_told_with_its_place(output: str, max_tokens: int) -> None:
+    for part in shrink(output, max_tokens).elided:
+        assert part.count > 0
+        assert part.start is None or (part.stop is not None and 0 <= part.start < part.stop)
+        elided_text(output, part)
+
+
+@unhurried
+@given(OUTPUTS | ANY_TEXT, BUDGETS, st.sampled_from(["", "[0]", "id", "a.b", "[0].id"]))
+def test_extracts_fit_whatever_is_asked_for(output: str, max_tokens: int, path: str) -> None:
+    for rows, grep in ((None, None), ("0:3", None), ("-2:", None), (None, "e|1")):
+        try:
+            text = extract_with(
+                output,
+                path=path,
+                rows=rows,
+                grep=grep,
+                max_tokens=max_tokens,
+                counter=FourBytes(),
+            )
+        except PartNotFoundError:
+            continue
+        assert FourBytes().count(text) <= max_tokens
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800" * 300, "\x00" * 900, "9" * 9000, '{"a":' + "1" * 5000 + "}"]
+)
+def test_odd_outputs_are_taken(text: str) -> None:
+    assert shrink(text, 60).tokens <= 60
+
+
 def test_the_hash_seed_changes_nothing() -> None:
     script = (
         "import json\n"
         "from tests.unit.compression.counters import shrink\n"
-        "rows = [{'id': f'u{n}', 'team': f't{n % 5}', 'state': 'ok'} for n in range(80)]\n"
-        "lines = [f'line {n} of team t{n % 5}' for n in range(300)]\n"
+        "rows = [{'id': f'u{n}', 'team': f't{n % 5}', 'at': {'x': n}} for n in range(80)]\n"
+        "lines = [f'line_{n} of team t{n % 5} in a/b{n % 9}.py' for n in range(300)]\n"
         "for output in (json.dumps(rows), '\\n'.join(lines)):\n"
         "    print(ascii(shrink(output, 90, 'the t3 team, u17 and line 40').text))\n"
     )
