@@ -34,7 +34,7 @@ def standing_out(members: Sequence[JsonValue], terms: frozenset[str]) -> list[in
         return []
     most = min(MOST_RECORDS, max(1, len(members) // GREATEST_SHARE))
     texts = [text_of(member) for member in members]
-    groups = (named(texts, terms), _failed(members, texts), _odd(members))
+    groups = (named(texts, terms), _failed(members, texts), odd_members(members))
     return sorted({at for group in groups if len(group) <= most for at in group})
 
 
@@ -79,7 +79,7 @@ def _fails(member: JsonValue, key: str = "") -> bool:
             return is_error(key, member)
 
 
-def _odd(members: Sequence[JsonValue]) -> list[int]:
+def odd_members(members: Sequence[JsonValue]) -> list[int]:
     """Records with a member that few others have, or a value that few have where others agree."""
     records = [(at, member) for at, member in enumerate(members) if isinstance(member, dict)]
     if len(records) < max(LEAST_ODD_RECORDS, len(members)):

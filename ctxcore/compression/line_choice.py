@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ctxcore.compression.markers import ELISION, amount
+from ctxcore.compression.markers import ELISION, Unit, amount
 from ctxcore.compression.target import estimate_tokens
 
 GAP_TOKENS: Final = 4.0  # measured: 6 keeps fewer, longer passages and less of what is used later
@@ -62,9 +62,13 @@ def choose_lines(
 
 
 def render_lines(
-    kept: Sequence[tuple[int, str]], *, count: int, names: Mapping[int, Sequence[str]]
+    kept: Sequence[tuple[int, str]],
+    *,
+    count: int,
+    names: Mapping[int, Sequence[str]],
+    unit: Unit = "lines",
 ) -> str:
-    """The kept lines, each with its place, and the number of lines gone in each gap.
+    """The kept lines, each with its place, and how many are gone in each gap.
 
     `names` are told in the gap before a line, by its place; those of the last gap under -1. The
     first gap says what is counted and the others only how many, since a marker can cost as much
@@ -80,15 +84,15 @@ def render_lines(
             parts.append(ELISION + line.lstrip())
             continue
         if gap:
-            parts.append(_gap(gap, told, is_first=is_first_gap))
+            parts.append(_gap(gap, told, unit if is_first_gap else ""))
             is_first_gap = False
         parts.append(line[number.end() :] if number and at and not gap else line)
     if previous < count - 1:
-        parts.append(_gap(count - 1 - previous, names.get(-1, ()), is_first=is_first_gap))
+        parts.append(_gap(count - 1 - previous, names.get(-1, ()), unit if is_first_gap else ""))
     return "\n".join(parts)
 
 
-def _gap(count: int, names: Sequence[str], *, is_first: bool) -> str:
-    gone = amount(count, "lines") if is_first else f"{count:,}"
+def _gap(count: int, names: Sequence[str], unit: str) -> str:
+    gone = amount(count, unit) if unit else f"{count:,}"
     told = f": {' '.join(names)}" if names else ""
     return f"[{ELISION} {gone}{told}]"

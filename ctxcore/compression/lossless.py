@@ -7,7 +7,8 @@ doubles. JSON that `json.loads` and other parsers read differently (`NaN`, `1e99
 
 from __future__ import annotations
 
-from ctxcore.compression.codec import NotEncodedError, decode, encode, is_encoded
+from ctxcore.compression.codec import encode, is_encoded
+from ctxcore.compression.decoding import NotEncodedError, decode
 from ctxcore.compression.json_text import MAX_NESTING, parse_exact, render_json
 from ctxcore.messages.values import JsonValue
 from ctxcore.tokens.counter import TokenCounter

@@ -23,10 +23,19 @@ def elided_text(output: str, elision: Elision, *, max_chars: int = 200) -> str:
     JSON for parts of JSON, lines for lines; `…` at the end where it goes on.
     """
     try:
-        text = _lines(output, elision) if elision.unit == "lines" else _part(output, elision)
+        is_text = elision.unit == "lines" or (elision.unit == "rows" and not _is_json(output))
+        text = _lines(output, elision) if is_text else _part(output, elision)
     except (PartNotFoundError, ValueError):
         return ""
     return text if len(text) <= max_chars else text[:max_chars] + ELISION
+
+
+def _is_json(output: str) -> bool:
+    try:
+        parse_json(output)
+    except ValueError:
+        return False
+    return True
 
 
 def _lines(output: str, elision: Elision) -> str:

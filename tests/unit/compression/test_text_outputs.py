@@ -133,3 +133,35 @@ def test_no_surrogate_pair_is_cut() -> None:
 @pytest.mark.parametrize("max_tokens", range(-1, 12))
 def test_below_the_least_budget_a_marker_is_all_there_is(max_tokens: int) -> None:
     assert shrink("\n".join(LOG), max_tokens=max_tokens).tokens <= max(1, max_tokens)
+
+
+def test_a_table_keeps_its_header_and_the_row_that_differs_and_counts_rows() -> None:
+    rows = [f"till-{n:03d},open,{n * 37 % 90},Elze" for n in range(120)]
+    rows[70] = "till-070,jammed,12,Elze"
+    output = "\n".join(["till,state,guests,town", *rows])
+
+    compressed = shrink(output, max_tokens=80)
+
+    kept = compressed.text.split("\n")
+    assert (compressed.kind, kept[0]) == ("table", "till,state,guests,town")
+    assert rows[70] in kept
+    assert " rows" in compressed.text
+    assert totals(compressed.elided) == {"rows": 121 - sum(line[0] != "[" for line in kept)}
+
+
+def test_a_markdown_table_keeps_the_rule_below_its_header() -> None:
+    head = ["| tool | owner |", "|------|-------|"]
+    output = "\n".join([*head, *(f"| tool {n} | owner {n % 7} |" for n in range(90))])
+
+    assert shrink(output, max_tokens=60).text.split("\n")[:2] == head
+
+
+def test_gaps_tell_the_names_that_only_they_say() -> None:
+    lines = [f"step {n} went well" for n in range(300)]
+    lines[140] = "step 140 went well in src/import/batches.py"
+    lines[141] = "step 141 went well with load_batch"
+
+    text = shrink("\n".join(lines), max_tokens=60).text
+
+    assert "src/import/batches.py" in text
+    assert "load_batch" in text
