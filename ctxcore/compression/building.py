@@ -16,6 +16,8 @@ from ctxcore.compression.json_text import parse_inner
 from ctxcore.compression.markers import member_path
 from ctxcore.compression.sheets import Cell, Column, Missing, Records, Sheet, is_records, to_sheet
 from ctxcore.compression.table import Origin, Table
+from ctxcore.compression.target import Target
+from ctxcore.compression.text_leaves import LinedLeaf, has_lines
 from ctxcore.compression.thinning import Thinned
 from ctxcore.compression.tree import Branch, Leaf, Node
 from ctxcore.compression.worth import IDENTIFIER, REPEATED_FACTOR, scalar_worth
@@ -32,8 +34,7 @@ NOISE_DIGITS: Final = 10  # 0.1 + 0.2 has sixteen, and says no more than 0.3
 class TreeBuilder:
     """Builds the tree of one output."""
 
-    terms: frozenset[str] = frozenset()
-    """What the query is about."""
+    target: Target
     thinned: dict[int, Thinned] = field(default_factory=dict)
     """The containers that are not whole, by identity."""
     seen: set[str | float] = field(default_factory=set)
@@ -128,7 +129,10 @@ class TreeBuilder:
                 return self.build(inner, key, depth + 1)
         if isinstance(value, float) and value != (rounded := round(value, NOISE_DIGITS)):
             value, self.is_shorter = rounded, True
-        return Leaf(value, self._worth(value, key, depth))
+        worth = self._worth(value, key, depth)
+        if isinstance(value, str) and has_lines(value):
+            return LinedLeaf(value, worth, self.target)
+        return Leaf(value, worth)
 
     def _worth(self, value: str | float | bool | None, key: str, depth: int) -> float:
         worth = scalar_worth(key, value) * DEPTH_FACTOR**depth
@@ -143,7 +147,7 @@ class TreeBuilder:
     def _outstanding(self, members: Sequence[JsonValue], thinned: Thinned | None) -> list[int]:
         """Which of the members that are looked at stand out."""
         if thinned is None:
-            return standing_out(members, self.terms)
+            return standing_out(members, self.target.terms)
         return [at for at, place in enumerate(thinned.places) if place in thinned.outstanding]
 
     def _table(

@@ -42,7 +42,7 @@ def _climb_down(source: Source, target: Target) -> tuple[str, Elided]:
         shorter = encode(source.value)
         if target.fits(shorter):
             return shorter, ()
-    builder = TreeBuilder(terms=target.terms)
+    builder = TreeBuilder(target)
     tree = builder.build(thin(source.value, len(minified), target, builder.thinned))
     if builder.is_shorter and not builder.thinned and target.fits(whole := tree.render()):
         return whole, ()

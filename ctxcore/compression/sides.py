@@ -6,6 +6,7 @@ For views that show both sides; the result of a compression never holds any of i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 
 from ctxcore.compression.json_text import parse_json, render_json
@@ -23,7 +24,7 @@ def elided_text(output: str, elision: Elision, *, max_chars: int = 200) -> str:
     JSON for parts of JSON, lines for lines; `…` at the end where it goes on.
     """
     try:
-        is_text = elision.unit == "lines" or (elision.unit == "rows" and not _is_json(output))
+        is_text = elision.unit in ("lines", "rows") and not _is_json(output)
         text = _lines(output, elision) if is_text else _part(output, elision)
     except (PartNotFoundError, ValueError):
         return ""
@@ -57,8 +58,10 @@ def _part(output: str, elision: Elision) -> str:
     value = value_at(value, elision.path)
     if elision.start is None or elision.stop is None:
         return _written(value)
-    if elision.unit == "characters" and isinstance(value, str):
-        return value[elision.start : elision.stop]
+    if isinstance(value, str):
+        if elision.unit == "characters":
+            return value[elision.start : elision.stop]
+        return _lines(value, replace(elision, unit="lines"))
     stop = min(elision.stop, elision.start + MANY)
     return ",".join(map(render_json, islice(_members(value), elision.start, stop)))
 

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from ctxcore.compression.markers import Elision, totals
+from ctxcore.compression.sides import elided_text
 from ctxcore.messages.values import JsonValue
 from tests.unit.compression.counters import shrink
 
@@ -254,3 +255,18 @@ def test_megabytes_of_records_take_seconds_not_minutes() -> None:
     assert compressed.tokens <= 200
     matches = {record["id"] for record in json.loads(compressed.text)["match"]}
     assert matches == {31_234, 20_000}
+
+
+def test_a_text_of_many_lines_loses_lines_and_keeps_its_errors() -> None:
+    lines = [f"step {n} of the nightly job went well" for n in range(200)]
+    lines[90] = "ERROR step 90: disk full on db-7"
+    output = json.dumps({"exit_code": 1, "stdout": "\n".join(lines)})
+
+    compressed = shrink(output, max_tokens=100)
+
+    kept = json.loads(compressed.text)
+    assert kept["exit_code"] == 1
+    assert lines[90] in kept["stdout"].split("\n")
+    gone = [part for part in compressed.elided if part.path == "stdout"]
+    assert {part.unit for part in gone} == {"lines"}
+    assert elided_text(output, gone[0]).split("\n")[0] == lines[gone[0].start or 0]
