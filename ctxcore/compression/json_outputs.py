@@ -19,7 +19,7 @@ from ctxcore.compression.thinning import thin
 from ctxcore.compression.tree import Leaf, Node
 
 MAX_ROUNDS: Final = 20  # each sheds at least one part; two or three are usual
-REFILL_SHARES: Final = (1.0, 0.6, 0.3)  # of the room left; less each time, as estimates err
+REFILL_SHARES: Final = (0.9, 0.9, 0.5, 0.5, 0.3)  # of the room left each time; estimates err
 USUAL_SCALE: Final = 0.85  # real tokens for each estimated one; corrected after the first count
 HOPELESS_RATIO: Final = 2.5  # an estimate this far over the budget is not counted exactly
 

@@ -43,6 +43,7 @@ PROMISING: Final = 1  # lines for each token of the budget; a tenth of them can 
 MAX_ROUNDS: Final = 8
 LEAST_STEP: Final = 0.04  # of the budget; a smaller one would not bring another line
 WELL_USED: Final = 0.96  # of the budget; below it another round looks for more lines
+WHOLE_LINE_TOKENS: Final = 32  # a line this short stays whole or goes
 LONGEST_SHARE: Final = 3  # of many lines, one takes at most a third of the budget
 SAMPLE_CHARS: Final = 1_000
 MARKER_TOKENS: Final = 20  # of a cut line, for what says how much is gone
@@ -161,6 +162,7 @@ def shorten_line(line: str, room: float, count: int) -> str:
     """`line`, cut in its middle if it takes more than its share of `room` tokens."""
     sample = line[:SAMPLE_CHARS]
     most_tokens = max(2.0, room - MARKER_TOKENS) / min(LONGEST_SHARE, count)
+    most_tokens = max(most_tokens, min(WHOLE_LINE_TOKENS, room / 2))
     if len(line) <= most_tokens:
         return line
     most_chars = int(most_tokens * len(sample) / max(1, estimate_tokens(sample)))

@@ -14,7 +14,7 @@ from ctxcore.compression.tree import Branch, Leaf, Node
 
 LEAST_PLACE: Final = 0.7
 PLACE_HALVED_AFTER: Final = 12
-WHOLE_TOKENS: Final = 20  # a larger container shrinks from inside, it never goes at once
+WHOLE_TOKENS: Final = 17  # a larger container shrinks from inside, it never goes at once
 
 
 def place_factor(at: int, count: int) -> float:

@@ -19,7 +19,7 @@ from ctxcore.compression.markers import (
     gone_ranges,
     member_path,
 )
-from ctxcore.compression.sheets import Column, render_header
+from ctxcore.compression.sheets import SPARSE, Column, render_header
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.compression.tree import MARKER_TOKENS, Branch, Container, Leaf, Node
 
@@ -124,11 +124,19 @@ class Table(Container):
         return self.matches
 
     def _as_object(self, r: int) -> Node:
-        cells = [(c, cell) for c, cell in enumerate(self.rows[r]) if cell is not None]
-        names = [self.columns[c].name for c, _ in cells]
-        long = [".".join(self.columns[c].path) for c, _ in cells]
-        unique = names if len(set(names)) == len(names) else long
-        lifted = Branch([cell for _, cell in cells], unique)
+        """The row as an object; inner members go by their last name where that is no other's."""
+        cells: list[tuple[tuple[str, ...], Node]] = []
+        for column, cell in zip(self.columns, self.rows[r], strict=True):
+            if isinstance(cell, Branch) and column.name == SPARSE and cell.keys is not None:
+                cells += [
+                    ((key,), child) for key, child in zip(cell.keys, cell.children, strict=True)
+                ]
+            elif cell is not None:
+                cells.append((column.path, cell))
+        names = [path[-1] for path, _ in cells]
+        if len(set(names)) < len(names):
+            names = [".".join(path) for path, _ in cells]
+        lifted = Branch([cell for _, cell in cells], names)
         lifted.keeps_names = True
         return lifted
 

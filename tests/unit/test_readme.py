@@ -18,6 +18,7 @@ from tests.engines import quiet_litellm
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
+    "docs/compression.md",
     "docs/configuration.md",
     "docs/how-it-works.md",
     "docs/models.md",
