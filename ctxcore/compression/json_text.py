@@ -19,6 +19,8 @@ caller is, and the same input must give the same bytes everywhere."""
 
 LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
 
+# Made once: `json.dumps` makes an encoder for each of the thousands of scalars of an output.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _STARTS: Final = frozenset('{["-0123456789tfnNI')
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
@@ -52,7 +54,7 @@ def parse_exact(text: str, *, deepest: int = MAX_NESTING) -> JsonValue:
 
 def render_json(value: JsonValue) -> str:
     """`value` as the shortest strict JSON text."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _encode(value)
     if text.isascii():
         return text
     return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from ctxcore.compression.steps import Step, steps_of
-from ctxcore.compression.tree import Node
+from ctxcore.compression.tree import MARKER_TOKENS, Node
 
 FREES_NOTHING: Final = 1e6  # puts steps that free nothing last, the least worth first
 MOST_LOOKED_AT: Final = 200
+
+Taken: TypeAlias = tuple[Step, int]
+"""A step and the tokens that it freed."""
 
 
 @dataclass(slots=True)
@@ -22,7 +25,7 @@ class Shedding:
     """The steps of one tree: a heap of those to come, a list of those taken."""
 
     tree: Node
-    taken: list[Step] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
     _heap: list[tuple[float, int, Step]] = field(default_factory=list)
     _order: int = 0
 
@@ -39,22 +42,35 @@ class Shedding:
             self._take(self._gentler(step, self.tree.tokens - tokens))
         return True
 
-    def refill(self, tokens: float) -> list[Step]:
+    def refill(self, tokens: float) -> list[Taken]:
         """Put back the best parts that fit into `tokens` more; the steps that were undone."""
-        limit, undone, still_taken = self.tree.tokens + tokens, [], []
-        for step in reversed(self.taken):
-            step.undo()
-            if self.tree.tokens <= limit and step.price() is not None:
-                undone.append(step)
+        limit = self.tree.tokens + tokens
+        undone: list[Taken] = []
+        still_taken: list[Taken] = []
+        for taken in reversed(self.taken):
+            if self._undo(taken, limit):
+                undone.append(taken)
             else:
-                step.apply()
-                still_taken.append(step)
+                still_taken.append(taken)
         self.taken = still_taken[::-1]
         return undone
 
-    def retake(self, undone: list[Step]) -> None:
+    def _undo(self, taken: Taken, limit: float) -> bool:
+        """Undo a step if its part has room and somewhere to be."""
+        step, freed = taken
+        if (
+            self.tree.tokens + freed > limit + MARKER_TOKENS
+        ):  # it may bring its marker's tokens back
+            return False
+        step.undo()
+        if self.tree.tokens <= limit and step.price() is not None:
+            return True
+        step.apply()
+        return False
+
+    def retake(self, undone: list[Taken]) -> None:
         """Take out again what the last `refill` put back."""
-        for step in reversed(undone):
+        for step, _ in reversed(undone):
             step.apply()
         self.taken += reversed(undone)
 
@@ -85,8 +101,9 @@ class Shedding:
         return best
 
     def _take(self, step: Step) -> None:
+        before = self.tree.tokens
         step.apply()
-        self.taken.append(step)
+        self.taken.append((step, before - self.tree.tokens))
         for following in step.next_steps():
             self._offer(following)
 
