@@ -25,6 +25,7 @@ from ctxcore.messages.values import JsonObject, JsonValue
 
 DEPTH_FACTOR: Final = 0.94
 OWN_ID_FACTOR: Final = 4.0
+OWN_COLUMN_FACTOR: Final = 1.6
 DEEPEST_INNER: Final = 32  # JSON inside JSON adds levels; a tree is walked by recursion
 LEAST_REPEATED_CHARS: Final = 4
 NOISE_DIGITS: Final = 10  # 0.1 + 0.2 has sixteen, and says no more than 0.3
@@ -169,7 +170,8 @@ class TreeBuilder:
             matches = table.lift(outstanding)
             _scale(matches)
             for match in matches.children:
-                _favour_own_id(match)
+                if isinstance(match, Branch) and match.keys is not None:
+                    _favour_own_id(match.keys, match.children, OWN_ID_FACTOR)
         return table
 
     def _fill(self, sheet: Sheet, origin: Origin, depth: int) -> Table:
@@ -182,11 +184,14 @@ class TreeBuilder:
                 constants[c] = self.build(column.value, column.name, depth + 1)
         width = len(sheet.columns)
         rows: list[list[Node | None]] = []
-        for cells in sheet.rows:
+        for given in sheet.rows:
             row: list[Node | None] = [None] * width
-            for c, cell in zip(varying, cells, strict=True):
+            for c, cell in zip(varying, given, strict=True):
                 row[c] = self._cell(cell, sheet.columns[c], depth)
             rows.append(row)
+        names = [column.name for column in sheet.columns]
+        for cells in rows:
+            _favour_own_id(names, cells, OWN_COLUMN_FACTOR)
         return Table(sheet.columns, rows, constants, origin)
 
     def _cell(self, cell: Cell, column: Column, depth: int) -> Node | None:
@@ -198,11 +203,9 @@ def _scale(node: Node) -> None:
         leaf.scale(FOCUS_FACTOR)
 
 
-def _favour_own_id(record: Node) -> None:
+def _favour_own_id(keys: Sequence[str], cells: Sequence[Node | None], factor: float) -> None:
     """Make the identifier of a record itself worth more than those of others that it names."""
-    if not isinstance(record, Branch) or record.keys is None:
-        return
-    for key, child in zip(record.keys, record.children, strict=True):
-        if isinstance(child, Leaf) and scalar_worth(key, child.value) >= IDENTIFIER:
-            child.scale(OWN_ID_FACTOR)
+    for key, cell in zip(keys, cells, strict=True):
+        if isinstance(cell, Leaf) and scalar_worth(key, cell.value) >= IDENTIFIER:
+            cell.scale(factor)
             return

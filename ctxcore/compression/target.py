@@ -64,4 +64,4 @@ def terms_of(text: str) -> frozenset[str]:
     """The words and identifiers `text` is about, whole and in parts, lower-cased."""
     lowered = text.lower()
     found = {*_TERM.findall(lowered), *_PART.findall(lowered)}
-    return frozenset(term for term in found if len(term) > 1) - _STOP_TERMS
+    return frozenset(term for term in found if len(term) > 1 or term.isdigit()) - _STOP_TERMS

@@ -270,3 +270,22 @@ def test_a_text_of_many_lines_loses_lines_and_keeps_its_errors() -> None:
     gone = [part for part in compressed.elided if part.path == "stdout"]
     assert {part.unit for part in gone} == {"lines"}
     assert elided_text(output, gone[0]).split("\n")[0] == lines[gone[0].start or 0]
+
+
+PARTS = ("code", "drug", "room", "bill", "form", "plan", "note", "scan", "call", "test", "team")
+
+
+def test_a_record_that_is_asked_for_keeps_its_own_identifier_before_those_it_names() -> None:
+    visits: list[JsonValue] = [
+        {
+            "visit_id": f"V-{7000 + n}",
+            "doctor": f"Dr {n % 9}",
+            **{f"{part}_id": f"{part}-{n}99" for part in PARTS},
+            "ward": f"ward {n}",
+        }
+        for n in range(40)
+    ]
+
+    for place in (0, 11, 39):
+        compressed = shrink(json.dumps(visits), max_tokens=60, query=f"Who is in ward {place}?")
+        assert f"V-{7000 + place}" in compressed.text

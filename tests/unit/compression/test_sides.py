@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ctxcore.compression.markers import Elision, totals
+from ctxcore.compression.markers import Elision, gone_ranges, totals
 from ctxcore.compression.sides import elided_text
 from tests.unit.compression.counters import shrink
 
@@ -57,3 +57,22 @@ def test_lines_that_are_gone_are_those_of_the_source() -> None:
 def test_a_part_that_the_output_does_not_have_is_empty() -> None:
     assert elided_text("{}", Elision(unit="keys", count=1, path="a.b")) == ""
     assert elided_text("x", Elision(unit="tags", count=3)) == ""
+
+
+def test_kept_and_gone_make_up_the_whole() -> None:
+    numbers = list(range(1000, 1400))
+    compressed = shrink(json.dumps(numbers), max_tokens=60)
+
+    gone: set[int] = set()
+    for part in compressed.elided:
+        assert part.start is not None
+        assert part.stop is not None
+        gone.update(numbers[part.start : part.stop])
+    kept = [number for number in json.loads(compressed.text) if isinstance(number, int)]
+    assert sorted([*gone, *kept]) == numbers
+
+
+def test_ranges_that_are_gone_lie_between_the_places_that_are_kept() -> None:
+    gone = [(part.start, part.stop, part.count) for part in gone_ranges("rows", 9, [2, 3, 6])]
+
+    assert gone == [(0, 2, 2), (4, 6, 2), (7, 9, 2)]
