@@ -2,6 +2,7 @@
 
 *retain* is the mean share of the values used later that still stand literally in the result, as
 whole words; thousands separators are taken off. It measures literal re-use, not task success.
+Times are those of the processor, so that a busy machine shows less.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from time import perf_counter
+from time import process_time
 from typing import Final
 
 from benchmarks.tool_outputs_contenders import COUNTER, Contender
@@ -22,6 +23,7 @@ ERROR_LINE: Final = re.compile(
     re.IGNORECASE,
 )
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _IDENTIFIER: Final = re.compile(r"(?=.*[\d_/.#@-])\S{4,}")
 
 
@@ -59,12 +61,12 @@ def run(contender: Contender, outputs: Iterable[Output], budget: int) -> list[Re
 
 
 def _run(contender: Contender, output: Output, budget: int) -> Result:
-    begun = perf_counter()
+    begun = process_time()
     try:
         text: str | None = contender(output.content, output.query, budget)
     except Exception:  # noqa: BLE001  # whatever a peer raises is one failure of it
         text = None
-    seconds = perf_counter() - begun
+    seconds = process_time() - begun
     tokens = output.tokens if text is None else COUNTER.count(text)
     return Result(output=output, text=text, tokens=tokens, seconds=seconds)
 
@@ -139,8 +141,8 @@ def error_lines_kept(result: Result) -> float | None:
     lines = {line.strip() for line in result.output.content.split("\n") if ERROR_LINE.search(line)}
     if not lines or COUNTER.count("\n".join(sorted(lines))) > MOST_ERROR_TOKENS:
         return None
-    text = result.text or ""
-    return fmean(line in text for line in sorted(lines))
+    text = _COLOUR.sub("", result.text or "")
+    return fmean(_COLOUR.sub("", line) in text for line in sorted(lines))
 
 
 MOST_ERROR_TOKENS: Final = 100
