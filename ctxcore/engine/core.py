@@ -20,6 +20,7 @@ from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
 from ctxcore.engine.journal import EventJournal, Listener
+from ctxcore.engine.losses import LossReport, loss_report
 from ctxcore.engine.models import ModelCatalog
 from ctxcore.engine.pending import Pending
 from ctxcore.engine.policies import Deviation, EffectivePolicy, deviations
@@ -457,6 +458,17 @@ class ContextEngine:
         """All compactions of a session in the order they were made, undone ones among them."""
         self._desk.session(session_id)
         return self._desk.store.compactions(session_id)
+
+    def losses(self, session_id: str, compaction_id: str) -> LossReport:
+        """What a compaction lost: kind, place and worth of each fact, and where it was needed.
+
+        Reads the history, so its time grows with it. For a compaction that an imported file
+        records, also what its session's policy would have kept, and what was read again.
+
+        Raises:
+            RecordNotFoundError: the session has no such compaction.
+        """
+        return loss_report(self._desk, session_id, compaction_id)
 
     # async twins: the same verbs in a thread of their own
 

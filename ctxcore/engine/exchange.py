@@ -32,6 +32,7 @@ EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
 _BATCH = 1_000  # messages a write: long enough to be fast, short enough to show progress
+RECORDED_BY = "recorded by "  # begins the trigger of a compaction that another product made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,8 +317,8 @@ def _to_record(
         summarized_until=cut,
         covered_messages=sum(not message.is_system for message in covered),
         language=detect_language(covered),
-        trigger=f"recorded by {transcript.format}",
-        reason=f"recorded by {transcript.format} ({recorded.trigger or 'trigger not told'})",
+        trigger=f"{RECORDED_BY}{transcript.format}",
+        reason=f"{RECORDED_BY}{transcript.format} ({recorded.trigger or 'trigger not told'})",
     )
 
 

@@ -44,8 +44,9 @@ class NeededFact:
 class LaterUses:
     """What people, the model and its calls say in a recording, asked for lost facts."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._said = [(at, by, SaidText(text)) for at, by, text in _all_said(messages)]
+    def __init__(self, messages: Sequence[Message], *, start: int = 0) -> None:
+        """`messages` are those from the place `start` on."""
+        self._said = [(at, by, SaidText(text)) for at, by, text in _all_said(messages, start)]
         self._ats = [at for at, _, _ in self._said]
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, (_, _, said) in enumerate(self._said):
@@ -81,9 +82,9 @@ class LaterUses:
         return (place for place in rarest[start:] if all(place in one for one in others))
 
 
-def _all_said(messages: Sequence[Message]) -> Iterator[tuple[int, NeededBy, str]]:
+def _all_said(messages: Sequence[Message], start: int) -> Iterator[tuple[int, NeededBy, str]]:
     """What is used: words and the values in calls; what tools print is not used but found."""
-    for at, message in enumerate(messages):
+    for at, message in enumerate(messages, start):
         if message.calls:
             yield at, "call", "\n".join(map(call_text, message.calls))
         if message.text and message.role in ("user", "assistant"):

@@ -123,6 +123,14 @@ def account_for_folds(
     return [accounting.account(fold, end) for fold, end in zip(ordered, ends, strict=True)]
 
 
+def account_for_fold(
+    recording: Recording, fold: RecordedFold, policy: Policy, *, until: int | None = None
+) -> FoldAccount:
+    """The account of one fold; what came later counts up to the place `until`, or to the end."""
+    end = len(recording.messages) if until is None else until
+    return _Accounting(recording, policy, None).account(fold, end)
+
+
 class _Accounting:
     """Accounts for the folds of one recording; what they share is read once."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ctxcore.engine.exchange import RECORDED_BY
 from dashboard.compacting.reasons import Reason, parse_reason, parse_trigger
-from dashboard.compacting.rows import RECORDED_BY, CompactionRow
+from dashboard.compacting.rows import CompactionRow
 from dashboard.texts import t
 from dashboard.wording import words_for
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.engine.exchange import RECORDED_BY
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard.compacting.reasons import Reason, parse_reason
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
-
-RECORDED_BY = "recorded by "  # how the engine names the trigger of another product's compaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +40,11 @@ class CompactionRow:
         """The share of the input that it freed; below 0 where the input grew."""
         before = self.before_tokens
         return None if before is None else 1 - self.info.compaction.after_tokens / before
+
+    @property
+    def trigger_product(self) -> str:
+        """The product that made it, where it is imported."""
+        return self.trigger.removeprefix(RECORDED_BY)
 
     @property
     def is_fallback(self) -> bool:
