@@ -6,6 +6,7 @@ until it is confirmed, refreshed or dropped.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import streamlit as st
@@ -26,6 +27,8 @@ from dashboard.compacting.labels import (
     strategy_label,
     with_numbers,
 )
+from dashboard.compacting.pinning import pin
+from dashboard.compacting.proposed_losses import show_proposed_losses
 from dashboard.compacting.reasons import parse_reason
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
@@ -144,6 +147,8 @@ def _dialog_body(session_id: str) -> None:
     _folded(proposal)
     _facts(proposal)
     _summary(proposal)
+    written = st.session_state.get(_SUMMARY) or proposal.record.summary
+    show_proposed_losses(proposal, written, partial(_pin_first, session_id))
     _buttons(can_confirm=problem is None)
 
 
@@ -267,6 +272,12 @@ def _confirm() -> None:
     close_compaction()
     st.session_state[_DONE] = True
     st.rerun()
+
+
+def _pin_first(session_id: str, seq: int) -> None:
+    """Keeps message `seq` out of the fold: the proposal is worked out again with the pin."""
+    if pin(session_id, seq):
+        _drop_proposal()
 
 
 def _cancel() -> None:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import streamlit as st
 
+from ctxcore.engine.losses import LossReport
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.store.values import (
     CallInfo,
@@ -21,7 +22,7 @@ from ctxcore.store.values import (
     TurnInfo,
 )
 from ctxcore.tokens.count import counter_for
-from dashboard.services import database_url, default_model, engine
+from dashboard.services import database_url, default_model, engine, user_id
 from dashboard.usage.account import transcript_of, turn_starts
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
@@ -47,6 +48,13 @@ def stamp_of(session: SessionInfo) -> Stamp:
 def recorded(session: SessionInfo) -> Recorded:
     """Turns, calls and compactions of a session that whoever asks may see."""
     return _recorded(stamp_of(engine().session(session.id)))
+
+
+def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
+    """What a compaction lost; worked out once as long as session and policy stay as they are."""
+    found = engine().session(session.id)
+    policy = repr(engine().policy(found.id).policy)
+    return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
@@ -86,6 +94,14 @@ def _recorded(stamp: Stamp) -> Recorded:
         compactions=tuple(store.compactions(session_id)),
         imported=tuple(store.imported_compactions(session_id)),
     )
+
+
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _loss_report(
+    url: str, user: str, session_id: str, length: int, compaction_id: str, policy: str
+) -> LossReport:
+    del url, user, length, policy  # part of the key only
+    return engine().losses(session_id, compaction_id)
 
 
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)

@@ -32,6 +32,8 @@ class Marker:
     is_imported: bool = False
     is_still_over: bool = False
     """Whether a rule asked again at once, so that only a new session helps."""
+    facts_lost: int = 0
+    """How many facts the context no longer said; told of the active compaction alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,9 @@ def make_transcript(
     for at, one in enumerate(imported):
         markers.setdefault(one.before_seq - 1, []).append(_from_import(one, at))
     for info in active_chain(compactions, active_id):
-        markers.setdefault(info.compaction.covered_until, []).append(_from_record(info))
+        markers.setdefault(info.compaction.covered_until, []).append(
+            _from_record(info, is_active=info.id == active_id)
+        )
     placed, begun = list(marks), list(turns)
     return Transcript(
         messages=tuple(messages),
@@ -114,7 +118,7 @@ def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bo
     return any(info.parent_id == active_id for info in compactions)
 
 
-def _from_record(info: CompactionInfo) -> Marker:
+def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:
     record = info.compaction
     return Marker(
         key=info.id,
@@ -122,6 +126,7 @@ def _from_record(info: CompactionInfo) -> Marker:
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,
         is_still_over=parse_reason(record.reason).is_still_over,
+        facts_lost=len(record.facts_lost or ()) if is_active else 0,
     )
 
 

@@ -201,6 +201,11 @@ def _draw_marker(marker: Marker) -> None:
     )
     with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
         show_summary(marker.summary)
+    if marker.facts_lost:
+        with st.container(horizontal=True, vertical_alignment="center", key="chat_lost"):
+            st.caption(t("chat.marker.lost", count=f"{marker.facts_lost:,}"), width="content")
+            link = t("chat.marker.see_lost")
+            st.page_link("../pages/compaction.py", label=link, icon=":material/arrow_forward:")
     if marker.is_still_over:
         st.caption(f":material/add_comment: {t('compaction.still_over')}")
 

@@ -1,4 +1,4 @@
-"""Sessions whose compactions lose something, made up for these tests: our own, and a recorded one."""
+"""Sessions whose compactions lose something, made up for these tests: ours, and a recorded one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def losing_session(engine: ContextEngine) -> tuple[str, CompactionInfo]:
 
 
 def recorded_session() -> str:
-    """A Claude Code session: files read, compacted by the program, one read again, a ticket used."""
+    """A Claude Code session: files are read, the program compacts, one is read again."""
     return "".join(f"{json.dumps(line)}\n" for line in _lines())
 
 

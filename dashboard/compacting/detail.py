@@ -20,6 +20,7 @@ from dashboard.compacting.labels import (
     strategy_label,
     trigger_label,
 )
+from dashboard.compacting.losses_section import show_losses
 from dashboard.compacting.rows import CompactionRow, folded_between, length_then, steps
 from dashboard.panels import segment_label, show_summary
 from dashboard.reads import message_page
@@ -48,6 +49,7 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     _steps(info)
     _summary(info)
     _facts(info)
+    show_losses(subject, row)
     _folded(session, subject, info, parent)
     _fork(session, row)
 

@@ -108,6 +108,7 @@ def _history_row(row: CompactionRow) -> Row:
         t("compaction.saved"): _saved(row),
         t("usage.seconds"): row.seconds,
         t("usage.figure.cost"): "" if row.cost is None else numbers.money(row.cost),
+        t("compact.lost"): None if (lost := info.compaction.facts_lost) is None else len(lost),
         t("compaction.covered"): info.compaction.covered_until,
         t("compaction.origin"): t(
             "compaction.origin.imported" if row.is_imported else "compaction.origin.own"

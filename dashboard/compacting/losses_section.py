@@ -1,0 +1,146 @@
+"""Owns the section of the compaction page on what a compaction lost, ours or another product's."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from ctxcore.assembly.building import build_context
+from ctxcore.engine.desk import Subject
+from ctxcore.engine.losses import LossReport
+from ctxcore.replay.recorded import FoldAccount, Saved
+from dashboard import numbers
+from dashboard.compacting.lost_facts import (
+    FACT_CHARS,
+    LostRow,
+    Pinning,
+    show_kinds,
+    show_lost_facts,
+)
+from dashboard.compacting.passages import short_fact
+from dashboard.compacting.pinning import pin
+from dashboard.compacting.rows import CompactionRow
+from dashboard.reads import loss_report
+from dashboard.texts import t
+from dashboard.widgets import Row, plain_table
+from dashboard.wording import words_for
+
+
+def show_losses(subject: Subject, row: CompactionRow) -> None:
+    """What the compaction lost; of another product's it is worked out when it is asked for."""
+    st.markdown(f"**{t('compact.lost')}**")
+    if row.is_imported:
+        _on_request(subject, row)
+    elif row.info.compaction.facts_lost is None:
+        st.caption(t("compaction.lost.not_looked_for"))
+    elif not row.info.compaction.facts_lost:
+        _nothing()
+    else:
+        _facts(subject, loss_report(subject.session, row.info.id))
+
+
+def _on_request(subject: Subject, row: CompactionRow) -> None:
+    key = f"compaction_account_{row.info.id}"
+    with st.expander(t("compaction.lost.account"), key=key, on_change="rerun") as opened:
+        if not opened.open:
+            return
+        with st.spinner(t("compaction.lost.working")):
+            report = loss_report(subject.session, row.info.id)
+        if report.account is not None:
+            _account(report.account, row.trigger_product, report.policy)
+        if report.lost:
+            _facts(subject, report)
+        else:
+            _nothing()
+
+
+def _nothing() -> None:
+    st.caption(f":material/check: {t('compaction.lost.nothing')}")
+
+
+def _facts(subject: Subject, report: LossReport) -> None:
+    rows = [LostRow.of(one) for one in report.lost or ()]
+    count = len(rows) + len(report.unplaced)
+    st.markdown(
+        t("compaction.lost.count", count=f"{count:,}", needed=f"{len(report.needed_later):,}")
+    )
+    if rows:
+        show_kinds(rows)
+        show_lost_facts(
+            rows,
+            _pinning(subject),
+            key=f"compaction_lost_{report.compaction_id}",
+            knows_later=True,
+            kept_elsewhere=_kept_by_ours(report),
+        )
+    if report.unplaced:
+        st.caption(t("compaction.lost.unplaced"))
+        st.code("\n".join(report.unplaced), language=None, wrap_lines=True)
+
+
+def _pinning(subject: Subject) -> Pinning:
+    session_id = subject.session.id
+    return Pinning(
+        view=subject.view,
+        context=build_context(subject.view, subject.call, subject.record),
+        help=t("compact.lost.pin_help"),
+        on_pin=partial(_pin, session_id),
+    )
+
+
+def _pin(session_id: str, seq: int) -> None:
+    pin(session_id, seq)
+
+
+def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
+    """Of what another product lost, what our policy would still say; None of our own."""
+    account = report.account
+    if account is None or account.ours is None:
+        return None
+    lost = {one.text for one in account.ours.lost}
+    return frozenset(one.text for one in report.lost or () if one.text not in lost)
+
+
+def _account(account: FoldAccount, product: str, policy: str) -> None:
+    """Theirs beside ours in as many tokens, and what was read or asked again."""
+    rows = [_side(t("compaction.recorded_by", product=product), account, account.theirs)]
+    ours = t("compaction.lost.ours", preset=words_for("settings.preset", policy))
+    if account.ours is not None:
+        rows.append(_side(ours, account, account.ours))
+    st.caption(t("compaction.lost.told", tokens=numbers.tokens(account.shown_tokens)))
+    plain_table(rows, alt=t("compaction.lost.account"))
+    if account.ours is None:
+        st.caption(t("compaction.lost.no_room", tokens=numbers.tokens(account.shown_tokens)))
+    _repeats(account)
+
+
+def _side(name: str, account: FoldAccount, saved: Saved) -> Row:
+    return {
+        t("compaction.origin"): name,
+        t("common.segment.tokens"): saved.tokens,
+        t("compaction.lost.said"): f"{saved.facts_said:,} / {account.facts:,}",
+        t("compact.lost"): len(saved.lost),
+        t("compaction.lost.needed_later"): len(saved.needed_later),
+        t("compaction.lost.literals"): f"{saved.literals_said:,} / {len(account.literals):,}",
+    }
+
+
+def _repeats(account: FoldAccount) -> None:
+    if not account.repeats:
+        st.caption(t("compaction.lost.no_repeats"))
+        return
+    tokens = numbers.tokens(account.repeated_tokens)
+    title = t("compaction.lost.repeats", count=f"{len(account.repeats):,}", tokens=tokens)
+    st.caption(title)
+    rows: list[Row] = [
+        {
+            t("compaction.lost.again"): short_fact(one.what, "path", FACT_CHARS),
+            t("compaction.lost.tool"): one.function_name,
+            t("compaction.lost.first_in"): one.first_at + 1,
+            t("compaction.lost.again_in"): one.at + 1,
+            t("common.segment.tokens"): one.tokens,
+        }
+        for one in account.repeats
+    ]
+    plain_table(rows, alt=title)

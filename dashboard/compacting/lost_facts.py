@@ -1,0 +1,161 @@
+"""Owns the list of lost facts that page and dialog show: counts, table, the chosen one, its pin.
+
+Facts are people's words: they stand in tables and as code, and never in markdown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import HistoryView
+from ctxcore.compaction.losing import LostFact
+from ctxcore.facts.values import KINDS, Kind
+from ctxcore.replay.needing import NeededBy, NeededFact
+from dashboard import numbers
+from dashboard.compacting.passages import passage, short_fact
+from dashboard.compacting.pinning import PROBLEM, block_tokens, pinnable
+from dashboard.safe_markdown import plain_label
+from dashboard.texts import t
+from dashboard.widgets import Row, table_with_choice
+
+FACT_CHARS = 56  # what a column shows; the chosen fact stands in full where it was said
+NAME_CHARS = 70
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRow:
+    """One lost fact as it is listed; messages by their numbers, from 1."""
+
+    text: str
+    kind: Kind
+    seq: int
+    needed_seq: int | None = None
+    needed_by: NeededBy | None = None
+
+    @classmethod
+    def of(cls, one: NeededFact) -> LostRow:
+        """A fact of which it is known what came later."""
+        needed = None if one.needed_at is None else one.needed_at + 1
+        return cls(
+            text=one.text,
+            kind=one.kind,
+            seq=one.at + 1,
+            needed_seq=needed,
+            needed_by=one.needed_by,
+        )
+
+    @classmethod
+    def proposed(cls, one: LostFact) -> LostRow:
+        """A fact that a proposal would lose."""
+        return cls(text=one.text, kind=one.kind, seq=one.seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinning:
+    """Where a message would be pinned, and what to do then: a callback with its number."""
+
+    view: HistoryView
+    context: Context | None
+    help: str
+    on_pin: Callable[[int], None]
+
+
+def kind_counts(kinds: Sequence[Kind]) -> list[tuple[Kind, int]]:
+    """How many there are of each kind, in the order of the kinds' worth."""
+    counted = Counter(kinds)
+    return [(kind, counted[kind]) for kind in KINDS if counted[kind]]
+
+
+def show_kinds(rows: Sequence[LostRow]) -> None:
+    """How many of each kind, on one line."""
+    counts = kind_counts([row.kind for row in rows])
+    st.caption(" · ".join(f"{t(f'compact.lost.kind.{kind}')}: {count:,}" for kind, count in counts))
+
+
+def show_lost_facts(
+    rows: Sequence[LostRow],
+    pinning: Pinning,
+    *,
+    key: str,
+    knows_later: bool,
+    kept_elsewhere: Collection[str] | None = None,
+) -> None:
+    """The table, the chosen fact where it was said and needed, and the button that pins it.
+
+    `kept_elsewhere`: of what another product lost, the texts that our policy would have kept.
+    """
+    options = [str(at) for at in range(len(rows))]
+    chosen = table_with_choice(
+        [_cells(row, knows_later, kept_elsewhere) for row in rows],
+        options,
+        key=key,
+        label=t("compact.lost.choose"),
+        name=lambda option: _name(rows[int(option)]),
+        alt=t("compact.lost"),
+    )
+    _chosen(rows[int(chosen)], pinning, key)
+
+
+def _name(row: LostRow) -> str:
+    return f"#{row.seq} · {short_fact(row.text, row.kind, NAME_CHARS)}"
+
+
+def _cells(row: LostRow, knows_later: bool, kept_elsewhere: Collection[str] | None) -> Row:
+    cells: dict[str, object] = {
+        t("compact.lost.fact"): short_fact(row.text, row.kind, FACT_CHARS),
+        t("compact.lost.kind"): t(f"compact.lost.kind.{row.kind}"),
+        t("compact.lost.said_in"): row.seq,
+    }
+    if knows_later:
+        cells[t("compact.lost.needed_later")] = _needed(row)
+    if kept_elsewhere is not None:
+        is_kept = row.text in kept_elsewhere
+        cells[t("compact.lost.ours_keeps")] = t("compaction.yes" if is_kept else "compaction.no")
+    return cells
+
+
+def _needed(row: LostRow) -> str:
+    """Who used it again, and where."""
+    if row.needed_seq is None:
+        return t("compaction.no")
+    by = t(f"compact.lost.by.{row.needed_by}")
+    return f"#{row.needed_seq} · {by}"
+
+
+def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
+    _pin_button(row.seq, pinning, key)
+    _said(row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    if row.needed_seq is not None:
+        by = t(f"compact.lost.by.{row.needed_by}")
+        _said(
+            row, pinning.view, row.needed_seq, t("compact.lost.needed", seq=row.needed_seq, by=by)
+        )
+
+
+def _pin_button(seq: int, pinning: Pinning, key: str) -> None:
+    state = pinnable(seq, pinning.view, pinning.context)
+    tokens = numbers.tokens(block_tokens(seq, pinning.view))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_pinning"):
+        st.button(
+            t("compact.lost.pin", seq=seq),
+            key=f"{key}_pin",
+            icon=":material/keep:",
+            help=pinning.help,
+            disabled=state != "free",
+            on_click=pinning.on_pin,
+            args=(seq,),
+        )
+        st.caption(t(f"compact.lost.state.{state}", tokens=tokens), width="stretch")
+    if (problem := st.session_state.pop(PROBLEM, None)) is not None:
+        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+
+
+def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
+    (said,) = view.get([seq])
+    st.caption(f"{title} · {t(f'compaction.role.{said.message.role}')}")
+    st.code(passage(said.message, row.text), language=None, wrap_lines=True)

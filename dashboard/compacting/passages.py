@@ -1,0 +1,40 @@
+"""Owns the words around a fact: where a message says it, cut out of the message; pure functions."""
+
+from __future__ import annotations
+
+from ctxcore.compaction.losing import said_text
+from ctxcore.facts.values import Kind
+from ctxcore.messages.values import Message
+from dashboard.usage.account import excerpt
+
+AROUND_CHARS = 200
+AROUND_LINES = 2
+
+_PLACES: frozenset[Kind] = frozenset({"path", "file_read", "file_changed", "change"})
+
+
+def passage(message: Message, fact: str) -> str:
+    """What `message` says around `fact`, or how it begins where the words differ."""
+    text = said_text(message)
+    at = text.casefold().find(fact.casefold())
+    end = at + len(fact) if at >= 0 else 0
+    before, after = text[: max(at, 0)], text[end:]
+    told = f"{_last_lines(before)}{text[max(at, 0) : end]}{_first_lines(after)}"
+    return told.strip("\n")
+
+
+def short_fact(text: str, kind: Kind, chars: int) -> str:
+    """A fact on one line; of a long path the end, which tells it from its neighbours."""
+    if kind not in _PLACES or len(text) <= chars or "\n" in text:
+        return excerpt(text, chars)
+    return f"…{text[1 - chars :]}"
+
+
+def _last_lines(text: str) -> str:
+    near = "\n".join(text[-AROUND_CHARS:].split("\n")[-1 - AROUND_LINES :])
+    return near if len(near) == len(text) else f"… {near}"
+
+
+def _first_lines(text: str) -> str:
+    near = "\n".join(text[:AROUND_CHARS].split("\n")[: 1 + AROUND_LINES])
+    return near if len(near) == len(text) else f"{near} …"

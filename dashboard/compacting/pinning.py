@@ -1,0 +1,55 @@
+"""Owns pinning back what a compaction lost: whether a message can be, and what that adds."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import HistoryView
+from ctxcore.errors import ContextError
+from dashboard.sentences import sentence
+from dashboard.services import engine
+from dashboard.texts import t
+
+Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
+
+PROBLEM = "pinning_problem"
+
+_AHEAD = 32  # messages looked at in one go for the rest of a block
+
+
+def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:
+    """Whether pinning message `seq` would change anything, and if not, why."""
+    anchors = view.anchors()
+    if seq in anchors.pinned:
+        return "pinned"
+    if seq in anchors.excluded:
+        return "excluded"
+    is_shown = context is not None and context.verdict(seq - 1).verdict == "kept"
+    return "shown" if is_shown else "free"
+
+
+def block_tokens(seq: int, view: HistoryView) -> int:
+    """What a pin of message `seq` keeps: all of its block, a call with its results."""
+    head, length = view.get([seq])[0].block, view.count()
+    tokens, first = 0, head
+    while first <= length:
+        rows = view.get(range(first, min(first + _AHEAD, length + 1)))
+        tokens += sum(row.tokens for row in rows if row.block == head)
+        if rows[-1].block != head:
+            break
+        first += _AHEAD
+    return tokens
+
+
+def pin(session_id: str, seq: int) -> bool:
+    """Keeps message `seq` in every context; False, with the reason kept, if that fails."""
+    try:
+        engine().pin(session_id, seq - 1)
+    except ContextError as error:
+        st.session_state[PROBLEM] = sentence(error)
+        return False
+    st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
+    return True

@@ -1,0 +1,43 @@
+"""Owns what the compaction dialog tells of lost facts before anything is confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ctxcore.compaction.losing import SaidText
+from ctxcore.engine.proposals import Proposal
+from dashboard.compacting.lost_facts import LostRow, Pinning, show_kinds, show_lost_facts
+from dashboard.services import engine
+from dashboard.texts import t
+
+
+def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
+    """What the proposal loses and `summary`, as it was edited, does not say either."""
+    told = SaidText(summary)
+    return [LostRow.proposed(one) for one in proposal.outcome.lost if not told.says(one.fact)]
+
+
+def show_proposed_losses(proposal: Proposal, summary: str, on_pin: Callable[[int], None]) -> None:
+    """How many facts the context would no longer say, which, and a way to keep each."""
+    if proposal.record is None or proposal.record.facts_lost is None:
+        return
+    rows = still_lost(proposal, summary)
+    if not rows:
+        st.caption(f":material/check: {t('compact.lost.none')}")
+        return
+    title = t("compact.lost.proposed", count=f"{len(rows):,}")
+    with st.expander(
+        title, key="compact_lost", icon=":material/help:", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        show_kinds(rows)
+        pinning = Pinning(
+            view=engine().subject(proposal.session_id).view,
+            context=None,  # what is lost is shown nowhere in the context to come
+            help=t("compact.lost.pin_first_help"),
+            on_pin=on_pin,
+        )
+        show_lost_facts(rows, pinning, key="compact_lost_facts", knows_later=False)

@@ -1,0 +1,202 @@
+"""What a compaction lost, on the compaction page, in its dialog and in the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.store.values import Scope
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import Dashboard, open_dashboard
+from tests.engines import START
+from tests.losing_sessions import losing_session, recorded_session, ticket_session
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def opened(app: Dashboard, session_id: str, language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.at.query_params["session"] = session_id
+    app.run()
+    return app.go("compaction")
+
+
+def lost_table(at: Any, language: Language = "en") -> Any:
+    """The table of lost facts."""
+    name = translate("compact.lost.fact", language)
+    return next(table.value for table in at.dataframe if name in table.value)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_lost_facts_are_listed_with_what_was_needed_first(
+    app: Dashboard, language: Language
+) -> None:
+    session_id, made = losing_session(app.engine)
+    lost = made.compaction.facts_lost or ()
+    app.engine.append(session_id, [{"role": "user", "content": f"What about {lost[-1]}?"}])
+
+    at = opened(app, session_id, language)
+
+    table = lost_table(at, language)
+    length = app.engine.session(session_id).length
+    assert table[translate("compact.lost.fact", language)][0] == lost[-1]
+    by = translate("compact.lost.by.user", language)
+    assert table[translate("compact.lost.needed_later", language)][0] == f"#{length} · {by}"
+    assert len(table) == len(lost)
+    assert at.dataframe[0].value[translate("compact.lost", language)][0] == len(lost)
+    kind = translate("compact.lost.kind.identifier", language)
+    assert f"{kind}: {len(lost):,}" in app.texts()
+    assert any(lost[-1] in code.value for code in at.code)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_lost_and_not_looked_for_are_told_apart(app: Dashboard, language: Language) -> None:
+    session_id, made = losing_session(app.engine)
+    store = app.engine.store
+    none = replace(made.compaction, facts_lost=())
+    old = replace(made.compaction, facts_lost=None)
+    store.record_compaction(session_id, "none", none, parent_id=made.id, at=START)
+    store.record_compaction(session_id, "old", old, parent_id="none", at=START)
+    at = opened(app, session_id, language)
+    assert translate("compaction.lost.not_looked_for", language) in app.texts()
+
+    at.selectbox(key=f"compaction_rows_{session_id}_3_pick").set_value("none").run()
+    app.check()
+
+    assert translate("compaction.lost.nothing", language) in app.texts()
+
+
+def test_one_click_pins_the_message_and_the_context_says_the_fact_again(app: Dashboard) -> None:
+    session_id, made = losing_session(app.engine)
+    at = opened(app, session_id)
+    key = f"compaction_lost_{made.id}"
+    fact = str(lost_table(at)["Fact"][0])
+    assert fact not in str(app.engine.context(session_id).messages)
+
+    at.button(key=f"{key}_pin").click().run()
+    app.check()
+
+    assert fact in str(app.engine.context(session_id).messages)
+    assert at.button(key=f"{key}_pin").disabled
+    assert translate("compact.lost.state.pinned", "en") in app.texts()
+
+
+def test_a_message_that_is_shown_again_need_not_be_pinned(app: Dashboard) -> None:
+    session_id, made = losing_session(app.engine)
+    at = opened(app, session_id)
+    assert not at.button(key=f"compaction_lost_{made.id}_pin").disabled
+    app.engine.save_policy(Scope(kind="session", owner=session_id), {"window_tokens": 100_000})
+
+    app.engine.undo(session_id)
+    app.run()
+
+    assert at.button(key=f"compaction_lost_{made.id}_pin").disabled
+    assert translate("compact.lost.state.shown", "en") in app.texts()
+
+
+def test_an_excluded_message_is_not_pinned_by_the_way(app: Dashboard) -> None:
+    session_id, made = losing_session(app.engine)
+    at = opened(app, session_id)
+    seq = int(lost_table(at)["Said in message"][0])
+
+    app.engine.exclude(session_id, seq - 1)
+    app.run()
+
+    assert at.button(key=f"compaction_lost_{made.id}_pin").disabled
+    assert translate("compact.lost.state.excluded", "en") in app.texts()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_another_product_lost_stands_beside_ours(app: Dashboard, language: Language) -> None:
+    (session,) = app.engine.import_(recorded_session(), name="recorded.jsonl")
+    (made,) = app.engine.compactions(session.id)
+    at = opened(app, session.id, language)
+    at.session_state[f"compaction_account_{made.id}"] = True
+
+    at.run()
+    app.check()
+
+    said = translate("compaction.lost.said", language)
+    sides = next(table.value for table in at.dataframe if said in table.value)
+    assert len(sides) == 2
+    again = translate("compaction.lost.again", language)
+    repeats = next(table.value for table in at.dataframe if again in table.value)
+    assert list(repeats[again]) == ["/srv/app/part_2.py"]
+    table = lost_table(at, language)
+    assert {*table[translate("compact.lost.ours_keeps", language)]} <= {
+        translate("compaction.yes", language),
+        translate("compaction.no", language),
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
+    app: Dashboard, language: Language
+) -> None:
+    session_id = ticket_session(app.engine)
+    at = opened(app, session_id, language)
+    at.session_state["compact_lost"] = True
+
+    at.button(key="compaction_open").click().run()
+    app.check()
+
+    lost = lost_table(at, language)
+    assert len(lost) > 1
+    labels = [block.label for block in at.expander]
+    assert translate("compact.lost.proposed", language, count=f"{len(lost):,}") in labels
+    assert app.engine.compactions(session_id) == []
+
+
+def test_a_fact_that_is_written_into_the_summary_is_not_lost(app: Dashboard) -> None:
+    at = opened(app, ticket_session(app.engine))
+    at.session_state["compact_lost"] = True
+    at.button(key="compaction_open").click().run()
+    before = list(lost_table(at)["Fact"])
+    summary = at.text_area(key="compact_summary")
+
+    summary.set_value(f"{summary.value} {before[0]}").run()
+    app.check()
+
+    assert list(lost_table(at)["Fact"]) == before[1:]
+
+
+def test_a_pin_in_the_dialog_leads_to_a_proposal_that_keeps_the_fact(app: Dashboard) -> None:
+    session_id = ticket_session(app.engine)
+    at = opened(app, session_id)
+    at.session_state["compact_lost"] = True
+    at.button(key="compaction_open").click().run()
+    fact = lost_table(at)["Fact"][0]
+
+    at.button(key="compact_lost_facts_pin").click().run()
+    app.check()
+    assert fact not in list(lost_table(at)["Fact"])
+    at.button(key="compact_confirm").click().run()
+    app.check()
+
+    (made,) = app.engine.compactions(session_id)
+    assert fact not in (made.compaction.facts_lost or ())
+    assert str(fact) in str(app.engine.context(session_id).messages)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_chat_counts_what_is_no_longer_in_the_context(
+    app: Dashboard, language: Language
+) -> None:
+    session_id, made = losing_session(app.engine)
+    count = len(made.compaction.facts_lost or ())
+    opened(app, session_id, language)
+
+    app.go("chat")
+
+    assert translate("chat.marker.lost", language, count=f"{count:,}") in app.texts()
+    app.engine.undo(session_id)
+    app.run()
+    assert translate("chat.marker.lost", language, count=f"{count:,}") not in app.texts()
