@@ -7,7 +7,7 @@ earlier compactions kept competes again with what folds now, from the original m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -16,7 +16,7 @@ from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated, outdated_units
 from ctxcore.tokens.counter import TokenCounter
 from ctxcore.worth.ranking import Group, Ranking, Step, is_talk, score_groups
 from ctxcore.worth.scoring import Worth
-from ctxcore.worth.units import WHOLE_TOKENS, split_message
+from ctxcore.worth.units import WHOLE_TOKENS, Unit, split_message
 
 Block = Sequence[Counted]
 Pieces = tuple[str | None, ...]
@@ -130,7 +130,10 @@ def keep_blocks(
         keeping.add(_addition(blocks[at], groups[at], step, ranking))
         ranking.take(step)
     others: list[Addition] = []
-    for counts, share in ((is_talk, TALK_SHARE), (None, 1.0)):
+    passes: list[tuple[Callable[[Unit], bool] | None, float]] = [(None, 1.0)]
+    if not all(is_talk(unit) for group in groups for unit in group.units):
+        passes.insert(0, (is_talk, TALK_SHARE))
+    for counts, share in passes:
         others.clear()
         left = int(room_tokens * share) - keeping.tokens
         for step in ranking.steps(counts):

@@ -23,6 +23,7 @@ from ctxcore.worth.units import Unit
 
 STANDING_SHARE = 0.2  # people forgive a lost detail sooner than a broken rule
 TALK_SHARE = 0.25  # what is said goes first: outputs and code hold far more literals per token
+LEAST_SPARE = 4  # tokens; fewer hold no sentence
 MOST_MISSES = 200  # so many that do not fit in a row, and the room is as good as full
 
 
@@ -51,10 +52,11 @@ class ExtractiveSummarizer:
             language=request.language,
             as_points=as_points,
         )
-        draft.fill(int(room.units * STANDING_SHARE), is_rule)
+        draft.fill_rules(int(room.units * STANDING_SHARE))
         draft.fill_shares(room.units)
         # Sizes of parts do not add up to the size of the whole: what that left free is filled.
-        draft.fill_shares(room.units + max(0, room.units - room.size(draft.quote())))
+        if (spare := room.units - room.size(draft.quote())) > LEAST_SPARE:
+            draft.fill_shares(room.units + spare)
         return _fitting(draft, room) or self._best_piece(draft, request)
 
     def _best_piece(self, draft: _Draft, request: SummaryRequest) -> str:
@@ -119,9 +121,17 @@ class _Draft:
             self.tokens += cost
             self.chosen += [(step.group, unit) for unit in step.loose]
 
+    def fill_rules(self, most_tokens: int) -> None:
+        """Chooses of the sentences by which a user lays down what holds from then on."""
+        units = (unit for one in self.quotables for unit in one.group.units)
+        rules = {unit.text for unit in units if is_rule(unit)}
+        if rules:
+            self.fill(most_tokens, lambda unit: unit.text in rules)
+
     def fill_shares(self, most_tokens: int) -> None:
         """Chooses until all takes so much, talk up to its share first."""
-        self.fill(int(most_tokens * TALK_SHARE), is_talk)
+        if any(unit.kind != "talk" for one in self.quotables for unit in one.group.units):
+            self.fill(int(most_tokens * TALK_SHARE), is_talk)
         self.fill(most_tokens)
 
     def drop_last(self) -> int:
