@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from ctxcore.assembly.history import replace_text
 from ctxcore.assembly.items import Item, elide_item, shorten_output, total
 from ctxcore.assembly.layout import Layout, without_kept
 from ctxcore.errors import BudgetError
+from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 _SHORT_STEPS = (200, 60)  # first what any compaction would do, then the least that says something
 _LEAST_TOKENS = 24  # a marker and a few words around it
 _LEAST_REQUEST_TOKENS = 48
+_STUB_CHARS = 24  # in a window that holds no marker of what is gone
 
 Shrink = Callable[[Item, int], Item]
 
@@ -61,7 +64,11 @@ def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]
     for part in ("goal", "request", "recent"):  # the goal may be the last user message
         layout = _elide(layout, part, room, _LEAST_REQUEST_TOKENS, counter)
         yield layout
-    yield replace(layout, gap=())
+    layout = replace(layout, gap=())
+    yield layout
+    for part in ("goal", "recent", "request"):  # a few words of each, where nothing else helps
+        layout = _stub(layout, part, room, counter)
+        yield layout
 
 
 def _cut_summary(layout: Layout, room: int, counter: TokenCounter) -> Layout:
@@ -88,6 +95,22 @@ def _elide(layout: Layout, part: str, room: int, least: int, counter: TokenCount
             return item
         limit = max(least, item.tokens - over)
         return elide_item(item, limit, counter, reason="elided to fit the window")
+
+    return _apply(layout, part, room, shrink)
+
+
+def _stub(layout: Layout, part: str, room: int, counter: TokenCounter) -> Layout:
+    def shrink(item: Item, over: int) -> Item:
+        text = item.message.text
+        if (part == "recent" and item.message.role == "assistant") or len(text) <= _STUB_CHARS:
+            return item
+        name = item.row.function_name if item.row else ""
+        message = replace_text(item.message, f"{text[:_STUB_CHARS].rstrip()}…")
+        tokens = count_message(message, counter, function_name=name)
+        if tokens >= item.tokens:
+            return item
+        reason = "elided to fit the window"
+        return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)
 
     return _apply(layout, part, room, shrink)
 

@@ -52,12 +52,19 @@ def test_the_last_user_message_keeps_head_and_tail() -> None:
     assert context.verdict(1).reason == "elided to fit the window"
 
 
+def test_in_the_smallest_windows_a_few_words_of_what_must_be_kept_are_left() -> None:
+    context = context_of([user("goal " + words(90)), *HISTORY], 100)
+
+    assert context.tokens <= 100
+    assert "goal" in str(context.messages)
+
+
 def test_the_system_prompt_is_never_cut() -> None:
     with pytest.raises(BudgetError) as caught:
-        context_of(HISTORY, 100, pinned=[4])
+        context_of(HISTORY, 60, pinned=[4])
 
-    assert caught.value.available == 100
-    assert caught.value.needed > 100
+    assert caught.value.available == 60
+    assert caught.value.needed > 60
     assert caught.value.parts["system"] == 50
     assert caught.value.parts["framing and tools"] == 3
     assert "shorten the system prompt" in str(caught.value)
