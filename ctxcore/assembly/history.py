@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from ctxcore.compression.outputs import compress_with
-from ctxcore.facts.finding import find_facts, find_rules
+from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.standing import RuleBook
 from ctxcore.facts.values import Fact
@@ -130,9 +130,13 @@ _GREETINGS = frozenset(
 
 
 def has_substance(message: Message) -> bool:
-    """Whether a user message says what the user wants, more than a greeting."""
+    """Whether a user message says what the user wants, more than a greeting or a standing rule.
+
+    A rule on its own is carried as such, and gone once it is taken back; a request stays.
+    """
     text = message.text.strip().strip("!！.。,，~～?？").lower()
-    return message.role == "user" and bool(text) and text not in _GREETINGS
+    is_said = message.role == "user" and bool(text) and text not in _GREETINGS
+    return is_said and not is_rule_alone(message)
 
 
 class ListHistory:

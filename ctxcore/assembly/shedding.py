@@ -1,7 +1,8 @@
 """Owns what gives way when even what must be kept does not fit, and in which order.
 
 Kept blocks go first, then the summary shrinks, tool outputs are shortened, pins are elided oldest
-first, then the goal, then the last user message. System, tools and open calls are never cut.
+first, then the goal, then facts go and the last user message is elided. System, tools and open
+calls are never cut.
 """
 
 from __future__ import annotations
@@ -52,16 +53,18 @@ def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]
     if layout.summary:
         layout = _cut_summary(layout, room, counter)
         yield layout
-    if layout.facts:
-        layout = replace(layout, facts=())
-        yield layout
     for limit in _SHORT_STEPS:
         layout = _shorten(layout, room, limit, counter)
         yield layout
     for part in ("pins", "late_pins"):
         layout = _elide(layout, part, room, _LEAST_TOKENS, counter)
         yield layout
-    for part in ("goal", "request", "recent"):  # the goal may be the last user message
+    layout = _elide(layout, "goal", room, _LEAST_REQUEST_TOKENS, counter)
+    yield layout
+    if layout.facts:  # standing instructions among them: they outlast a long request's middle
+        layout = replace(layout, facts=())
+        yield layout
+    for part in ("request", "recent"):  # the goal may be the last user message
         layout = _elide(layout, part, room, _LEAST_REQUEST_TOKENS, counter)
         yield layout
     layout = replace(layout, gap=())

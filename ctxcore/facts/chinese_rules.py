@@ -125,6 +125,13 @@ _STOP = re.compile("[，,；;。！!]")
 _COMMA = re.compile("[，,；;：:。！!、]|\\s{1,}|——")
 
 
+_BOUNDS = re.compile(  # what stays true of the work without another cue
+    "最多[^，。]{1,12}[，,][^。]{0,12}不能|谁(?:来)?问都不"
+    "|(?<![^，,。；])[^，。]{1,12}(?:统一|都|一律)(?:发给|安排在|放在|写成)"
+    "|每次(?:最多|都|只)?给我"
+)
+
+
 def is_rule(sentence: str) -> bool:
     """Whether a Chinese sentence, masked, lays down what holds from then on."""
     words = sentence.strip(" \t*_\"'")
@@ -135,7 +142,7 @@ def is_rule(sentence: str) -> bool:
     words = _IDIOMS.sub("＿", words)
     if _ONE_OFF.search(words) and not _STRONG.search(words):
         return False
-    return _is_strong(words) or _is_order(words) or _is_style(words)
+    return _is_strong(words) or _is_order(words) or _is_style(words) or bool(_BOUNDS.search(words))
 
 
 def is_negative(sentence: str) -> bool:

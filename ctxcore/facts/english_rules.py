@@ -195,6 +195,22 @@ def _cues(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+_BOUNDS: Final = re.compile(  # what stays true of the work or the person without another cue
+    r"^(?:please )?(?:send|forward|route|copy|cc|write|format|label|prefix|sort|store|save|sign"
+    r"|mark|log|tag|name|number|translate) (?:every|each|all)\b"
+    r"|^(?:please )?keep (?:the|my|our|every|each|all)\b[^.;]*\b(?:under|below|above|within"
+    r"|at most|at least|between)\b[^.;]*\d"
+    r"|^(?:please )?make sure\b[^.;]*\b(?:whatever happens|no matter what|at all times|every time"
+    r"|stays?|remains?|runs?)\b"
+    r"|^before (?:you|\w+ing)\b[^.;?]*[, ](?:ask|check with|tell|let|wait for) (?:me|my)\b"
+    r"|^(?:i|we) prefer\b|\b(?:i'm|i am|we are|we're) (?:\w+ )?(?:allergic to|vegetarian|vegan)\b"
+)
+
+
+def _is_bound(words: str) -> bool:
+    return bool(_BOUNDS.search(words))
+
+
 _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
     # a test runs only where the sentence has one of its words
     (_cues("never always not don't dont avoid"), _is_imperative),
@@ -226,6 +242,7 @@ _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
         ),
         _is_directive,
     ),
+    (_cues("every each all keep sure before prefer allergic vegetarian vegan"), _is_bound),
     (_cues("only"), _is_only),
     (_cues("all every each any no none nobody only"), _is_quantified),
     (

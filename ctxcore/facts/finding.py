@@ -26,6 +26,7 @@ FINDER: Final = 1
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 MOST_FACTS: Final = 160
 MOST_CALLS: Final = 32
+RULE_ALONE_CHARS: Final = 200
 CALL_CHARS: Final = 2_000  # of the texts of a call read for literals
 
 
@@ -52,6 +53,15 @@ def find_rules(message: Message) -> tuple[Fact, ...]:
         return tuple(fact for fact in find_facts(message) if fact.kind == "instruction")
     text = message.text
     return _rules_in(text, message.role) if text else ()
+
+
+def is_rule_alone(message: Message) -> bool:
+    """Whether a short message of a person says nothing but one standing instruction."""
+    text = message.text.strip()
+    if len(text) > RULE_ALONE_CHARS or message.role not in INSTRUCTING:
+        return False
+    found = find_rules(message)
+    return len(found) == 1 and found[0].text.strip() == " ".join(text.split())
 
 
 @lru_cache(maxsize=4_096)  # a list is passed again with every turn

@@ -59,7 +59,7 @@ _UPDATES = re.compile(
     r"\b(?:instead\b|rather than\b|actually\b|change of plans?\b|correction\b|switch(?:ed|ing)?"
     r" (?:to|from|over)\b|no longer\b|any ?more\b|any longer\b|new rule\b|replac\w+\b|update(?:d)?"
     r"\b(?=[^.]{0,30}\brule)|stop [a-z]+ing\b|change (?:that|the|my|it)\b|make (?:it|that)\b)"
-    r"|^(?:ok(?:ay)?[, ]+)?now\b"
+    r"|^(?:ok(?:ay)?[, ]+)?now\b|^(?:please )?(?:forget|drop|scrap) (?:about )?the\b"
 )
 _LATEST = re.compile(  # points at the rule just given, without its words
     r"\b(?:forget|ignore|scratch|drop|cancel|scrap|undo|lift|disregard|revoke)(?: about)?"
@@ -83,7 +83,7 @@ _REVOKES_HAN = re.compile(
 )
 _UPDATES_HAN = re.compile(
     "改成|改为|改用|换成|换为|调整为|更新为|变成|而不是|代替|不再|别再|不要再|更正|纠正"
-    "|还是(?:用|要|改)|改一下|取代|从今天起改"
+    "|还是(?:用|要|改)|改一下|取代|从今天起改|改到|别再|太[少多长短][，,了]"
 )
 _LATEST_HAN = re.compile(
     "(?:刚才|上面|上一条|前面|之前)(?:说的|的)?(?:那条|那个|规则|要求|规定|话)?(?:作废"
@@ -93,6 +93,7 @@ _LATEST_HAN = re.compile(
 _TURNS_INTO: Final = re.compile("改成|改为|改用|换成|换为|调整为|更新为")
 _HAS_HAN: Final = re.compile(f"[{HAN}]")
 _WORD: Final = re.compile(r"[a-z]+")
+_CLAUSE: Final = re.compile(r"[,;，；]\s*(?:but |不过|但是?)?")
 _CUES_WORDS = """
     again now freely longer anymore more forget ignore disregard scrap drop cancel lift remove
     revoke withdraw undo scratch mind nevermind dump retire relax waive discard skip rule rules
@@ -120,11 +121,19 @@ def change_of(sentence: str, *, is_rule: bool) -> Change:
         return Change(effect="updates" if is_rule else "revokes", reach="latest")
     if (_REVOKES_HAN if has_han else _REVOKES).search(words) and not _forbids_anew(words, is_rule):
         return Change(effect="revokes")
+    if is_rule and any(_takes_back(clause, has_han=has_han) for clause in _CLAUSE.split(words)):
+        return Change(effect="updates")
     if (_UPDATES_HAN if has_han else _UPDATES).search(words):
         if is_rule:
             return Change(effect="updates")
         return Change(effect="revokes", reach="" if _TURNS_INTO.search(words) else "perhaps")
     return NO_CHANGE
+
+
+def _takes_back(clause: str, *, has_han: bool) -> bool:
+    """Whether a clause alone lifts a rule, though another one lays one down."""
+    revokes = _REVOKES_HAN if has_han else _REVOKES
+    return bool(revokes.search(clause)) and not _forbids_anew(clause, is_rule=True)
 
 
 def _forbids_anew(words: str, is_rule: bool) -> bool:
