@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.assembly.fitting import fit
     from ctxcore.assembly.legality import Violation, lint
-    from ctxcore.assembly.records import Compaction, CompactionState
+    from ctxcore.assembly.records import Compaction, CompactionState, WorkingState
     from ctxcore.assembly.verdicts import Verdict
     from ctxcore.budget import TokenBudget
     from ctxcore.compaction.advising import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from ctxcore.compaction.compacting import compact, plan_compaction
     from ctxcore.compaction.confirming import Confirmation
-    from ctxcore.compaction.planning import CompactionPlan
+    from ctxcore.compaction.plans import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
     from ctxcore.compression.lossless import decompress
     from ctxcore.compression.outputs import Compressed, compress
@@ -76,6 +76,7 @@ __all__ = [
     "UnknownWindowError",
     "Verdict",
     "Violation",
+    "WorkingState",
     "__version__",
     "acompact",
     "check_tool_safety",
@@ -101,7 +102,7 @@ _HOMES = {
     "acompact": "engine.asynchronous",
     "BudgetError": "errors",
     "Compaction": "assembly.records",
-    "CompactionPlan": "compaction.planning",
+    "CompactionPlan": "compaction.plans",
     "CompactionRefusedError": "errors",
     "CompactionResult": "compaction.results",
     "CompactionState": "assembly.records",
@@ -125,6 +126,7 @@ _HOMES = {
     "UnknownWindowError": "errors",
     "Verdict": "assembly.verdicts",
     "Violation": "assembly.legality",
+    "WorkingState": "assembly.records",
     "check_tool_safety": "compaction.advising",
     "compact": "compaction.compacting",
     "compress": "compression.outputs",

@@ -34,8 +34,15 @@ class TokenBudget:
     """Where a compaction stops."""
     facts_tokens: int = 0
     """What facts of folded messages may take beside the summary."""
+    working_state_tokens: int = 0
+    """What pinned passages, memories, tasks and changes may take beside the summary."""
     router_tokens: int | None = None
     """What a router that takes the history as text has for it."""
+
+    @property
+    def carried_tokens(self) -> int:
+        """All that may be carried beside a summary."""
+        return self.facts_tokens + self.working_state_tokens
 
     @property
     def least_rules_tokens(self) -> int:

@@ -18,7 +18,7 @@ from ctxcore.assembly.items import total
 from ctxcore.assembly.knowledge import knowledge_items
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
 from ctxcore.assembly.repairs import Merged, Repairer
@@ -51,6 +51,8 @@ class Call:
     """Whether the provider takes thinking back inside an open tool turn."""
     rule: RuleCounter | None = None
     """What the policy's triggers count by; None: the model's counter."""
+    working: WorkingState = NOTHING_SAID
+    """What the application says of its work."""
     rule_tools_tokens: int = 0
     """What `rule` says the tool definitions take."""
 
@@ -241,7 +243,7 @@ class Builder:
             reading,
             (reminder or self.reminder(reading)).folded.record,
             place=self._policy.summary_place,
-            goal_max_tokens=self._policy.goal_max_tokens,
+            goal_max_tokens=self._policy.request_tokens,
             truncated=folded - self._view.messages(after=active.covered_until),
             language=self._language(reading),
             counter=self._counter,

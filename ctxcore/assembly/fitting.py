@@ -101,6 +101,7 @@ def prepare(
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge or {}),
         sends_reasoning=takes_reasoning(model),
+        working=full_state.working,
         **ruling(policy, model, tools),
     )
     view = ListHistory(

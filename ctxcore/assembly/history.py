@@ -162,6 +162,8 @@ class ListHistory:
         self._cum = [0, *accumulate(row.tokens for row in self._rows)]
         talk = [not row.message.is_system for row in self._rows]
         self._talk = [0, *accumulate(talk)]
+        users = [row.message.role == "user" for row in self._rows]
+        self._users = [0, *accumulate(users)]
         bounds = (self._bound(row) * told for row, told in zip(self._rows, talk, strict=True))
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded)
@@ -183,7 +185,7 @@ class ListHistory:
 
     def turns(self, *, after: int = 0) -> int:
         """How many user messages lie behind `after`."""
-        return sum(row.message.role == "user" for row in self._rows[after:])
+        return self._users[-1] - self._users[after]
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""

@@ -40,6 +40,14 @@ class Compaction:
     source_chars: int = 0
     seen_until: int = 0
     """The newest message there was when it was made."""
+    turns_from: int = 0
+    """The newest message there was at the last full summary: turns are counted behind it."""
+    passages: tuple[tuple[int, str], ...] = ()
+    """Passages that users pinned within their messages, each with its message."""
+    memories: tuple[tuple[int, str], ...] = ()
+    """The latest memories, each with the message that asked for it."""
+    read_until: int = 0
+    """Up to where passages and memories were looked for."""
     summarizer: str = ""
     """What wrote the summary, e.g. `extractive`."""
     generation: int = 0
@@ -73,6 +81,21 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingState:
+    """What an application says itself of its work; None: it is read from the history."""
+
+    memories: tuple[str, ...] | None = None
+    """Oldest first; only the latest stay."""
+    tasks: str | None = None
+    """The task list with its progress, word for word."""
+    changes: str | None = None
+    """Change statistics, as of a diff, word for word."""
+
+
+NOTHING_SAID = WorkingState()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionState:
     """What pure functions cannot know of a conversation: pass `result.state` the next time.
 
@@ -85,6 +108,8 @@ class CompactionState:
     failures: int = 0
     pinned: frozenset[int] = field(default_factory=frozenset)
     excluded: frozenset[int] = field(default_factory=frozenset)
+    working: WorkingState = NOTHING_SAID
+    """What the application says of its work, where the policy keeps that beside a summary."""
 
 
 def to_state(state: CompactionState | str | None) -> CompactionState:

@@ -54,7 +54,7 @@ class Reminder:
         self._view = view
         self._reading = reading
         self._active = active
-        self._goal_max_tokens = policy.goal_max_tokens
+        self._goal_max_tokens = policy.request_tokens
         self._budget = budget
         self._language = language
         self._counter = counter

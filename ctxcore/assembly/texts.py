@@ -25,10 +25,14 @@ _ACKNOWLEDGE: Mapping[Language, str] = {
 
 ACKNOWLEDGED: frozenset[SummaryPlace] = frozenset({"tagged", "pair"})
 """The places where the assistant answers a summary, so that roles alternate."""
-HOISTED: frozenset[SummaryPlace] = frozenset({"second_system", "headed_system"})
+HOISTED: frozenset[SummaryPlace] = frozenset({"second_system", "headed_system", "addition"})
 """The places right behind the system prompt."""
 
 _POINTS_TITLE: Mapping[Language, str] = {"en": "[Conversation summary]", "zh": "【对话历史总结】"}
+_ADDED_TITLE: Mapping[Language, str] = {
+    "en": "[Earlier in this conversation, summarized]",
+    "zh": "[此前对话的摘要]",
+}
 _STORY_TITLE: Mapping[Language, str] = {"en": "[Summary of what came before]", "zh": "[对话摘要]"}
 
 
@@ -49,6 +53,8 @@ def summary_message(record: Compaction, place: SummaryPlace) -> Message:
             return text_message("system", f"{_size_header(record)} {record.summary}")
         case "user":
             return text_message("user", f"{_STORY_TITLE[record.language]}\n{record.summary}")
+        case "addition":
+            return text_message("system", f"{_ADDED_TITLE[record.language]}\n{record.summary}")
         case "tagged":
             return _tagged(record)
 

@@ -13,12 +13,14 @@ from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.records import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.choosing import Uses
+from ctxcore.compaction.climbing import execute
 from ctxcore.compaction.confirming import Confirm, Confirmation, dropping
-from ctxcore.compaction.executing import execute
 from ctxcore.compaction.measuring import Measure, measure
 from ctxcore.compaction.outdated import outdated_of
-from ctxcore.compaction.planning import CompactionPlan, new_session_plan, plan, resolved
+from ctxcore.compaction.planning import new_session_plan, plan
+from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import ledger_for
+from ctxcore.compaction.resolving import resolved
 from ctxcore.compaction.results import CompactionResult, finished, unchanged
 from ctxcore.compaction.triggers import (
     ASKED,
@@ -160,7 +162,7 @@ def compact_prepared(
 
 def _resolved(prepared: Prepared, planned: CompactionPlan) -> CompactionPlan:
     view, call = prepared.view, prepared.call
-    return resolved(planned, view, call.counter, outdated_of(ledger_for(view, call)))
+    return resolved(planned, view, call, outdated_of(ledger_for(view, call)))
 
 
 def _agreed(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ctxcore.compaction.planning import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan
 
 Answer: TypeAlias = Literal["compact", "drop_oldest", "new_session", "refuse"]
 
@@ -37,5 +37,11 @@ Confirm: TypeAlias = Callable[[Confirmation], Answer]
 def dropping(plan: CompactionPlan) -> CompactionPlan:
     """`plan` without a summary: what it would fold is left out."""
     return replace(
-        plan, fold_as="truncation", strategy="drop_oldest", competing=None, emergency_until=None
+        plan,
+        fold_as="truncation",
+        strategy="drop_oldest",
+        competing=None,
+        stops=(),
+        instead=None,
+        emergency_until=None,
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Literal
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
@@ -22,36 +23,37 @@ from ctxcore.compaction.measuring import Measure
 from ctxcore.tokens.count import count_message
 
 Block = tuple[Counted, ...]
+Chooser = Literal["worth", "importance", "key_events"]
 
 LEAST_SUMMARY_TOKENS = 48  # a speaker and one sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is planned so far: blocks before `cut` fold, `short_sizes` are of shortened outputs."""
+    """What is planned so far: blocks before `cut` fold, `short_sizes` are of shortened outputs.
+
+    Of the blocks from `gone` to `cut` the `choosers` keep some, one after another.
+    """
 
     scope: Scope
     sizes: tuple[int, ...]
     """What each block takes under this draft."""
     cut: int = 0
-    chooses: bool = False
-    """Whether what stays of the covered blocks is chosen anew; else those kept so far stay."""
+    gone: int = 0
+    """Blocks before it fold whatever a chooser would say of them."""
+    choosers: tuple[Chooser, ...] = ()
+    """Who chooses what stays of what is covered; nobody: what stayed so far."""
+    folds_kept: bool = False
+    """Whether what earlier compactions kept folds too."""
+    stops: tuple[int, ...] = ()
+    """Cuts before `cut` at which the summary is written before it goes on."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
     """What each tool output that is shortened takes then, by sequence number."""
 
     @classmethod
-    def of(
-        cls,
-        scope: Scope,
-        cut: int = 0,
-        short_sizes: Mapping[int, int] | None = None,
-        *,
-        chooses: bool = False,
-    ) -> Draft:
-        """A draft in the sizes of `scope`."""
-        short = dict(short_sizes or {})
-        sizes = scope.shortened_sizes(short)
-        return cls(scope=scope, sizes=sizes, cut=cut, chooses=chooses, short_sizes=short)
+    def of(cls, scope: Scope) -> Draft:
+        """A draft that folds nothing, in the sizes of `scope`."""
+        return cls(scope=scope, sizes=scope.sizes)
 
     @property
     def kept_tokens(self) -> int:
@@ -60,12 +62,14 @@ class Draft:
 
     @property
     def expected_tokens(self) -> int:
-        """The input after this plan, the summary at its longest."""
+        """The input after this plan, the summary at its longest.
+
+        Who chooses by something else than the room there is, is taken to keep the newest alone.
+        """
         expected = self.scope.expected_at(self.cut, self.kept_tokens)
-        if not self.chooses:
+        if not (self.choosers or self.folds_kept):
             return expected
-        kept = min(max(0, self.kept_room), self._candidate_tokens)
-        return expected + kept - self.scope.kept_tokens
+        return expected + self._chosen_tokens - self.scope.kept_tokens
 
     @property
     def kept_room(self) -> int:
@@ -74,13 +78,30 @@ class Draft:
         return self.scope.budget.target_tokens - expected
 
     @property
-    def _candidate_tokens(self) -> int:
-        """What all blocks take that may stay though they are covered."""
-        return sum(map(size_of, self.scope.kept)) + sum(self.sizes[: self.cut])
+    def candidates(self) -> Sequence[Block]:
+        """What may stay verbatim though it is covered, oldest first."""
+        kept = () if self.folds_kept else self.scope.kept
+        return (*kept, *self.scope.blocks[self.gone : self.cut])
+
+    @property
+    def _chosen_tokens(self) -> int:
+        if not self.choosers:
+            return 0
+        kept = 0 if self.folds_kept else self.scope.kept_tokens
+        if self.choosers == ("worth",):
+            return min(max(0, self.kept_room), kept + sum(self.sizes[self.gone : self.cut]))
+        newest = newest_within(self.candidates, self.scope.policy.keep_others)
+        return sum(map(size_of, self.candidates[newest:]))
 
     def within(self, scope: Scope) -> Draft:
         """The same draft in the sizes of another scope."""
-        return Draft.of(scope, self.cut, self.short_sizes, chooses=self.chooses)
+        scope = scope.folding(is_summarized=self.scope.is_summarized)
+        return replace(self, scope=scope, sizes=scope.shortened_sizes(self.short_sizes))
+
+    def shortened(self, short_sizes: Mapping[int, int]) -> Draft:
+        """The same draft with these tool outputs shortened."""
+        sizes = self.scope.shortened_sizes(short_sizes)
+        return replace(self, sizes=sizes, short_sizes=short_sizes)
 
 
 class Scope:
@@ -99,7 +120,7 @@ class Scope:
         """`source_tokens` is what the summary so far stands for; `facts_tokens` what facts take at
         most once something is folded, None for their share.
         """
-        facts_tokens = budget.facts_tokens if facts_tokens is None else facts_tokens
+        facts_tokens = budget.carried_tokens if facts_tokens is None else facts_tokens
         self.blocks = reading.blocks
         self.policy = call.policy
         self.budget = budget
@@ -113,7 +134,8 @@ class Scope:
         self._gap_tokens = measured.gap_tokens
         self._reading = reading
         self._call = call
-        self._is_summarized = True
+        self.is_summarized = True
+        """Whether what folds is summarized, or only left out."""
         self._frame_tokens = _frame(call, is_summarized=True)
         self._most_summary_tokens = _most_summary(call)
         self.whole = [0, *accumulate(self.sizes)]
@@ -134,7 +156,7 @@ class Scope:
     def folding(self, *, is_summarized: bool) -> Scope:
         """The same with what folds summarized, or only left out."""
         other = copy(self)
-        other._is_summarized = is_summarized
+        other.is_summarized = is_summarized
         other._frame_tokens = _frame(self._call, is_summarized=is_summarized)
         return other
 
@@ -160,15 +182,11 @@ class Scope:
         """The longest summary of `folded_tokens` more; what there is where nothing folds."""
         if not folded_tokens:
             return self._summary_tokens + self._gap_tokens
-        if not self._is_summarized:
+        if not self.is_summarized:
             return self._summary_tokens + self._frame_tokens
         source = folded_tokens + self._source_tokens
         longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
         return min(longest, self._most_summary_tokens) + self._frame_tokens
-
-    def candidates(self, cut: int) -> Sequence[Block]:
-        """What may stay verbatim if the blocks before `cut` fold, oldest first."""
-        return (*self.kept, *self.blocks[:cut])
 
     def tail_within(self, tokens: int) -> int:
         """The block at which the longest tail within `tokens` starts."""
@@ -186,12 +204,13 @@ class Scope:
     def cut_keeping(self, turns: int) -> int:
         """The cut behind which so many answered turns lie, and the one that waits for an answer."""
         starts = self.turn_starts()
-        kept = turns + (1 if self._is_waiting() else 0)
+        kept = turns + (1 if self.is_waiting else 0)
         if not kept:
             return len(self.blocks)
         return starts[-kept] if len(starts) >= kept else 0
 
-    def _is_waiting(self) -> bool:
+    @property
+    def is_waiting(self) -> bool:
         """Whether the last turn waits for its answer."""
         if not self.blocks:
             return False
@@ -216,11 +235,21 @@ class Scope:
             staying[at] = sum(
                 row.sent_tokens
                 if row.seq in always
-                else min(row.sent_tokens, self.policy.goal_max_tokens)
+                else min(row.sent_tokens, self.policy.request_tokens)
                 for row in self.blocks[at]
                 if row.seq in special
             )
         return staying
+
+
+def newest_within(blocks: Sequence[Block], messages: int) -> int:
+    """The place from which on the newest whole blocks are at most so many messages."""
+    count = 0
+    for at in range(len(blocks) - 1, -1, -1):
+        count += len(blocks[at])
+        if count > messages:
+            return at + 1
+    return 0
 
 
 def size_of(block: Block) -> int:

@@ -6,7 +6,6 @@ fails, a truncation takes its place, so that the same over-long input is never s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,17 +13,19 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.keeping import Keeping, join_pieces
-from ctxcore.compaction.losing import LostFact, find_losses, with_losses
+from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
-from ctxcore.compaction.planning import EMERGENCY, CompactionPlan, resolved
-from ctxcore.compaction.remembering import ledger_for, with_facts
+from ctxcore.compaction.planning import EMERGENCY
+from ctxcore.compaction.plans import CompactionPlan
+from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
+DONE = "done"
 _FILLS = 3  # what neighbours save that become one message makes room for more of them
 
 
@@ -58,6 +59,11 @@ class Outcome:
     """What held and is no longer said, the most worth first."""
 
     @property
+    def after_tokens(self) -> int:
+        """The input after it; what a record says."""
+        return self.record.after_tokens if self.record else 0
+
+    @property
     def cost(self) -> float | None:
         """What the summary cost in US dollars; None where nothing or something unknown was paid."""
         costs = [usage.cost for usage in self.usages]
@@ -65,42 +71,9 @@ class Outcome:
         return sum(known) if known and len(known) == len(costs) else None
 
 
-def execute(
-    plan: CompactionPlan,
-    view: HistoryView,
-    call: Call,
-    active: Compaction | None,
-    summarizer: Summarizer,
-    *,
-    is_needed: bool,
-    is_forced: bool,
-) -> Outcome:
-    """The outcome of `plan`; nothing is written.
+class Executor:
+    """Carries out one plan."""
 
-    `is_needed`: the input cannot be sent as it is, so a truncation stands in for a failed summary.
-    `is_forced`: no minimum gain is asked for.
-    """
-    begun = time.perf_counter()
-    ledger = ledger_for(view, call)
-    plan = resolved(plan, view, call.counter, outdated_of(ledger))
-    executor = _Executor(plan, view, call, active or NOTHING_COVERED, summarizer, ledger)
-    outcome = executor.run(is_needed=is_needed, is_forced=is_forced)
-    record, lost = outcome.record, None
-    if record is not None:
-        lost = find_losses(view, call, active, record)
-        record = with_losses(record, lost)
-    return replace(
-        outcome,
-        record=record,
-        lost=tuple(lost or ()),
-        plan=plan,
-        strategy=outcome.strategy or plan.strategy,
-        usages=tuple(executor.usages),
-        seconds=time.perf_counter() - begun,
-    )
-
-
-class _Executor:
     def __init__(
         self,
         plan: CompactionPlan,
@@ -110,7 +83,7 @@ class _Executor:
         summarizer: Summarizer,
         ledger: Ledger,
     ) -> None:
-        self._plan = plan
+        self.plan = plan
         self._ledger = ledger
         self._view = view
         self._call = call
@@ -118,10 +91,42 @@ class _Executor:
         self._summarizer = summarizer
         self.usages: list[SummaryUsage] = []
 
-    def run(self, *, is_needed: bool, is_forced: bool) -> Outcome:
-        shortened = self._with_shortened()
+    def run(self, *, is_needed: bool, is_forced: bool, truncates: bool = True) -> Outcome:
+        """What comes of the plan; a truncation may take its place, where it `truncates`."""
         gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
-        if self._plan.fold and self._plan.fold_as == "truncation":
+        outcome = self._run(gain, is_needed=is_needed and truncates)
+        return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
+
+    def is_enough(self, outcome: Outcome) -> bool:
+        """Whether the input is now at the target."""
+        budget, record = self._call.budget, outcome.record
+        return record is not None and (
+            budget is None or record.after_tokens <= budget.target_tokens
+        )
+
+    def skipped(self, outcome: Outcome) -> Step:
+        """The step of this plan where the next one is taken instead."""
+        step = self.plan.steps[-1]
+        record = outcome.record
+        after = record.after_tokens if record else self.plan.before_tokens
+        why = "not enough" if record else f"skipped: {outcome.reason}"
+        return Step(
+            strategy=step.strategy,
+            before_tokens=self.plan.before_tokens,
+            after_tokens=after,
+            outcome=why,
+        )
+
+    def truncated(self, failure: str) -> Outcome | None:
+        """A truncation in place of the plan, whose summary failed."""
+        outcome = self._instead(self._with_shortened(), failure, is_needed=True)
+        if outcome is None:
+            return None
+        return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
+
+    def _run(self, gain: float, *, is_needed: bool) -> Outcome:
+        shortened = self._with_shortened()
+        if self.plan.fold and self.plan.fold_as == "truncation":
             return self._judge(self._covering(shortened), shortened, "", gain)
         outcome = self._fold(shortened, gain)
         if outcome.record is not None:
@@ -131,17 +136,17 @@ class _Executor:
 
     def _instead(self, shortened: Compaction, failure: str, *, is_needed: bool) -> Outcome | None:
         """A truncation in place of a summary that failed, where one is allowed."""
-        cut = self._plan.emergency_until
+        cut = self.plan.emergency_until
         if cut is not None:
             record = self._covering(shortened, cut)
             return replace(self._judge(record, shortened, failure, 0.0), strategy=EMERGENCY)
-        if is_needed and self._plan.fold:
+        if is_needed and self.plan.fold:
             return self._judge(self._covering(shortened), shortened, failure, 0.0)
         return None
 
     def _fold(self, shortened: Compaction, gain_ratio: float) -> Outcome:
         try:
-            record = self._with_summary(shortened) if self._plan.fold else shortened
+            record = self._with_summary(shortened) if self.plan.fold else shortened
         except SummarizerError as error:
             return Outcome(record=None, reason=str(error), failed=True)
         return self._judge(record, shortened, "", gain_ratio)
@@ -156,14 +161,14 @@ class _Executor:
             outdated=outdated_of(self._ledger),
             report=self.usages.append,
         )
-        return summarizing.summarized(record)
+        return summarizing.summarized(record, self.plan.stops)
 
     def _judge(
         self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
     ) -> Outcome:
-        if self._plan.fold:
+        if self.plan.fold:
             record = self._filled(with_facts(self._view, self._call, record, self._ledger))
-        before = self._plan.before_tokens
+        before = self.plan.before_tokens
         after = input_size(self._view, self._call, record)
         steps = tuple(self._steps(record, shortened, after, failure))
         problem = ""
@@ -173,20 +178,25 @@ class _Executor:
             problem = f"too little gain: {before:,} tokens before, {after:,} after"
         if problem:
             return Outcome(record=None, reason=problem, steps=steps, failed=True)
-        why = self._plan.reason or str(self._plan.trigger)
-        done = replace(record, seen_until=self._view.count())
+        done = replace(record, seen_until=self._view.count(), turns_from=self._turns_from(record))
+        why = self.plan.reason or str(self.plan.trigger)
         reason = (f"{failure}; truncated instead" if failure else why) + self._advice(done)
         done = replace(done, before_tokens=before, after_tokens=after, reason=reason)
         return Outcome(record=done, reason=reason, steps=steps, failed=bool(failure))
 
+    def _turns_from(self, record: Compaction) -> int:
+        """Behind which message turns are counted: a full summary starts their count anew."""
+        is_full = self.plan.starts_anew or "full_summary" in record.strategies
+        return self._view.count() if is_full else record.turns_from
+
     def _filled(self, record: Compaction) -> Compaction:
         """`record` with what comes next in the room that the summary did not take."""
-        budget, more = self._call.budget, self._plan.next_best
+        budget, more = self._call.budget, self.plan.next_best
         if budget is None or not more:
             return record
         more = tuple(one for one in more if max(one.block) <= record.covered_until)
         rows = self._view.get({*record.kept, *(seq for one in more for seq in one.block)})
-        keeping = Keeping.having(rows, record.kept, self._plan.pieces or {}, self._call.counter)
+        keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self._call.counter)
         for _ in range(_FILLS):
             taken = keeping.tokens
             # Not `input_size`: a context is chosen before its messages are merged.
@@ -202,7 +212,7 @@ class _Executor:
 
     def _advice(self, record: Compaction) -> str:
         """What is left to a person where a rule asks again at once. Source: the `pi` design."""
-        if self._plan.trigger.rule == ASKED:
+        if self.plan.trigger.rule == ASKED:
             return ""
         again = find_trigger(measure(self._view, self._call, record), self._call)
         return f"; still over ({again}): {NEW_SESSION}" if again else ""
@@ -210,11 +220,11 @@ class _Executor:
     def _steps(
         self, record: Compaction, shortened: Compaction, after: int, failure: str
     ) -> Iterator[Step]:
-        before = self._plan.before_tokens
-        for planned in self._plan.steps:
-            is_last = planned is self._plan.steps[-1]
+        before = self.plan.before_tokens
+        for planned in self.plan.steps:
+            is_last = planned is self.plan.steps[-1]
             size = after if is_last else self._size_after(planned.strategy, shortened, after)
-            outcome = f"truncated: {failure}" if failure and is_last else "done"
+            outcome = f"truncated: {failure}" if failure and is_last else DONE
             yield Step(
                 strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
             )
@@ -224,36 +234,36 @@ class _Executor:
         """The input after a step that others followed."""
         if strategy == "shorten_tool_outputs":
             return input_size(self._view, self._call, shortened)
-        planned = next(step for step in self._plan.steps if step.strategy == strategy)
+        planned = next(step for step in self.plan.steps if step.strategy == strategy)
         return max(after, planned.expected_tokens)
 
     def _with_shortened(self) -> Compaction:
         """The active record with the tool outputs of the plan shortened; a new session has none."""
-        active = NOTHING_COVERED if self._plan.starts_anew else self._active
+        active = NOTHING_COVERED if self.plan.starts_anew else self._active
         limit = self._call.policy.shorten_over_tokens
         texts = dict(active.shortened)
-        for row in self._view.get(self._plan.shorten):
+        for row in self._view.get(self.plan.shorten):
             texts[row.seq] = shorten_row(row, limit, self._call.counter).short or ""
-        if self._plan.pieces is not None:  # chosen anew, from the original messages
-            texts = {seq: text for seq, text in texts.items() if seq > self._plan.covered_until}
-            texts |= {seq: join_pieces(pieces) for seq, pieces in self._plan.pieces.items()}
+        if self.plan.pieces is not None:  # chosen anew, from the original messages
+            texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}
+            texts |= {seq: join_pieces(pieces) for seq, pieces in self.plan.pieces.items()}
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),
-            trigger=self._plan.trigger.rule,
-            strategies=tuple(step.strategy for step in self._plan.steps),
+            trigger=self.plan.trigger.rule,
+            strategies=tuple(step.strategy for step in self.plan.steps),
         )
 
     def _covering(self, shortened: Compaction, cut: int | None = None) -> Compaction:
         """`shortened` moved up to the plan's cut, its summary as it was."""
-        cut = self._plan.covered_until if cut is None else cut
+        cut = self.plan.covered_until if cut is None else cut
         anchors = self._view.anchors()
         pins = set(anchors.pinned) - set(anchors.system)
-        staying = {*self._plan.verbatim} - pins
+        staying = {*self.plan.verbatim} - pins
         return replace(
             shortened,
             covered_until=cut,
-            kept=tuple(seq for seq in self._plan.verbatim if seq <= cut and seq in staying),
+            kept=tuple(seq for seq in self.plan.verbatim if seq <= cut and seq in staying),
             pins=tuple(sorted(seq for seq in pins if seq <= cut)),
             shortened=tuple(
                 (seq, text) for seq, text in shortened.shortened if seq > cut or seq in staying

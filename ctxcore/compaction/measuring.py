@@ -48,7 +48,7 @@ class Measure:
     """A part of `fixed_tokens`."""
     system_messages: int = 0
     turns: int = 0
-    """User messages since the last compaction; counted only where the policy asks."""
+    """User messages since the last compaction, or full summary, where the policy asks."""
     is_at_rest: bool = False
     """Whether there is so little that everything is sent as it is."""
     is_marked: bool = False
@@ -102,9 +102,17 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         uncovered_messages=uncovered.messages - len(hidden),
         current_messages=_current_messages(view, reading, call.policy, covered),
         system_messages=len(reading.system),
-        turns=view.turns(after=active.seen_until) if call.policy.max_turns else 0,
+        turns=_turns(view, call.policy, active),
         is_marked=_is_marked(view, call.policy.summary_marker, active),
     )
+
+
+def _turns(view: HistoryView, policy: Policy, active: Compaction) -> int:
+    """How many turns have begun since the last compaction, or the last full summary."""
+    if policy.max_turns is None:
+        return 0
+    since = active.turns_from if policy.direct_strategies else active.seen_until
+    return view.turns(after=since)
 
 
 def _is_marked(view: HistoryView, marker: str | None, active: Compaction) -> bool:

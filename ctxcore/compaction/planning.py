@@ -1,101 +1,42 @@
 """Owns deciding what a compaction does: where it cuts, what it shortens; it calls no model.
 
-Strategies run in the policy's order until the expected input is at the target. They look at the
-sizes that the policy's triggers count; what a plan says of the input is in the model's own.
+Strategies run in the policy's order, or in the one that suits the kind of task, until the expected
+input is at the target. They look at the sizes that the policy's triggers count; what a plan says of
+the input is in the model's own. A ladder plans the steps behind that too: where one fails or frees
+too little, the next is carried out instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 
 from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.assembly.reading import Reader, Reading, by_block
+from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Choice, Uses, choose
 from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
-from ctxcore.compaction.keeping import Addition, Pieces, keep_blocks
 from ctxcore.compaction.measuring import Measure, input_size
-from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
+from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
 from ctxcore.compaction.remembering import facts_room
-from ctxcore.compaction.strategies import STRATEGIES, turns_to_keep
-from ctxcore.compaction.triggers import ASKED, Trigger
+from ctxcore.compaction.strategies import STRATEGIES, ladder, turns_to_keep
+from ctxcore.compaction.triggers import ASKED, DIRECT, Trigger
+from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
 from ctxcore.policy.values import StrategyName
-from ctxcore.tokens.counter import TokenCounter
 
-FoldAs = Literal["summary", "truncation"]
+Drafts = Sequence[tuple[StrategyName, Draft]]
+"""Each strategy that changed something, with the draft it made."""
 
 EMERGENCY = "emergency truncation"
 MOST_CANDIDATES = 3_000
 """Messages looked at to choose what stays, beside those that stayed so far: a third of a second."""
 LEAST_ROOM_RATIO = 0.25
 """Of the protected tail: with less room for all that is covered, long newest messages give some."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPlan:
-    """What a compaction will do, before anything is summarized or written.
-
-    `keep` and `fold` are places of messages in the history, from 0.
-    """
-
-    trigger: Trigger
-    strategy: str
-    """The strategies that take part, joined by ` + `; where the policy chooses, what it chose."""
-    keep: tuple[int, ...]
-    fold: tuple[int, ...]
-    before_tokens: int
-    expected_tokens: int
-    covered_until: int
-    fold_as: FoldAs = "summary"
-    reason: str = ""
-    """Why it was chosen, where the policy chooses."""
-    verbatim: tuple[int, ...] = ()
-    """Covered messages that stay, by sequence number; whole blocks."""
-    pieces: Mapping[int, Pieces] | None = None
-    """Of those of which only pieces stay; None: they stay as they stand so far."""
-    next_best: tuple[Addition, ...] = ()
-    """What stays too if the summary leaves room, the best first."""
-    competing: Competing | None = None
-    """Which covered blocks stay is still to be decided, by `resolved`."""
-    shorten: tuple[int, ...] = ()
-    """Tool outputs to shorten, by sequence number."""
-    steps: tuple[PlannedStep, ...] = ()
-    turns_folded: int = 0
-    starts_anew: bool = False
-    """Whether the summary so far and what it kept are left out too."""
-    emergency_until: int | None = None
-    """Where to truncate if the summary fails, whether or not the input is too large."""
-
-    @property
-    def saved_ratio(self) -> float:
-        """How much smaller the input is expected to be: 1 - after / before."""
-        return 1 - self.expected_tokens / self.before_tokens if self.before_tokens else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Competing:
-    """Blocks that may stay though they are covered, by sequence numbers, and the room there is."""
-
-    blocks: tuple[tuple[int, ...], ...]
-    earlier: range = range(0)
-    """Messages that earlier compactions covered and that may come back, or some of their blocks."""
-    opened: tuple[tuple[int, ...], ...] = ()
-    """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
-    room_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedStep:
-    """One strategy with the input it expects before and after itself."""
-
-    strategy: StrategyName
-    before_tokens: int
-    expected_tokens: int
 
 
 def plan(
@@ -113,57 +54,6 @@ def plan(
     be folded or shortened.
     """
     return _Planner(view, call, active or NOTHING_COVERED, measured, trigger).plan(uses or Uses())
-
-
-def resolved(
-    planned: CompactionPlan,
-    view: HistoryView,
-    counter: TokenCounter,
-    outdated: Outdated = NONE_OUTDATED,
-) -> CompactionPlan:
-    """`planned` with what stays of the covered blocks chosen: what is worth most per token.
-
-    Sentences that are `outdated` do not stay.
-
-    It reads all of them, which planning does not: a second for ten thousand messages.
-    """
-    competing = planned.competing
-    if competing is None:
-        return planned
-    blocks, opened = (_rows(view, seqs) for seqs in (competing.blocks, competing.opened))
-    blocks = _with_earlier(view, blocks, competing.earlier)
-    keeping, others = keep_blocks(
-        blocks, competing.room_tokens, counter, opened=opened, outdated=outdated
-    )
-    uncovered = {seq for block in competing.opened for seq in block}
-    verbatim = tuple(seq for seq in keeping.seqs if seq not in uncovered)
-    staying = set(verbatim)
-    return replace(
-        planned,
-        verbatim=verbatim,
-        pieces=keeping.pieces,
-        next_best=tuple(others),
-        competing=None,
-        keep=(*(seq - 1 for seq in verbatim), *planned.keep),
-        fold=tuple(at for at in planned.fold if at + 1 not in staying),
-    )
-
-
-def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
-    rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
-    return [[rows[seq] for seq in block] for block in blocks]
-
-
-def _with_earlier(
-    view: HistoryView, blocks: list[list[Counted]], earlier: range
-) -> list[list[Counted]]:
-    """`blocks` and the whole ones among `earlier` that may be shown, in order."""
-    anchors = view.anchors()
-    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
-    out.update(row.seq for block in blocks for row in block)
-    rows = view.get([seq for seq in earlier if seq not in out])
-    made = by_block(row for row in rows if row.block >= earlier.start)
-    return sorted([*blocks, *map(list, made)], key=lambda block: block[0].seq)
 
 
 def _seqs(blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
@@ -194,6 +84,8 @@ def new_session_plan(
         pieces=None,
         next_best=(),
         competing=None,
+        stops=(),
+        instead=None,
         shorten=(),
         emergency_until=None,
         starts_anew=True,
@@ -222,6 +114,13 @@ class _Planner:
     def plan(self, uses: Uses) -> CompactionPlan | None:
         choice, fold_as = self._choose(uses)
         draft, drafts = self._run(fold_as)
+        made = self._made(draft, drafts)
+        if self._call.policy.is_ladder:
+            return self._with_next(made, draft, drafts)
+        return made if made is None or choice is None else self._chosen(made, choice, drafts)
+
+    def _made(self, draft: Draft, drafts: Drafts) -> CompactionPlan | None:
+        """The plan of `draft`; None where it would change nothing."""
         blocks, policy = draft.scope.blocks, self._call.policy
         fold = [row.seq for block in blocks[: draft.cut] for row in block]
         gains = draft.scope.survivors[draft.cut] < draft.scope.whole[draft.cut]
@@ -229,8 +128,23 @@ class _Planner:
         enough = gains and (is_huge or len(fold) >= policy.min_fold_messages)
         if not (fold and enough) and not draft.short_sizes:
             return None
-        made = self._to_plan(draft, drafts, fold if enough else [], fold_as)
-        return made if choice is None else self._chosen(made, choice, drafts)
+        return self._to_plan(draft, drafts, fold if enough else [])
+
+    def _with_next(
+        self, made: CompactionPlan | None, draft: Draft, drafts: Drafts
+    ) -> CompactionPlan | None:
+        """`made` with the strategies behind its own as what is done instead, one by one."""
+        tried = [name for name, _ in drafts]
+        names = list(self._strategies)
+        behind = names[names.index(tried[-1]) + 1 :] if tried else []
+        for name in behind:
+            further = STRATEGIES[name](draft)
+            if further == draft:
+                continue
+            drafts = [*drafts, (name, further)]
+            following = self._with_next(self._made(further, drafts), further, drafts)
+            return following if made is None else replace(made, instead=following)
+        return made
 
     def _choose(self, uses: Uses) -> tuple[Choice | None, FoldAs]:
         policy = self._call.policy
@@ -251,6 +165,27 @@ class _Planner:
         )
         return choice, "truncation" if choice.method == "truncate" else "summary"
 
+    @cached_property
+    def _task(self) -> Task | None:
+        """The kind of task, where it says which strategies come first."""
+        if not self._call.policy.is_ladder or self._is_direct:
+            return None
+        rows = (row for block in reversed(self._reading.blocks) for row in reversed(block))
+        newest = [row.message for row in islice(rows, MOST_OF_TASK)]
+        return find_task(newest[::-1], stated=self._call.policy.task_type)
+
+    @cached_property
+    def _strategies(self) -> Sequence[StrategyName]:
+        """The strategies in the order in which they are tried."""
+        policy = self._call.policy
+        if self._is_direct:
+            return policy.direct_strategies
+        return policy.strategies if self._task is None else ladder(policy, self._task.kind)
+
+    @property
+    def _is_direct(self) -> bool:
+        return bool(self._call.policy.direct_strategies) and self._trigger.rule in DIRECT
+
     def _run(self, fold_as: FoldAs) -> tuple[Draft, list[tuple[StrategyName, Draft]]]:
         """The draft in the model's sizes, and each strategy with the draft it made.
 
@@ -265,7 +200,7 @@ class _Planner:
 
     def _climb(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
         """`draft` after the strategies that the target takes; what each made goes to `drafts`."""
-        for name in self._call.policy.strategies:
+        for name in self._strategies:
             tried = STRATEGIES[name](draft)
             if tried == draft:
                 continue
@@ -308,13 +243,13 @@ class _Planner:
     def _to_plan(
         self,
         draft: Draft,
-        drafts: Sequence[tuple[StrategyName, Draft]],
+        drafts: Drafts,
         fold: Sequence[int],
-        fold_as: FoldAs,
     ) -> CompactionPlan:
         blocks = draft.scope.blocks
         competing = self._competing(draft) if fold else None
-        verbatim = self._active.kept if competing is None else ()
+        is_kept = not fold or not (competing or draft.folds_kept)
+        verbatim = self._active.kept if is_kept else ()
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
         if not shorten:  # all that could be shortened was folded
@@ -327,25 +262,35 @@ class _Planner:
             fold=tuple(seq - 1 for seq in fold),
             verbatim=verbatim,
             competing=competing,
-            before_tokens=input_size(self._view, self._call, self._active),
+            before_tokens=self._before_tokens,
             expected_tokens=draft.expected_tokens,
             covered_until=blocks[draft.cut - 1][-1].seq if fold else self._active.covered_until,
-            fold_as=fold_as,
+            fold_as="summary" if draft.scope.is_summarized else "truncation",
+            stops=tuple(blocks[at - 1][-1].seq for at in draft.stops) if fold else (),
+            task=self._task,
+            reason="" if self._task is None else str(self._task),
             shorten=shorten,
             steps=steps,
             turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
         )
 
+    @cached_property
+    def _before_tokens(self) -> int:
+        return input_size(self._view, self._call, self._active)
+
     def _competing(self, draft: Draft) -> Competing | None:
-        if not draft.chooses:
+        if not draft.choosers:
             return None
+        if draft.choosers != ("worth",):
+            blocks = _seqs(draft.candidates)
+            return Competing(blocks=blocks, choosers=draft.choosers, room_tokens=0)
         room = draft.kept_room
         opened: Sequence[Block] = ()
         if room < draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO:
             opened = draft.scope.blocks[draft.cut :]
             room += draft.kept_tokens
         return Competing(
-            blocks=_seqs(draft.scope.candidates(draft.cut)),
+            blocks=_seqs(draft.candidates),
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
             room_tokens=room,
@@ -357,7 +302,7 @@ class _Planner:
         covered = self._active.covered_until
         return range(max(1, covered + 1 - max(0, MOST_CANDIDATES - folding)), covered + 1)
 
-    def _steps(self, drafts: Sequence[tuple[StrategyName, Draft]]) -> Sequence[PlannedStep]:
+    def _steps(self, drafts: Drafts) -> Sequence[PlannedStep]:
         before, steps = self._measured.input_tokens, []
         for name, draft in drafts:
             after = draft.expected_tokens

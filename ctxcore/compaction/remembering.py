@@ -1,4 +1,7 @@
-"""Owns the facts that a compaction carries beside its summary: no summarizer can lose them."""
+"""Owns what a compaction carries beside its summary: no summarizer can lose it.
+
+Facts of what it covers, and the working state, each where the policy has room for it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import facts_message
+from ctxcore.budget import TokenBudget
+from ctxcore.compaction.working import collected, working_state
 from ctxcore.facts.carrying import carry
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.said_text import SaidText
@@ -36,17 +41,31 @@ _LEDGERS: WeakKeyDictionary[HistoryView, tuple[int, Ledger]] = WeakKeyDictionary
 
 def ledger_for(view: HistoryView, call: Call) -> Ledger:
     """The ledger of `view` where the policy carries facts, else an empty one: it takes reading."""
-    return ledger_at(view) if call.budget and call.budget.facts_tokens else Ledger()
+    return ledger_at(view) if call.budget and call.budget.carried_tokens else Ledger()
 
 
 def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger) -> Compaction:
-    """`record` with the facts of what it covers that nothing else in the context says verbatim.
+    """`record` with the working state and the facts of what it covers, where nothing else in the
+    context says them verbatim.
 
     It has then seen all of `view`: what was taken back there is not carried.
     """
     record, budget = replace(record, facts="", seen_until=view.count()), call.budget
-    if budget is None or not budget.facts_tokens:
+    if budget is None or not budget.carried_tokens:
         return record
+    parts = []
+    if budget.working_state_tokens:
+        record, visible = collected(view, call, record), _visible(view, call, record)
+        out = view.anchors().excluded
+        parts.append(working_state(call, record, ledger, visible=visible, out=out))
+    if budget.facts_tokens:
+        parts.append(_facts(view, call, budget, record, ledger))
+    return replace(record, facts="\n".join(part for part in parts if part))
+
+
+def _facts(
+    view: HistoryView, call: Call, budget: TokenBudget, record: Compaction, ledger: Ledger
+) -> str:
     frame = _frame_tokens(call.counter)
     told = SaidText("\n".join((record.summary, *(text for _, text in record.shortened))))
     others = _of_others(live(ledger), view.anchors().excluded)
@@ -58,16 +77,22 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
         language=record.language,
         visible=_visible(view, call, record),
     )
-    return replace(record, facts=carried.text)
+    return carried.text
 
 
 def facts_room(view: HistoryView, call: Call) -> int:
-    """The most that facts take after a compaction: their share, or what rules need beyond it.
+    """The most that is carried after a compaction: its share, or what rules need beyond it.
 
     The record carries rules in so much room, a context puts others back in as much again.
     """
     budget = call.budget
-    if budget is None or not budget.facts_tokens:
+    if budget is None:
+        return 0
+    return budget.working_state_tokens + _rules_room(view, call, budget)
+
+
+def _rules_room(view: HistoryView, call: Call, budget: TokenBudget) -> int:
+    if not budget.facts_tokens:
         return 0
     if budget.least_rules_tokens <= budget.facts_tokens:
         return budget.facts_tokens
@@ -104,5 +129,5 @@ def _whole_goal(view: HistoryView, call: Call) -> Iterator[int]:
     goal = view.anchors().goal
     if goal is not None:
         (row,) = view.get([goal])
-        if row.sent_tokens <= call.policy.goal_max_tokens:
+        if row.sent_tokens <= call.policy.request_tokens:
             yield goal

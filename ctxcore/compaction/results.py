@@ -12,7 +12,7 @@ from ctxcore.compaction.choosing import Level, level_of
 from ctxcore.compaction.executing import Outcome, Step
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import Measure
-from ctxcore.compaction.planning import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ctxcore.compaction.drafting import Draft, Scope
-from ctxcore.policy.values import StrategyName
+from ctxcore.compaction.drafting import Chooser, Draft, Scope
+from ctxcore.policy.values import Policy, StrategyName, TaskType
 
 
 def shorten_tool_outputs(draft: Draft) -> Draft:
@@ -15,7 +15,7 @@ def shorten_tool_outputs(draft: Draft) -> Draft:
     rows = (row for block in draft.scope.blocks for row in block)
     old = (row for row in rows if row.message.is_tool_result and row.seq < fresh)
     short_sizes = {row.seq: limit for row in old if row.sent_tokens > limit}
-    return Draft.of(draft.scope, draft.cut, short_sizes)
+    return draft.shortened(short_sizes)
 
 
 def fold_oldest(draft: Draft) -> Draft:
@@ -26,7 +26,7 @@ def fold_oldest(draft: Draft) -> Draft:
 def keep_by_worth(draft: Draft) -> Draft:
     """Folds all but the protected tail; what is worth most stays as far as the target allows."""
     cut = max(draft.cut, draft.scope.tail_start)
-    return replace(draft, cut=cut, chooses=True) if cut else draft
+    return replace(draft, cut=cut, choosers=("worth",)) if cut else draft
 
 
 def fold_to_fit(draft: Draft) -> Draft:
@@ -87,6 +87,88 @@ def turns_to_keep(scope: Scope) -> Sequence[int]:
     return [turns for least, turns in steps if messages >= least][:1]
 
 
+def truncate(draft: Draft) -> Draft:
+    """Leaves out the oldest blocks, without a summary, until the target is reached."""
+    scope = draft.scope.folding(is_summarized=False)
+    return fold_to_fit(replace(draft, scope=scope))
+
+
+def sliding_window(draft: Draft) -> Draft:
+    """Folds all but the newest messages, the cut moved to the nearest legal one.
+
+    Source: the `ladder` design: 9 of them, 4 of the user and of tools and 5 of the assistant.
+    """
+    cut = _nearest_cut(draft.scope, draft.scope.policy.keep_messages)
+    if cut <= draft.cut:
+        return draft
+    return replace(draft, cut=cut, gone=cut, folds_kept=True)
+
+
+def importance(draft: Draft) -> Draft:
+    """Folds all but the newest block and what the executor finds important, and some newest ones.
+
+    Source: the `ladder` design. It scores by words alone; here relevance to the request, recency
+    and facts are what is scored, since keywords lose to plain truncation.
+    """
+    return _choosing(draft, "importance")
+
+
+def key_events(draft: Draft) -> Draft:
+    """Folds all but the newest block, key events, and some newest others.
+
+    Source: the `ladder` design: tasks finished, errors and their fixes, tool calls that changed
+    something, decisions.
+    """
+    return _choosing(draft, "key_events")
+
+
+def _choosing(draft: Draft, chooser: Chooser) -> Draft:
+    """`draft` with all but the newest block covered, and one more choice among what is left."""
+    cut = max(draft.cut, draft.scope.last_cut)
+    before = tuple(one for one in draft.choosers if one != "worth")
+    made = replace(draft, cut=cut, choosers=(*before, chooser))
+    left = sum(map(len, made.candidates))
+    return made if left > draft.scope.policy.keep_others else draft
+
+
+def incremental(draft: Draft) -> Draft:
+    """Folds whole chunks of turns, oldest first, one after another; the last chunk stays.
+
+    Source: the `ladder` design: 20 rounds make a chunk. With one chunk there is nothing to fold.
+    """
+    scope, size = draft.scope, draft.scope.policy.chunk_turns
+    starts = [at for at in scope.turn_starts() if at >= draft.gone]
+    chunks = starts[::size]
+    if len(chunks) < 2 or not scope.blocks:
+        return draft
+    last = min(chunks[-1], scope.last_cut)
+    cut = max(draft.cut, last)
+    stops = tuple(at for at in chunks[1:] if at < cut)
+    return replace(draft, cut=cut, gone=last, folds_kept=True, stops=stops)
+
+
+def full_summary(draft: Draft) -> Draft:
+    """Folds everything but what the model has yet to answer.
+
+    Source: the `ladder` design, its last resort. What is pinned, the request and the working state
+    stay beside the summary, and turns are counted anew.
+    """
+    scope = draft.scope
+    cut = scope.last_cut if scope.is_waiting else len(scope.blocks)
+    return replace(draft, cut=cut, gone=cut, choosers=(), folds_kept=True)
+
+
+def _nearest_cut(scope: Scope, messages: int) -> int:
+    """The cut nearest to the newest so many messages; the newest block never folds."""
+    behind, best, nearest = 0, 0, messages
+    for at in range(len(scope.blocks) - 1, -1, -1):
+        behind += len(scope.blocks[at])
+        if abs(behind - messages) > nearest:
+            break
+        best, nearest = at, abs(behind - messages)
+    return min(best, scope.last_cut)
+
+
 def _cut_leaving(scope: Scope, messages: int) -> int:
     """The cut behind which at most `messages` messages lie, but all of the turn that waits."""
     count = 0
@@ -97,6 +179,23 @@ def _cut_leaving(scope: Scope, messages: int) -> int:
     return 0
 
 
+def ladder(policy: Policy, task: TaskType) -> Sequence[StrategyName]:
+    """The strategies of `policy`, those first that suit the kind of task.
+
+    Source: the `ladder` design; its code and its chart give other orders than its text, which wins.
+    """
+    first = [name for name in TASK_ORDERS[task] if name in policy.strategies]
+    return [*first, *(name for name in policy.strategies if name not in first)]
+
+
+_OF_TALK: tuple[StrategyName, ...] = ("sliding_window", "importance", "incremental")
+TASK_ORDERS: Mapping[TaskType, tuple[StrategyName, ...]] = {
+    "code": ("sliding_window", "key_events", "incremental"),
+    "analysis": _OF_TALK,
+    "conversation": _OF_TALK,
+    "mixed": ("sliding_window", "incremental", "importance"),
+    "unknown": _OF_TALK,
+}
 STRATEGIES: Mapping[StrategyName, Callable[[Draft], Draft]] = {
     "shorten_tool_outputs": shorten_tool_outputs,
     "keep_by_worth": keep_by_worth,
@@ -105,4 +204,10 @@ STRATEGIES: Mapping[StrategyName, Callable[[Draft], Draft]] = {
     "fold_to_lower": fold_to_lower,
     "keep_turns": keep_turns,
     "fold_to_fit": fold_to_fit,
+    "truncate": truncate,
+    "sliding_window": sliding_window,
+    "importance": importance,
+    "key_events": key_events,
+    "incremental": incremental,
+    "full_summary": full_summary,
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import Call
@@ -21,7 +22,13 @@ from ctxcore.policy.values import Policy
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.language import detect_language
-from ctxcore.summarizers.protocol import Detail, Summarizer, SummaryRequest, SummaryUsage
+from ctxcore.summarizers.protocol import (
+    Detail,
+    Language,
+    Summarizer,
+    SummaryRequest,
+    SummaryUsage,
+)
 from ctxcore.tokens.count import count_message
 
 _BRIEF_CHARS = 500  # of a source; a shorter one is asked for briefly, in half the length
@@ -48,34 +55,23 @@ class Summarizing:
         self._outdated = tuple(chain.from_iterable(outdated.values()))
         self._report = report
 
-    def summarized(self, record: Compaction) -> Compaction:
+    def summarized(self, record: Compaction, stops: Sequence[int] = ()) -> Compaction:
         """`record` with a summary of what it newly covers, and of the summary before.
+
+        With `stops` it is written up to each of these messages before it goes on.
 
         Raises:
             SummarizerError: there is no usable summary.
         """
         rows = self._source(record)
-        messages = tuple(_said(row) for row in rows)
         is_first = not self._active.summary
+        messages = [_said(row) for row in rows]
         language = detect_language(messages) if is_first else self._active.language
         source_tokens = sum(row.sent_tokens for row in rows)
+        limit, text = self._limit(record, source_tokens), self._active.summary
+        for part in _parts(rows, stops):
+            text = self._continued(text, part, limit, language)
         chars = sum(map(text_chars, messages))
-        asked = _length(self._call.policy, chars + len(self._active.summary))
-        request = SummaryRequest(
-            messages=messages,
-            previous=self._active.summary,
-            max_tokens=self._limit(record, source_tokens),
-            language=language,
-            form=self._call.policy.summary_form,
-            detail=asked[1],
-            asked_chars=asked[0],
-            max_chars=self._call.policy.summary_max_chars,
-            dates=tuple(row.said_at for row in rows),
-            outdated=self._outdated,
-            report=self._report,
-        )
-        so_far = self._call.counter.count(self._active.summary)
-        text = self._checked(request, so_far + source_tokens)
         return replace(
             record,
             summary=text,
@@ -89,6 +85,29 @@ class Summarizing:
             generation=0 if is_first else self._active.generation + 1,
             language=language,
         )
+
+    def _continued(
+        self, summary: str, rows: Sequence[Counted], max_tokens: int, language: Language
+    ) -> str:
+        """`summary` with what `rows` say taken in."""
+        messages = tuple(_said(row) for row in rows)
+        chars = sum(map(text_chars, messages))
+        asked = _length(self._call.policy, chars + len(summary))
+        request = SummaryRequest(
+            messages=messages,
+            previous=summary,
+            max_tokens=max_tokens,
+            language=language,
+            form=self._call.policy.summary_form,
+            detail=asked[1],
+            asked_chars=asked[0],
+            max_chars=self._call.policy.summary_max_chars,
+            dates=tuple(row.said_at for row in rows),
+            outdated=self._outdated,
+            report=self._report,
+        )
+        so_far = self._call.counter.count(summary)
+        return self._checked(request, so_far + sum(row.sent_tokens for row in rows))
 
     def _limit(self, record: Compaction, source_tokens: int) -> int:
         """How long the summary may be: a model's by its own limit, quotes by their source too."""
@@ -106,7 +125,7 @@ class Summarizing:
         call = self._call
         assert call.budget is not None  # `for_trigger` gave it one
         empty = replace(record, summary=".", facts="")
-        taken = measure(self._view, call, empty).input_tokens + call.budget.facts_tokens
+        taken = measure(self._view, call, empty).input_tokens + call.budget.carried_tokens
         return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - taken)
 
     def _below_lower(self, record: Compaction) -> int:
@@ -156,9 +175,16 @@ class Summarizing:
     def _whole_goal(self) -> list[int]:
         """The goal, if all of it stays in the context for good."""
         goal = self._view.anchors().goal
-        if goal is None or self._view.get([goal])[0].tokens > self._call.policy.goal_max_tokens:
+        if goal is None or self._view.get([goal])[0].tokens > self._call.policy.request_tokens:
             return []
         return [goal]
+
+
+def _parts(rows: Sequence[Counted], stops: Sequence[int]) -> list[Sequence[Counted]]:
+    """`rows` cut behind each of these messages; at least one part, and no other is empty."""
+    bounds = [0, *(bisect_right([row.seq for row in rows], stop) for stop in stops), len(rows)]
+    parts = [rows[first:last] for first, last in pairwise(bounds) if first < last]
+    return parts or [rows]
 
 
 def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | None]:

@@ -21,6 +21,8 @@ MANY_TURNS = "number of turns"
 MANY_MESSAGES = "number of messages"
 
 _WHATEVER_THE_SIZE = (ASKED, MARKED, NO_ROOM_FOR_TOOLS, MANY_TURNS, MANY_MESSAGES)
+DIRECT = (ASKED, MARKED, MANY_TURNS)
+"""The rules that take a policy's `direct_strategies`."""
 NEW_SESSION = "start a new session"
 """What is left to a person where compacting does not help."""
 

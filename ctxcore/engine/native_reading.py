@@ -230,6 +230,10 @@ def _text(value: JsonValue) -> str:
     return value
 
 
+TOLD = ("shortened", "passages", "memories")
+"""The fields of a record that hold texts by message."""
+
+
 def to_compaction(raw: JsonValue) -> Compaction:
     """The record that `raw` holds; fields of later versions are refused.
 
@@ -242,12 +246,13 @@ def to_compaction(raw: JsonValue) -> Compaction:
     for name in ("kept", "pins"):
         values[name] = tuple(_whole(seq) for seq in values.get(name, ()))
     values["strategies"] = tuple(_text(name) for name in values.get("strategies", ()))
-    pairs = values.get("shortened", ())
-    values["shortened"] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
+    for name in TOLD:
+        pairs = values.get(name, ())
+        values[name] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
     lost = values.get("facts_lost")
     values["facts_lost"] = None if lost is None else tuple(_text(fact) for fact in lost)
     plain = Compaction(covered_until=0)
-    for name in values.keys() - {"kept", "pins", "strategies", "shortened", "facts_lost"}:
+    for name in values.keys() - {"kept", "pins", "strategies", "facts_lost", *TOLD}:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
     return Compaction(**values)
 

@@ -11,10 +11,12 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.choosing import Uses
+from ctxcore.compaction.climbing import execute
 from ctxcore.compaction.confirming import Answer, dropping
-from ctxcore.compaction.executing import Outcome, Step, execute
+from ctxcore.compaction.executing import Outcome, Step
 from ctxcore.compaction.measuring import Measure, measure
-from ctxcore.compaction.planning import CompactionPlan, plan
+from ctxcore.compaction.planning import plan
+from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger, asked, for_trigger, overflow
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.gateway.summarizing import ModelSummarizer

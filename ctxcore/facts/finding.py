@@ -6,6 +6,7 @@ outputs alone, uses of files from calls alone; literals from everyone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
@@ -56,12 +57,23 @@ def find_rules(message: Message) -> tuple[Fact, ...]:
 
 
 def is_rule_alone(message: Message) -> bool:
-    """Whether a short message of a person says nothing but one standing instruction."""
+    """Whether a short message of a person says nothing but one standing instruction.
+
+    It opens like one: “The parcel must arrive before Friday” is a request as well.
+    """
     text = message.text.strip()
-    if len(text) > RULE_ALONE_CHARS or message.role not in INSTRUCTING:
+    if len(text) > RULE_ALONE_CHARS or not _OPENS_RULE.match(text.lower()):
         return False
     found = find_rules(message)
     return len(found) == 1 and found[0].text.strip() == " ".join(text.split())
+
+
+_OPENS_RULE: Final = re.compile(
+    r"(?:please |from now on,? )?(?:never|always|don['’]t|do not|only|from now on|use|keep|send"
+    r"|make sure|round|no)\b|i prefer\b"
+    r"|(?:请)?(?:不要|别|只能|必须|一律|以后|今后|从现在|每次|每天|称呼|叫我)"
+    r"|[^，。]{1,8}(?:一律|必须|统一|都(?:发给|安排|写)|不要超过|最多)"
+)
 
 
 @lru_cache(maxsize=4_096)  # a list is passed again with every turn

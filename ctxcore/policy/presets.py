@@ -101,4 +101,27 @@ PRESETS: Mapping[str, Policy] = {
         min_gain_ratio=0.0,
         oversize_ratio=None,
     ),
+    "ladder": Policy(
+        name="ladder",
+        facts_ratio=None,
+        check_at="before_send",
+        trigger_ratio=None,
+        remaining_ratio=0.25,
+        max_turns=200,
+        summary_marker="!!!SUMMARY!!!",
+        target_ratio=0.75,  # enough is free once the trigger would not fire
+        # The document's own fallback; the kind of task puts those first that suit it.
+        strategies=("sliding_window", "importance", "key_events", "incremental", "full_summary"),
+        direct_strategies=("full_summary",),
+        is_ladder=True,
+        working_state_ratio=0.10,  # ours: what stays word for word has to end somewhere
+        summary_place="addition",
+        summary_usable_ratio=None,
+        # The document names no length. Quotes say .47 of the live facts of a long Chinese chat so,
+        # .41 with half the length, and plain truncation .50; see `benchmarks.ladder`.
+        summary_max_tokens=2_048,
+        summary_source_ratio=0.40,
+        min_gain_ratio=0.0,
+        oversize_ratio=None,
+    ),
 }

@@ -7,7 +7,14 @@ from itertools import pairwise
 from typing import Any, get_args
 
 from ctxcore.errors import PolicyError
-from ctxcore.policy.values import Policy, Preference, StrategyName, SummaryForm, SummaryPlace
+from ctxcore.policy.values import (
+    Policy,
+    Preference,
+    StrategyName,
+    SummaryForm,
+    SummaryPlace,
+    TaskType,
+)
 from ctxcore.tokens.counting import Counting
 
 Rule = tuple[Callable[[Any], bool], str]
@@ -78,9 +85,10 @@ def _yes_or_no() -> Rule:
     return lambda value: isinstance(value, bool), "yes or no"
 
 
-def _some_of(*names: str) -> Rule:
+def _some_of(*names: str, least: int = 1) -> Rule:
     def is_valid(value: Any) -> bool:
-        return isinstance(value, tuple) and bool(value) and all(name in names for name in value)
+        is_list = isinstance(value, tuple) and len(value) >= least
+        return is_list and all(name in names for name in value)
 
     return is_valid, f"a list of {', '.join(names)}"
 
@@ -143,6 +151,9 @@ RULES: dict[str, Rule] = {
     "is_shadow": _yes_or_no(),
     "max_failures": _whole(1),
     "strategies": _some_of(*get_args(StrategyName)),
+    "direct_strategies": _some_of(*get_args(StrategyName), least=0),
+    "is_ladder": _yes_or_no(),
+    "task_type": _optional(_one_of(*get_args(TaskType))),
     "fold_as": _one_of("summary", "truncation", "choice"),
     "preference": _one_of(*get_args(Preference)),
     "max_summaries": _optional(_whole(0)),
@@ -150,6 +161,10 @@ RULES: dict[str, Rule] = {
     "lower_tokens": _optional(_whole(1)),
     "keep_turns": (_falling, "a list of whole numbers, each smaller than the one before"),
     "keep_turns_by_messages": (_steps, "a list of (messages, turns), the messages falling"),
+    "keep_messages": _whole(1),
+    "importance_threshold": _share(0, 5),
+    "keep_others": _whole(0),
+    "chunk_turns": _whole(1),
     "min_fold_messages": _whole(1),
     "min_gain_ratio": _share(0, 1),
     "recent_ratio": _share(0, 1),
@@ -159,6 +174,9 @@ RULES: dict[str, Rule] = {
     "skips_chains": _yes_or_no(),
     "max_message_chars": _optional(_whole(100)),
     "goal_max_tokens": _whole(0),
+    "is_interactive": _yes_or_no(),
+    "max_memories": _whole(0),
+    "working_state_ratio": _optional(_share(0.001, 0.5)),
     "facts_ratio": _optional(_share(0.001, 0.5)),
     "summary_model": _optional(_text(1)),
     "summary_form": _one_of(*get_args(SummaryForm)),

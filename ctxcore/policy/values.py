@@ -13,7 +13,7 @@ from ctxcore.budget import TokenBudget, clamp, reserve_for
 from ctxcore.errors import PolicyError, UnknownWindowError
 from ctxcore.tokens.counting import Counting
 
-SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user"]
+SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
 StrategyName = Literal[
     "shorten_tool_outputs",
@@ -23,8 +23,15 @@ StrategyName = Literal[
     "fold_to_lower",
     "keep_turns",
     "fold_to_fit",
+    "truncate",
+    "sliding_window",
+    "importance",
+    "key_events",
+    "incremental",
+    "full_summary",
 ]
 Preference = Literal["fast", "balanced", "quality"]
+TaskType = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +80,8 @@ class Policy:
     max_messages: int | None = None
     """Starts a compaction at so many uncovered messages."""
     max_turns: int | None = None
-    """Starts a compaction at so many turns since the last one."""
+    """Starts a compaction at so many turns since the last one; where there are
+    `direct_strategies`, since the last full summary."""
     summary_marker: str | None = None
     """Words by which the model asks for a compaction itself; people never see them."""
     min_messages: int = 0
@@ -99,6 +107,13 @@ class Policy:
 
     strategies: tuple[StrategyName, ...] = ("shorten_tool_outputs", "keep_by_worth")
     """Tried in this order; a compaction stops after the first that reaches the target."""
+    direct_strategies: tuple[StrategyName, ...] = ()
+    """Tried instead where a person, the model or the number of turns asks; empty: the same."""
+    is_ladder: bool = False
+    """Whether strategies that suit the kind of task come first, and the next one is tried where one
+    fails or frees too little."""
+    task_type: TaskType | None = None
+    """The kind of task, where the application knows it; None: it is found."""
     fold_as: Literal["summary", "truncation", "choice"] = "summary"
     """Whether folded messages are summarized, only left out, or whichever the gates choose."""
     preference: Preference = "balanced"
@@ -112,6 +127,14 @@ class Policy:
     """How many newest turns stay beside the current message; the next number where still over."""
     keep_turns_by_messages: tuple[tuple[int, int], ...] = ()
     """(messages, turns): so many turns stay from so many messages on; below the last, all."""
+    keep_messages: int = 9
+    """How many newest messages a sliding window keeps."""
+    importance_threshold: float = 3.0
+    """From which importance on, of 0 to 5, a message stays."""
+    keep_others: int = 5
+    """How many of the newest messages stay that are neither important nor key events."""
+    chunk_turns: int = 20
+    """How many turns are summarized at a time; the last so many or fewer stay."""
     min_fold_messages: int = 1
     """A compaction that would fold fewer messages is not worth it."""
     min_gain_ratio: float = 0.10
@@ -130,6 +153,13 @@ class Policy:
     """A longer message is elided where it enters a context."""
     goal_max_tokens: int = 1_000
     """How much of the original request stays once its message has gone."""
+    is_interactive: bool = True
+    """Whether a person follows the session; in a run without one the whole request is pinned."""
+    max_memories: int = 10
+    """How many of the latest memories stay."""
+    working_state_ratio: float | None = None
+    """The most that pinned passages, memories, the task list and change statistics of folded
+    messages take of usable beside the summary; None: none."""
     facts_ratio: float | None = 0.03
     """The most that facts of folded messages take of usable beside the summary; None: none."""
 
@@ -217,6 +247,11 @@ class Policy:
         return is_idle and (self.shortens_always or self.skips_chains)
 
     @property
+    def request_tokens(self) -> int:
+        """How much of the original request stays once its message has gone."""
+        return self.goal_max_tokens if self.is_interactive else _WHOLE
+
+    @property
     def is_automatic(self) -> bool:
         """Whether compaction may start by itself."""
         return self.trigger_ratio is None or self.trigger_ratio < 1.0
@@ -279,7 +314,8 @@ class Policy:
             recent_tokens=self._recent_limit(usable, history, target),
             trigger_tokens=trigger,
             target_tokens=target,
-            facts_tokens=0 if self.facts_ratio is None else int(usable * self.facts_ratio),
+            facts_tokens=int(usable * (self.facts_ratio or 0)),
+            working_state_tokens=int(usable * (self.working_state_ratio or 0)),
             router_tokens=None if self.router_tokens is None else int(self.router_tokens * scale),
         )
 
@@ -344,6 +380,9 @@ class Policy:
 RETARGETED_RECENT_RATIO = 0.05
 """Of a target that a caller names. LoCoMo keeps .22 of its evidence at 2,000 tokens and .92 at
 16,000 with it; .20 and .90 with a fifth."""
+
+
+_WHOLE = 1 << 60  # more tokens than any message has
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:

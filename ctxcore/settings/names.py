@@ -89,6 +89,11 @@ ENVIRONMENT_NAMES: Mapping[str, Name] = {
     "recent_token_ratio": Name(field="recent_history_ratio"),
     "compress_tool_output": Name(field="shortens_always"),
     "tool_output_max_tokens": Name(field="shorten_over_tokens"),
+    # design 5
+    "sliding_window_size": Name(field="keep_messages"),
+    "importance_score_threshold": Name(field="importance_threshold"),
+    "incremental_summary_chunk_size": Name(field="chunk_turns"),
+    "conversation_turn_threshold": Name(field="max_turns"),
 }
 
 COMPACTION_NAMES: Mapping[str, Name] = {  # design 4

@@ -31,6 +31,15 @@ class TermReader:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
+    def all_terms_of(self, words: Iterable[str]) -> list[str]:
+        """The informative terms in `words`, as often as they are said, in order."""
+        known, found = self._known, list[str]()
+        for word in words:
+            if word not in known:
+                known[word] = tuple(_terms_in(word))
+            found += known[word]
+        return found
+
     def terms_of(self, words: Iterable[str]) -> tuple[str, ...]:
         """The informative terms in `words`, each once, in order: sums are the same everywhere."""
         known = self._known

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import get_args
 
 from ctxcore.compaction.triggers import NEW_SESSION
+from ctxcore.policy.values import TaskType
 
 _TRUNCATED = "; truncated instead"
 _STILL_OVER = re.compile(rf"; still over \(.*\): {re.escape(NEW_SESSION)}$")
@@ -29,6 +31,7 @@ _KNOWN = {
     "quality": r"quality is preferred",
     "scores": r"scores: truncate (?P<truncate>\S+), summarize (?P<summarize>\S+)",
     "few": r"(?P<messages>\d+) messages do not fit",
+    **{f"task_{kind}": rf"task {kind}: (?P<evidence>.+)" for kind in get_args(TaskType)},
 }
 _PATTERNS = {name: re.compile(pattern) for name, pattern in _KNOWN.items()}
 

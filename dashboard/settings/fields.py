@@ -11,10 +11,12 @@ from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
 from ctxcore.messages.values import JsonValue
-from ctxcore.policy.values import Policy, Preference, SummaryForm
+from ctxcore.policy.values import Policy, Preference, SummaryForm, TaskType
 from ctxcore.tokens.counting import Counting
 
-Kind: TypeAlias = Literal["percent", "tokens", "count", "choice", "switch", "model", "text", "list"]
+Kind: TypeAlias = Literal[
+    "percent", "tokens", "count", "number", "choice", "switch", "model", "text", "list"
+]
 Group: TypeAlias = Literal["window", "when", "target", "stays", "summary", "tools"]
 Shown: TypeAlias = float | int | str | bool | None
 
@@ -42,6 +44,8 @@ class Field:
             return value
         if not isinstance(value, int | float):
             return None
+        if self.kind == "number":
+            return float(value)
         return round(value * 100, 2) if self.kind == "percent" else int(value)
 
     def stored(self, shown: Shown) -> JsonValue:
@@ -58,6 +62,8 @@ class Field:
             return shown.strip() or None
         if shown is None:
             return None
+        if self.kind == "number":
+            return round(float(shown), 6)
         return round(shown / 100, 6) if self.kind == "percent" else int(shown)
 
 
@@ -102,11 +108,22 @@ FIELDS = (
     _field("max_failures", "count", "when"),
     _field("target_ratio", "percent", "target"),
     _limit("lower_tokens", "tokens", "target"),
+    Field(
+        name="task_type",
+        kind="choice",
+        group="target",
+        is_optional=True,
+        choices=get_args(TaskType),
+    ),
     _choice("fold_as", "target", ("summary", "truncation", "choice")),
     _choice("preference", "target", get_args(Preference)),
     _limit("max_summaries", "count", "target"),
     _field("keep_turns", "list", "target"),
     _field("keep_turns_by_messages", "list", "target"),
+    _field("keep_messages", "count", "target"),
+    _field("importance_threshold", "number", "target"),
+    _field("keep_others", "count", "target"),
+    _field("chunk_turns", "count", "target"),
     _field("min_fold_messages", "count", "target"),
     _field("min_gain_ratio", "percent", "target"),
     _field("recent_ratio", "percent", "stays"),
@@ -116,6 +133,9 @@ FIELDS = (
     _field("skips_chains", "switch", "stays"),
     _limit("max_message_chars", "count", "stays"),
     _field("goal_max_tokens", "tokens", "stays"),
+    _field("is_interactive", "switch", "stays"),
+    _field("max_memories", "count", "stays"),
+    _limit("working_state_ratio", "percent", "stays"),
     _limit("facts_ratio", "percent", "stays"),
     _limit("summary_model", "model", "summary"),
     _choice("summary_form", "summary", get_args(SummaryForm)),
@@ -142,6 +162,7 @@ _ALWAYS = (
     "summary_model",
 )
 _OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
+_OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")
 _INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
 
 
@@ -175,6 +196,7 @@ def _mattering(preset: str) -> set[str]:
     found -= {"trigger_ratio"} if policy.trigger_ratio is None else set()
     found -= {"target_ratio"} if policy.lower_tokens is not None else set()
     found |= {"preference"} if policy.fold_as == "choice" else set()
+    found |= set(_OF_LADDER) if policy.is_ladder else set()
     found |= {"shorten_over_tokens"} if policy.shortens_always else set()
     found |= {"summary_max_tokens"} if policy.summary_usable_ratio is None else set()
     return found - _INNER

@@ -17,6 +17,8 @@ from dashboard.wording import words_for
 
 OnChange = Callable[..., None]
 
+_FRACTIONAL = ("percent", "number")
+
 
 def field_name(name: str) -> str:
     """What a field is called."""
@@ -66,8 +68,10 @@ def draw_input(
 ) -> None:
     """The input of a field, showing `value`."""
     shown = field.shown(value)
-    st.session_state[key] = float(shown) if field.kind == "percent" and shown is not None else shown
-    if field.kind in ("percent", "tokens", "count"):
+    st.session_state[key] = (
+        float(shown) if field.kind in _FRACTIONAL and shown is not None else shown
+    )
+    if field.kind in (*_FRACTIONAL, "tokens", "count"):
         _number(field, key, disabled, on_change, args)
     elif field.kind == "switch":
         _switch(field, key, on_change, args)
@@ -90,12 +94,12 @@ def draw_input(
 def _number(
     field: Field, key: str, disabled: bool, on_change: OnChange, args: Sequence[object]
 ) -> None:
-    is_percent = field.kind == "percent"
+    is_fractional = field.kind in _FRACTIONAL
     st.number_input(
         field_name(field.name),
         value=None if field.is_optional else "min",
-        step=1.0 if is_percent else 1,
-        format="%.1f" if is_percent else "%d",
+        step=1.0 if is_fractional else 1,
+        format="%.1f" if is_fractional else "%d",
         key=key,
         help=_help(field),
         disabled=disabled,
@@ -115,6 +119,8 @@ def _choice(field: Field, key: str, on_change: OnChange, args: Sequence[object])
     st.selectbox(
         field_name(field.name),
         field.choices,
+        index=None if field.is_optional else 0,
+        placeholder=t("settings.none") if field.is_optional else None,
         format_func=lambda choice: words_for(f"settings.choice.{field.name}", choice),
         key=key,
         help=_help(field),

@@ -395,6 +395,24 @@ def test_the_marker_is_taken_out_and_asks_for_a_compaction() -> None:
         assert len(engine.compactions(session_id)) == 1
 
 
+def test_under_ladder_the_marker_and_a_person_get_a_full_summary_before_the_next_call() -> None:
+    reply = ScriptedReply(text=f"Done. {MARKER}", chunk_chars=3)
+    with engine_with([reply], window=4_000) as (engine, _):
+        _use(engine, "ladder", summary_marker=MARKER)
+        session_id = _told(engine, turns=11)
+
+        ended(engine.chat(session_id, "finish. <Pin>The key is K-9.</Pin>"))
+        assert engine.compactions(session_id) == []
+        ended(engine.chat(session_id, "once more"))
+
+        [info] = engine.compactions(session_id)
+        assert info.compaction.trigger == "asked for by the model"
+        assert info.compaction.strategies == ("full_summary",)
+        assert "The key is K-9." in info.compaction.facts
+        asked = engine.compact(session_id)
+        assert asked is None or asked.compaction.strategies == ("full_summary",)
+
+
 # state
 
 

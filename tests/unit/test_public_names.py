@@ -37,6 +37,7 @@ PUBLIC_NAMES = [
     "UnknownWindowError",
     "Verdict",
     "Violation",
+    "WorkingState",
     "__version__",
     "acompact",
     "check_tool_safety",

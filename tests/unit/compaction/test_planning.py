@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxcore.assembly.records import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.planning import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user

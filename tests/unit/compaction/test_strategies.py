@@ -12,7 +12,7 @@ from ctxcore.assembly.reading import Reader
 from ctxcore.compaction.compacting import plan_compaction
 from ctxcore.compaction.drafting import Draft, Scope
 from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.planning import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.strategies import STRATEGIES
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.rules import RULES

@@ -82,7 +82,10 @@ def test_every_field_is_one_of_a_policy_and_stands_in_a_group() -> None:
 def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:
     left = set(Policy.__dataclass_fields__) - {field.name for field in FIELDS}
 
-    assert left == {"name", "strategies", "summary_place", "trigger_base", "trigger_on"}
+    assert left == {
+        *("name", "strategies", "direct_strategies", "is_ladder"),
+        *("summary_place", "trigger_base", "trigger_on"),
+    }
 
 
 @pytest.mark.parametrize("preset", Policy.presets())
@@ -113,6 +116,7 @@ def test_what_a_preset_is_made_of_is_shown_first(preset: str) -> None:
         ("dual-threshold", "lower_tokens", "target_ratio"),
         ("truncate-or-summarize", "preference", "trigger_ratio"),
         ("pi", "keep_turns", "router_tokens"),
+        ("ladder", "chunk_turns", "trigger_ratio"),
     ],
 )
 def test_each_preset_shows_its_own_thresholds_first(preset: str, shown: str, hidden: str) -> None:

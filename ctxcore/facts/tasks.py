@@ -1,0 +1,105 @@
+"""Owns telling what kind of task a conversation is, from the tools it calls and how it is said.
+
+Pure and bounded: the newest messages are enough, and every answer comes with what spoke for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, Literal
+
+from ctxcore.messages.values import Message
+from ctxcore.policy.values import TaskType
+
+MOST_OF_TASK: Final = 200
+"""Messages that are looked at: what a session was about long ago says little about now."""
+MOST_CALL_SHARE: Final = (
+    0.1  # of the messages: with fewer calls it is talk with a look-up now and then
+)
+MIXED_SHARE: Final = 0.25  # of the calls that tell a kind: two such kinds make a mixed task
+SHORT_CHARS: Final = 400  # what people say at a time in a conversation, at most, by the median
+FENCED_SHARE: Final = 0.3  # of the messages that hold code, where no tool is called
+
+Kind = Literal["code", "analysis", "other"]
+
+_CODE = re.compile(
+    r"(?:^|_)(?:bash|shell|terminal|command|exec|file|files|edit|edits|patch|grep|glob|ls|cat"
+    r"|str_replace|editor|notebook|code|lint|test|tests|compile|build|git|commit|repo|directory"
+    r"|diff|python|write|read|todowrite)(?:_|$)"
+)
+_ANALYSIS = re.compile(
+    r"(?:^|_)(?:analy[sz]e|analysis|sql|query|queries|database|table|dataframe|chart|plot|graph"
+    r"|statistics?|stats|metric|metrics|report|aggregate|calculate|calculator|compute|forecast"
+    r"|regression|correlation|csv|spreadsheet|dataset|describe|visuali[sz]e|research|web_search"
+    r"|search_web|websearch|webfetch|fetch_url|browse|browser|google|wikipedia|arxiv"
+    r"|scrape|summari[sz]e)(?:_|$)"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A kind of task, and what spoke for it."""
+
+    kind: TaskType
+    evidence: tuple[tuple[str, int], ...] = ()
+    """What was counted, the most first: tools by name, messages, messages with code."""
+    is_stated: bool = False
+    """Whether the application says so."""
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {count}" for name, count in self.evidence[:4])
+        return f"task {self.kind}: {'as stated' if self.is_stated else told or 'nothing said yet'}"
+
+
+def find_task(messages: Sequence[Message], *, stated: TaskType | None = None) -> Task:
+    """The kind of task that the newest of `messages` are; the application may state it."""
+    if stated is not None:
+        return Task(kind=stated, is_stated=True)
+    newest = [message for message in messages[-MOST_OF_TASK:] if not message.is_system]
+    names = Counter(call.name for message in newest for call in message.calls)
+    kinds = Counter[Kind]()
+    for name, count in names.items():
+        kinds[kind_of_tool(name)] += count
+    if names.total() >= max(1.0, len(newest) * MOST_CALL_SHARE):
+        kind = _of_calls(kinds)
+        if kind is not None:
+            return Task(kind=kind, evidence=tuple(names.most_common()))
+    return _of_talk(newest, names)
+
+
+def kind_of_tool(name: str) -> Kind:
+    """What kind of work a tool does, by its name."""
+    plain = re.sub(r"[^a-z0-9]+", "_", _CAMEL.sub("_", name.rpartition("__")[2]).lower())
+    if _ANALYSIS.search(plain):
+        return "analysis"
+    return "code" if _CODE.search(plain) else "other"
+
+
+def _of_calls(kinds: Counter[Kind]) -> TaskType | None:
+    """What the calls tell; None where none of them tells a kind."""
+    code, analysis = kinds["code"], kinds["analysis"]
+    told = code + analysis
+    if told < kinds["other"] * MIXED_SHARE or not told:
+        return None
+    if min(code, analysis) >= told * MIXED_SHARE or kinds["other"] > told:
+        return "mixed"
+    return "code" if code > analysis else "analysis"
+
+
+def _of_talk(newest: Sequence[Message], names: Counter[str]) -> Task:
+    """What the shapes of the messages tell, where tools do not."""
+    said = [m.text for m in newest if m.role in ("user", "assistant") and m.text]
+    asked = [m.text for m in newest if m.role == "user" and m.text]
+    fenced = sum(bool(_FENCE.search(text)) for text in said)
+    evidence = (("messages", len(said)), *names.most_common())
+    if fenced >= max(2.0, len(said) * FENCED_SHARE):
+        return Task(kind="code", evidence=(("messages with code", fenced), *evidence))
+    if len(asked) >= 2 and median(map(len, asked)) <= SHORT_CHARS:
+        return Task(kind="conversation", evidence=(("short requests", len(asked)), *evidence))
+    return Task(kind="unknown", evidence=evidence)
