@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ctxcore.compaction.confirming import Confirmation
     from ctxcore.compaction.plans import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
+    from ctxcore.compression.expanding import EXPAND_TOOL
     from ctxcore.compression.lossless import decompress
     from ctxcore.compression.outputs import Compressed, compress
     from ctxcore.engine.asynchronous import acompact
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         ContextError,
         FormatError,
         MessageError,
+        PartNotFoundError,
         PolicyError,
         SummarizerError,
         UnknownWindowError,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from ctxcore.tokens.count import count_messages, count_tokens
 
 __all__ = [
+    "EXPAND_TOOL",
     "BudgetError",
     "Compaction",
     "CompactionPlan",
@@ -67,6 +70,7 @@ __all__ = [
     "LiteLLMGateway",
     "MessageError",
     "ModelSummarizer",
+    "PartNotFoundError",
     "Policy",
     "PolicyError",
     "Recommendation",
@@ -112,11 +116,13 @@ _HOMES = {
     "Context": "assembly.context",
     "ContextEngine": "engine.core",
     "ContextError": "errors",
+    "EXPAND_TOOL": "compression.expanding",
     "ExtractiveSummarizer": "summarizers.extractive",
     "FormatError": "errors",
     "LiteLLMGateway": "gateway.litellm_gateway",
     "MessageError": "errors",
     "ModelSummarizer": "gateway.summarizing",
+    "PartNotFoundError": "errors",
     "Policy": "policy.values",
     "PolicyError": "errors",
     "Recommendation": "compaction.advising",

@@ -22,6 +22,7 @@ from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, STATE_KEY, Language, lang
 
 PAGES = (
     ("chat", ":material/chat:"),
+    ("context", ":material/visibility:"),
     ("usage", ":material/monitoring:"),
     ("compaction", ":material/compress:"),
     ("sessions", ":material/folder_open:"),

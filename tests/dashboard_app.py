@@ -21,7 +21,7 @@ from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "dashboard" / "main.py"
-PAGES = ("chat", "usage", "compaction", "sessions", "settings")
+PAGES = ("chat", "context", "usage", "compaction", "sessions", "settings")
 MODEL = "scripted/demo"
 WINDOW_TOKENS = 2_000
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ctxcore.assembly.elide import elide_within
-from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, with_short
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_expansion, with_short
 from ctxcore.compression.preview import preview
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
@@ -33,14 +33,14 @@ class AdaptedHistory:
         *,
         counter: TokenCounter,
         recounts: bool,
-        shorten_over_tokens: int | None,
+        shortens: Policy | None,
         max_message_chars: int | None,
     ) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
         self._view = view
         self._counter = counter
         self._recounts = recounts
-        self._limit = shorten_over_tokens
+        self._shortens = shortens
         self._max_chars = max_message_chars
         self._rows: dict[int, Counted] = {}
         self._all: dict[tuple[int, int], tuple[int, Sequence[Counted]]] = {}
@@ -129,12 +129,17 @@ class AdaptedHistory:
         return counted if row.short is None else with_short(counted, row.short, self._counter)
 
     def _shortened(self, row: Counted) -> Counted:
-        text, limit = row.message.text, self._limit
-        if limit is not None and row.message.is_tool_result and row.sent_tokens > limit:
+        text, limit = row.message.text, self._limit_of(row)
+        if limit is not None and row.sent_tokens > limit:
             return self._previewed(row, limit)
         if self._max_chars is not None and len(text) > self._max_chars and _is_text(row.message):
             return with_short(row, elide_within(text, self._max_chars), self._counter)
         return row
+
+    def _limit_of(self, row: Counted) -> int | None:
+        if self._shortens is None or not row.message.is_tool_result or is_expansion(row):
+            return None
+        return self._shortens.tool_limit(row.function_name)
 
     def _previewed(self, row: Counted, limit: int) -> Counted:
         output = row.message.text
@@ -173,10 +178,11 @@ def _newest(rows: Sequence[Counted], tokens: int) -> Sequence[Counted]:
 
 def adapted(view: HistoryView, policy: Policy, counter: TokenCounter) -> HistoryView:
     """`view` as `policy` shows it to a model; `view` itself where it changes nothing."""
-    limit, max_chars = _limits(policy)
-    if isinstance(view, AdaptedHistory) or (limit is None and max_chars is None):
+    shortens = policy if policy.shortens_always else None
+    max_chars = policy.max_message_chars
+    if isinstance(view, AdaptedHistory) or (shortens is None and max_chars is None):
         return view
-    return _known(view, counter, limit, max_chars, recounts=False)
+    return _known(view, counter, shortens, max_chars, recounts=False)
 
 
 def ruled(
@@ -186,27 +192,25 @@ def ruled(
     return _known(adapted(view, policy, counter), rule, None, None, recounts=True)
 
 
-def _limits(policy: Policy) -> tuple[int | None, int | None]:
-    limit = policy.shorten_over_tokens if policy.shortens_always else None
-    return limit, policy.max_message_chars
-
-
 def _known(
     view: HistoryView,
     counter: TokenCounter,
-    limit: int | None,
+    shortens: Policy | None,
     max_chars: int | None,
     *,
     recounts: bool,
 ) -> HistoryView:
     """The adapted history, made once for each view: its sizes stay known."""
-    key = (counter.id, limit, max_chars, recounts)
+    limits = None
+    if shortens is not None:
+        limits = (shortens.shorten_over_tokens, shortens.tool_limits, shortens.protected_tools)
+    key = (counter.id, limits, max_chars, recounts)
     if key not in view.memo:
         view.memo[key] = AdaptedHistory(
             view,
             counter=counter,
             recounts=recounts,
-            shorten_over_tokens=limit,
+            shortens=shortens,
             max_message_chars=max_chars,
         )
     return view.memo[key]

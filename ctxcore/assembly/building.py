@@ -47,6 +47,8 @@ class Call:
     """None where the window is unknown: everything is sent."""
     tools_tokens: int = 0
     knowledge: Mapping[str, str] = field(default_factory=dict)
+    offers_expand: bool = False
+    """Whether the model can ask for originals, so that shortened outputs say where they are."""
     sends_reasoning: bool = True
     """Whether the provider takes thinking back inside an open tool turn."""
     rule: RuleCounter | None = None
@@ -106,7 +108,7 @@ class Builder:
 
     def build(self) -> Context:
         usable = self._call.budget.usable_tokens if self._call.budget else None
-        reading = Reader(self._view, self._active, self._policy, self._counter).read(usable)
+        reading = self._reader().read(usable)
         reading = looked_at(reading, self._policy.lookback_messages)
         limit, over = usable, 0
         for _ in range(_TRIES):
@@ -118,6 +120,10 @@ class Builder:
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
+
+    def _reader(self) -> Reader:
+        refers = self._call.offers_expand
+        return Reader(self._view, self._active, self._policy, self._counter, refers=refers)
 
     def _try(self, reading: Reading, limit: int | None) -> Context:
         taken = self.framing(reading)

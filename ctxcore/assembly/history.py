@@ -10,9 +10,11 @@ from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from ctxcore.compression.expanding import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry
@@ -272,7 +274,12 @@ def facts_of(row: Counted, calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
 
 def is_oversize(row: Counted, limit_tokens: int) -> bool:
     """Whether `row` is a tool output so large that it stands for itself shortened."""
-    return row.message.is_tool_result and row.tokens > limit_tokens
+    return row.message.is_tool_result and row.tokens > limit_tokens and not is_expansion(row)
+
+
+def is_expansion(row: Counted) -> bool:
+    """Whether `row` brought an original back: within its own budget, and never shortened again."""
+    return row.function_name == EXPAND_NAME
 
 
 def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter) -> Counted:
@@ -287,6 +294,27 @@ def with_short(row: Counted, text: str, counter: TokenCounter) -> Counted:
     short = replace_text(row.message, text)
     tokens = count_message(short, counter, function_name=row.function_name)
     return replace(row, short=text, short_tokens=tokens)
+
+
+def whole(row: Counted) -> Counted:
+    """`row` as it was said, with nothing standing for it."""
+    return row if row.short is None else replace(row, short=None, short_tokens=None)
+
+
+def referring(row: Counted, counter: TokenCounter) -> Counted:
+    """`row` saying where its original is, if it is a tool output that stands shortened."""
+    if row.short is None or not row.message.is_tool_result:
+        return row
+    text = with_reference(row.short, row.seq)
+    if not isinstance(counter, Hashable):
+        return with_short(row, text, counter)
+    tokens = _count_once(replace_text(row.message, text), row.function_name, counter)
+    return replace(row, short=text, short_tokens=tokens)
+
+
+@lru_cache(maxsize=256)  # the same texts are in every context until they are folded
+def _count_once(message: Message, function_name: str, counter: TokenCounter) -> int:
+    return count_message(message, counter, function_name=function_name)
 
 
 def replace_text(message: Message, text: str) -> Message:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from ctxcore.assembly.history import Anchors, Counted, HistoryView, with_short
+from ctxcore.assembly.history import Anchors, Counted, HistoryView, referring, whole, with_short
 from ctxcore.assembly.records import Compaction
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.counter import TokenCounter
@@ -59,13 +59,22 @@ class Reader:
     """Reads rows of a view as a policy and the active compaction want them."""
 
     def __init__(
-        self, view: HistoryView, active: Compaction, policy: Policy, counter: TokenCounter
+        self,
+        view: HistoryView,
+        active: Compaction,
+        policy: Policy,
+        counter: TokenCounter,
+        *,
+        refers: bool = False,
     ) -> None:
+        """`refers`: shortened outputs say where their originals are."""
         self._view = view
         self._active = active
         self._counter = counter
         self._policy = policy
+        self._refers = refers
         self._shortened = dict(active.shortened)
+        self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
         """Everything a context within `limit_tokens` may need; None: the whole history."""
@@ -108,7 +117,7 @@ class Reader:
         asked = max(1, limit_tokens)
         while True:
             rows = list(self._view.tail(asked, after=after))
-            if self._shortened:
+            if self._shortened or self._refers or self._pinned:
                 rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
             before = sum(row.seq < current and row.seq not in excluded for row in rows)
@@ -127,12 +136,21 @@ class Reader:
         return sum(row.sent_tokens for row in alone) <= limit_tokens
 
     def _prepare(self, row: Counted) -> Counted:
-        """`row` with the text that stands for it under the active compaction and the policy."""
+        """`row` with the text that stands for it under the active compaction and the policy.
+
+        What a person pinned is shown whole.
+        """
+        if row.seq in self._pinned:
+            return whole(row)
+        row = self._told(row)
         short = self._shortened.get(row.seq)
         if short is not None:
-            shorter = with_short(row, short, self._counter)
+            shorter = self._told(with_short(row, short, self._counter))
             return shorter if shorter.sent_tokens < row.sent_tokens else row
         return row
+
+    def _told(self, row: Counted) -> Counted:
+        return referring(row, self._counter) if self._refers else row
 
 
 def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:

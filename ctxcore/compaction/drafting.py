@@ -123,6 +123,8 @@ class Scope:
         facts_tokens = budget.carried_tokens if facts_tokens is None else facts_tokens
         self.blocks = reading.blocks
         self.policy = call.policy
+        self.pinned = frozenset(reading.anchors.pinned)
+        """What a person wants to be shown whole."""
         self.budget = budget
         self.fixed_tokens = measured.fixed_tokens
         self.messages = measured.uncovered_messages

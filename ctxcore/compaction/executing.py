@@ -21,6 +21,7 @@ from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
+from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
@@ -240,9 +241,10 @@ class Executor:
     def _with_shortened(self) -> Compaction:
         """The active record with the tool outputs of the plan shortened; a new session has none."""
         active = NOTHING_COVERED if self.plan.starts_anew else self._active
-        limit = self._call.policy.shorten_over_tokens
+        taken = REFERENCE_TOKENS if self._call.offers_expand else 0
         texts = dict(active.shortened)
         for row in self._view.get(self.plan.shorten):
+            limit = self.plan.short_sizes[row.seq] - taken
             texts[row.seq] = shorten_row(row, limit, self._call.counter).short or ""
         if self.plan.pieces is not None:  # chosen anew, from the original messages
             texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}

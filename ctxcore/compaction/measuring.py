@@ -18,7 +18,7 @@ from ctxcore.assembly.building import (
     build_at_rest,
     build_context,
 )
-from ctxcore.assembly.history import Counted, HistoryView, with_short
+from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
 from ctxcore.assembly.items import Item, total
 from ctxcore.assembly.layout import Layout
 from ctxcore.assembly.reading import Reader, Reading
@@ -85,7 +85,8 @@ def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> 
 
 
 def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
-    reading = Reader(view, active, call.policy, call.counter).read(1)
+    refers = call.offers_expand
+    reading = Reader(view, active, call.policy, call.counter, refers=refers).read(1)
     builder = Builder(view, call, active)
     maker = builder.maker(reading)
     layout = maker.make(len(reading.blocks), 0)
@@ -98,7 +99,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         gap_tokens=maker.hole_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),
-        uncovered_tokens=uncovered.tokens - saved,
+        uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
         uncovered_messages=uncovered.messages - len(hidden),
         current_messages=_current_messages(view, reading, call.policy, covered),
         system_messages=len(reading.system),
@@ -157,9 +158,19 @@ def _knowledge(call: Call) -> int:
     )
 
 
+def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
+    """What pinned messages take more than the short texts that the totals count for them."""
+    pins = [seq for seq in reading.anchors.pinned if seq > covered and seq not in reading.excluded]
+    return sum(row.tokens - row.sent_tokens for row in view.get(pins)) if pins else 0
+
+
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
     """What the tool outputs that the record shortened take less."""
-    texts = {seq: text for seq, text in active.shortened if seq not in excluded}
+    whole = {*excluded, *view.anchors().pinned}
+    texts = {seq: text for seq, text in active.shortened if seq not in whole}
     rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
-    short = (with_short(row, texts[row.seq], call.counter).sent_tokens for row in rows)
-    return sum(max(0, row.sent_tokens - size) for row, size in zip(rows, short, strict=True))
+    shorter = (with_short(row, texts[row.seq], call.counter) for row in rows)
+    if call.offers_expand:
+        shorter = (referring(row, call.counter) for row in shorter)
+    pairs = zip(rows, shorter, strict=True)
+    return sum(max(0, row.sent_tokens - short.sent_tokens) for row, short in pairs)

@@ -227,7 +227,8 @@ class _Planner:
         return self._own.folding(is_summarized=fold_as == "summary")
 
     def _read(self, view: HistoryView, call: Call) -> Reading:
-        return Reader(view, self._active, call.policy, call.counter).read(None)
+        refers = call.offers_expand
+        return Reader(view, self._active, call.policy, call.counter, refers=refers).read(None)
 
     def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
         assert call.budget is not None  # `for_trigger` gave it one
@@ -270,6 +271,7 @@ class _Planner:
             task=self._task,
             reason="" if self._task is None else str(self._task),
             shorten=shorten,
+            short_sizes={seq: draft.short_sizes[seq] for seq in shorten},
             steps=steps,
             turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
         )

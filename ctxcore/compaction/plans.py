@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ctxcore.compaction.drafting import Chooser
@@ -45,6 +45,8 @@ class CompactionPlan:
     """Which covered blocks stay is still to be decided, by `resolved`."""
     shorten: tuple[int, ...] = ()
     """Tool outputs to shorten, by sequence number."""
+    short_sizes: Mapping[int, int] = field(default_factory=dict)
+    """What each of them takes then at most."""
     steps: tuple[PlannedStep, ...] = ()
     turns_folded: int = 0
     starts_anew: bool = False

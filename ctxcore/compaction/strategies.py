@@ -5,17 +5,54 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from ctxcore.assembly.history import Counted, is_expansion
 from ctxcore.compaction.drafting import Chooser, Draft, Scope
+from ctxcore.compaction.superseding import Superseded, find_superseded
+from ctxcore.compression.expanding import LEAST_TOKENS
 from ctxcore.policy.values import Policy, StrategyName, TaskType
+
+STALE_SHARE = 4  # an output that says nothing new any more keeps a quarter of what others keep
 
 
 def shorten_tool_outputs(draft: Draft) -> Draft:
-    """Tool outputs over the limit, outside the newest turns, stand for themselves shortened."""
-    limit, fresh = draft.scope.policy.shorten_over_tokens, draft.scope.fresh_from()
-    rows = (row for block in draft.scope.blocks for row in block)
-    old = (row for row in rows if row.message.is_tool_result and row.seq < fresh)
-    short_sizes = {row.seq: limit for row in old if row.sent_tokens > limit}
-    return draft.shortened(short_sizes)
+    """Tool outputs over their limits, outside the newest turns, stand for themselves shortened.
+
+    Reads that a later one stands for go first, to a quarter and in the newest turns too; where
+    they make room enough, nothing else is shortened.
+    """
+    scope = draft.scope
+    superseded = find_superseded(scope.blocks)
+    rows = [row for block in scope.blocks for row in block if row.message.is_tool_result]
+    first = _short_sizes(scope, rows, superseded, fresh_from=0)
+    if first:
+        shorter = draft.shortened(first)
+        if shorter.expected_tokens <= scope.budget.target_tokens:
+            return shorter
+    rest = _short_sizes(scope, rows, superseded, fresh_from=scope.fresh_from())
+    return draft.shortened({**rest, **first})
+
+
+def _short_sizes(
+    scope: Scope, rows: Sequence[Counted], superseded: Superseded, *, fresh_from: int
+) -> dict[int, int]:
+    """What each of `rows` that is shortened takes then: the older ones, and all that stand again.
+
+    Those that stay as they are since an earlier compaction are not among them.
+    """
+    sizes: dict[int, int] = {}
+    for row in rows:
+        is_old = row.seq < fresh_from
+        limit = scope.policy.tool_limit(row.function_name)
+        if limit is None or row.seq in scope.pinned or is_expansion(row):
+            continue
+        if not (is_old or row.seq in superseded.read_again):
+            continue
+        is_done = row.short is not None and row.sent_tokens <= limit
+        if row.seq in superseded.read_again | (superseded.changed if is_old else frozenset()):
+            limit = max(LEAST_TOKENS, limit // STALE_SHARE)
+        if row.sent_tokens > limit and not is_done:
+            sizes[row.seq] = limit
+    return sizes
 
 
 def fold_oldest(draft: Draft) -> Draft:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.compaction.confirming import ANSWERS, Answer, Confirm
+from ctxcore.compression.expanding import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.compactions import Compactions
@@ -19,6 +20,7 @@ from ctxcore.engine.desk import Desk, Subject, to_definitions
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.expanding import expand
 from ctxcore.engine.journal import EventJournal, Listener
 from ctxcore.engine.losses import LossReport, loss_report
 from ctxcore.engine.models import ModelCatalog
@@ -268,6 +270,34 @@ class ContextEngine:
         if not 0 <= at < length:
             raise PlaceError(place=at, length=length)
         return at + 1
+
+    def expand(
+        self,
+        session_id: str,
+        ref: str,
+        *,
+        path: str | None = None,
+        rows: str | None = None,
+        grep: str | None = None,
+        max_tokens: int = EXPAND_TOKENS,
+    ) -> str:
+        """Exact parts of a stored message, however it stands in a context.
+
+        Args:
+            session_id: Whose message it is.
+            ref: The message as shortened outputs name it: `m1` is the first of the session. It
+                is the same after a restart, in an export and in a fork.
+            path: A value inside JSON, e.g. `items[3].name`.
+            rows: Lines of text or items of a list, `a:b`, counted from 0.
+            grep: A regular expression, or plain words; what matches, with what is around it.
+            max_tokens: The budget of the answer, in tokens of the session's model.
+
+        Raises:
+            PartNotFoundError: there is no such message or part; it says what there is.
+        """
+        return expand(
+            self._desk, session_id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
+        )
 
     # contexts and turns
 

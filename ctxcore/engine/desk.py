@@ -16,6 +16,7 @@ from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_r
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.confirming import Confirm
+from ctxcore.compression.expanding import EXPAND_TOOL, offered_beside
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.jobs import Jobs
 from ctxcore.engine.journal import EventJournal
@@ -143,6 +144,8 @@ class Desk:
         info = catalog.info(name)
         effective = self.effective_policy(session, name, overrides)
         definitions = to_definitions(session.tools if tools is None else tools)
+        if effective.policy.offers_expand and offered_beside(definitions):
+            definitions += (EXPAND_TOOL,)
         counter = counter_for(name)
         # Before the view: what is active covers no more than the view of a later moment shows.
         active = self.store.active_compaction(session_id)
@@ -216,6 +219,7 @@ def _to_call(
         budget=budget,
         tools_tokens=tools_tokens,
         knowledge=dict(knowledge),
+        offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
         **ruling(effective.policy, model, tools),
     )

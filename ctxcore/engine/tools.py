@@ -10,8 +10,9 @@ from ctxcore.compaction.advising import ToolSafety, larger_input, tool_safety
 from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.triggers import NO_ROOM_FOR_TOOLS, Trigger
 from ctxcore.engine.automatic import Automatic
-from ctxcore.engine.desk import Subject
+from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
+from ctxcore.engine.expanding import answer_expand, is_own
 from ctxcore.engine.running import RunningTurn
 from ctxcore.messages.values import ToolCall, tool_result
 
@@ -21,13 +22,29 @@ RunTool = Callable[[ToolCall], str]
 class Tools:
     """Runs the calls of a turn."""
 
-    def __init__(self, automatic: Automatic) -> None:
+    def __init__(self, desk: Desk, automatic: Automatic) -> None:
+        self._desk = desk
         self._automatic = automatic
+
+    def answer_own(
+        self, running: RunningTurn, calls: Sequence[ToolCall]
+    ) -> Generator[TurnEvent, None, list[ToolCall]]:
+        """Answers the calls that ask for originals; the others, which are the caller's to run."""
+        subject = running.subject
+        own = [call for call in calls if is_own(call, subject.tools)]
+        for call in own:
+            with self._desk.slots:
+                output = answer_expand(self._desk, subject, call)
+                running.add([tool_result(call.id, output, name=call.name)])
+            yield ToolResultAdded(call_id=call.id, output=output)
+        return [call for call in calls if call not in own]
 
     def run(
         self, run_tool: RunTool, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, None]:
         """Runs `calls`, or tells the model why they were not run."""
+        if not calls:
+            return
         refusal = yield from self._room_for(running, calls)
         for call in calls:
             if refusal:

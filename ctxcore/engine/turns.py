@@ -26,6 +26,7 @@ from ctxcore.engine.events import (
     TurnEvent,
     UsageReported,
 )
+from ctxcore.engine.expanding import is_own, without_expand
 from ctxcore.engine.journal import CONTINUED
 from ctxcore.engine.logs import log_call
 from ctxcore.engine.markers import MarkerFilter
@@ -70,7 +71,7 @@ class Turns:
     def __init__(self, desk: Desk, automatic: Automatic) -> None:
         self._desk = desk
         self._automatic = automatic
-        self._tools = Tools(automatic)
+        self._tools = Tools(desk, automatic)
 
     def start(self, asked: Asked, message: Message) -> Iterator[TurnEvent]:
         """Stores `message` and answers it; nothing happens before the first event is asked for."""
@@ -93,8 +94,9 @@ class Turns:
             subject = self._subject(asked)
             turn = self._last_turn(asked)
             calls = open_calls(self._desk.store.messages(asked.session_id, turn.first_seq))
-            if calls and turn.state == "awaiting_tools" and asked.run_tool is None:
-                names = ", ".join(f"{call.name} ({call.id})" for call in calls)
+            others = [call for call in calls if not is_own(call, subject.tools)]
+            if others and turn.state == "awaiting_tools" and asked.run_tool is None:
+                names = ", ".join(f"{call.name} ({call.id})" for call in others)
                 raise TurnStateError(
                     problem=f"calls without results: {names}; append them, or pass run_tool"
                 )
@@ -212,7 +214,7 @@ class Turns:
             at=now,
             title=old.title,
             model=old.model,
-            tools=subject.tools,
+            tools=without_expand(subject.tools),
         )
         said = view.get([anchors.last_user] if says and anchors.last_user else [])
         system = [row.message for row in view.get(anchors.system)]
@@ -237,8 +239,9 @@ class Turns:
         """A turn taken up again: first what it had said and the calls nobody answered."""
         with self._desk.slots:
             running.add_partial()
+        others = yield from self._tools.answer_own(running, calls)
         if asked.run_tool is not None:
-            yield from self._tools.run(asked.run_tool, running, calls)
+            yield from self._tools.run(asked.run_tool, running, others)
         yield from self._calls(asked, running, trigger)
 
     def _calls(
@@ -258,12 +261,14 @@ class Turns:
                 yield from self._after_answer(asked, running)
                 running.state, running.is_answered = "done", True
                 return
-            for call in calls:
+            others = yield from self._tools.answer_own(running, calls)
+            for call in others:
                 yield ToolCallRequested(call=call)
-            if asked.run_tool is None:
+            if others and asked.run_tool is None:
                 running.state = "awaiting_tools"
                 return
-            yield from self._tools.run(asked.run_tool, running, calls)
+            if asked.run_tool is not None:
+                yield from self._tools.run(asked.run_tool, running, others)
         raise TurnStateError(
             problem=f"the model asked for tools {MAX_CALLS} times in one turn; "
             "continue the turn to let it go on, or say what it should do instead"

@@ -84,7 +84,9 @@ def to_policy(values: Mapping[str, JsonValue]) -> Policy:
 
 
 def to_field(value: object) -> object:
-    """A JSON value as a policy holds it: lists become tuples, those inside too."""
+    """A JSON value as a policy holds it: lists become tuples, those inside too, objects pairs."""
+    if isinstance(value, dict):
+        return tuple((name, to_field(one)) for name, one in value.items())
     return tuple(map(to_field, value)) if isinstance(value, list) else value
 
 

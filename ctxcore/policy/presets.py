@@ -13,6 +13,7 @@ PRESETS: Mapping[str, Policy] = {
     "default": Policy(),
     "sliding-summary": Policy(
         name="sliding-summary",
+        offers_expand=False,
         facts_ratio=None,
         window_tokens=128_000,
         system_estimate_tokens=2_000,
@@ -33,6 +34,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "dual-threshold": Policy(
         name="dual-threshold",
+        offers_expand=False,
         facts_ratio=None,
         window_tokens=128_000,
         usable_ratio=0.60,  # 76,800, minus the measured system prompt
@@ -60,6 +62,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "truncate-or-summarize": Policy(
         name="truncate-or-summarize",
+        offers_expand=False,
         facts_ratio=None,
         fallback_window_tokens=4_096,
         reserve_tokens=2_000,
@@ -83,6 +86,7 @@ PRESETS: Mapping[str, Policy] = {
     ),
     "pi": Policy(
         name="pi",
+        offers_expand=False,
         facts_ratio=None,
         window_tokens=80_000,
         reserve_window_ratio=0.20,  # what the trigger leaves; the document names no reserve

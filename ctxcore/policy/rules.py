@@ -110,6 +110,21 @@ def _steps(value: Any) -> bool:
     return is_whole and (not counts or _falling(counts))
 
 
+def _limits(value: Any) -> bool:
+    """Whether these are (tool, tokens), each tool once."""
+    if not isinstance(value, tuple):
+        return False
+    pairs = [one for one in value if isinstance(one, tuple) and len(one) == 2]
+    is_least = all(_is_count(tokens) and tokens >= 40 for _, tokens in pairs)
+    names = tuple(name for name, _ in pairs)
+    is_whole = len(pairs) == len(value) and _names(names)
+    return is_whole and is_least and len(set(names)) == len(names)
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) and one for one in value)
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -193,5 +208,8 @@ RULES: dict[str, Rule] = {
     "shortens_always": _yes_or_no(),
     "fresh_turns": _whole(0),
     "oversize_ratio": _optional(_share(0.01, 1)),
+    "tool_limits": (_limits, "a list of (tool, tokens), the tokens from 40 on, no tool twice"),
+    "protected_tools": (_names, "a list of names of tools"),
+    "offers_expand": _yes_or_no(),
     "tool_call_tokens": _whole(0),
 }

@@ -197,6 +197,12 @@ class Policy:
     """The tool outputs of so many newest turns are left whole."""
     oversize_ratio: float | None = 0.25
     """A tool output above this share of usable is shortened once, when it is appended."""
+    tool_limits: tuple[tuple[str, int], ...] = ()
+    """(tool, tokens): limits of single tools in place of `shorten_over_tokens`."""
+    protected_tools: tuple[str, ...] = ()
+    """Tools whose outputs a compaction leaves whole; they may still be folded."""
+    offers_expand: bool = True
+    """Whether a model that has tools is also given the one that reads originals."""
     tool_call_tokens: int = 500
     """Room that each planned tool call must find before it is run."""
 
@@ -236,6 +242,12 @@ class Policy:
                 allowed = ", ".join(sorted(self.__dataclass_fields__))
                 raise PolicyError(field=field, value=overrides[field], allowed=f"one of {allowed}")
         return replace(self, **overrides)
+
+    def tool_limit(self, name: str) -> int | None:
+        """Above how many tokens outputs of a tool are shortened; None: never."""
+        if name in self.protected_tools:
+            return None
+        return dict(self.tool_limits).get(name, self.shorten_over_tokens)
 
     def is_at_rest(self, messages: int) -> bool:
         """Whether a session of so many messages is sent as it is, as long as all of it fits.

@@ -15,7 +15,7 @@ from ctxcore.policy.values import Policy, Preference, SummaryForm, TaskType
 from ctxcore.tokens.counting import Counting
 
 Kind: TypeAlias = Literal[
-    "percent", "tokens", "count", "number", "choice", "switch", "model", "text", "list"
+    "percent", "tokens", "count", "number", "choice", "switch", "model", "text", "list", "names"
 ]
 Group: TypeAlias = Literal["window", "when", "target", "stays", "summary", "tools"]
 Shown: TypeAlias = float | int | str | bool | None
@@ -52,10 +52,12 @@ class Field:
         """What was typed as a policy stores it.
 
         Raises:
-            ValueError: it is no list of numbers.
+            ValueError: it is no list of numbers, or no number stands where one belongs.
         """
         if self.kind == "list":
             return _parsed(str(shown or ""))
+        if self.kind == "names":
+            return _named(str(shown or ""))
         if isinstance(shown, bool):
             return shown
         if isinstance(shown, str):
@@ -151,6 +153,9 @@ FIELDS = (
     _field("shortens_always", "switch", "tools"),
     _field("fresh_turns", "count", "tools"),
     _limit("oversize_ratio", "percent", "tools"),
+    _field("tool_limits", "names", "tools"),
+    _field("protected_tools", "names", "tools"),
+    _field("offers_expand", "switch", "tools"),
     _field("tool_call_tokens", "tokens", "tools"),
 )
 
@@ -217,9 +222,23 @@ def _listed(value: tuple[object, ...]) -> str:
 
 def _parsed(text: str) -> list[JsonValue]:
     """What `_listed` wrote; either comma and colon will do."""
-    plain = text.replace("，", ",").replace("：", ":")
     found: list[JsonValue] = []
-    for part in filter(None, (part.strip() for part in plain.split(","))):
+    for part in _parts(text):
         numbers = [int(number) for number in part.split(":")]
         found.append([*numbers] if ":" in part else numbers[0])
     return found
+
+
+def _named(text: str) -> list[JsonValue]:
+    """`read, plan`, or `bash: 400, read: 800` with a number after each name."""
+    found: list[JsonValue] = []
+    for part in _parts(text):
+        name, _, number = part.rpartition(":")
+        is_pair = bool(name) and number.strip().isdecimal()
+        found.append([name.strip(), int(number)] if is_pair else part)
+    return found
+
+
+def _parts(text: str) -> list[str]:
+    plain = text.replace("，", ",").replace("：", ":")
+    return [part for part in (part.strip() for part in plain.split(",")) if part]

@@ -44,7 +44,7 @@ def long_session(server: Server) -> SessionInfo:
     return session
 
 
-@pytest.mark.parametrize("name", ["usage", "compaction", "sessions", "settings"])
+@pytest.mark.parametrize("name", ["context", "usage", "compaction", "sessions", "settings"])
 def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, name: str) -> None:
     session = small_session(server, f"Deep {name}")
 
@@ -52,7 +52,7 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
 
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(5)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(6)
 
 
 def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Server) -> None:

@@ -81,6 +81,9 @@ WRONG: dict[str, object] = {
     "shortens_always": 0,
     "fresh_turns": -1,
     "oversize_ratio": 0,
+    "tool_limits": (("bash", 39),),
+    "protected_tools": ("",),
+    "offers_expand": "yes",
     "tool_call_tokens": -1,
 }
 

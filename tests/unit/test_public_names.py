@@ -11,6 +11,7 @@ import pytest
 import ctxcore
 
 PUBLIC_NAMES = [
+    "EXPAND_TOOL",
     "BudgetError",
     "Compaction",
     "CompactionPlan",
@@ -28,6 +29,7 @@ PUBLIC_NAMES = [
     "LiteLLMGateway",
     "MessageError",
     "ModelSummarizer",
+    "PartNotFoundError",
     "Policy",
     "PolicyError",
     "Recommendation",

@@ -8,6 +8,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.policies import Deviation
 from ctxcore.errors import PolicyError
+from ctxcore.messages.values import JsonValue
 from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.store.sql import open_store
 from ctxcore.store.values import Scope
@@ -152,3 +153,14 @@ def test_others_do_not_see_who_deviates() -> None:
     with pytest.raises(NotAllowedError):
         ContextEngine(work.store, user_id="ana").deviations()
     work.store.close()
+
+
+def test_limits_of_tools_are_an_object_or_a_list() -> None:
+    limits = (("bash", 400), ("search", 120))
+
+    values: tuple[JsonValue, ...] = (
+        {"bash": 400, "search": 120},
+        [["bash", 400], ["search", 120]],
+    )
+    for value in values:
+        assert to_policy({"tool_limits": value}).tool_limits == limits

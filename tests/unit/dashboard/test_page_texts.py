@@ -18,9 +18,9 @@ from dashboard.texts import catalogue
 from dashboard.wording import words_for
 
 ROOT = Path(__file__).resolve().parents[3]
-AREAS = ("usage", "compaction", "sessions", "settings")
+AREAS = ("context", "usage", "compaction", "sessions", "settings")
 SOURCES = ("preset", "environment", "file", *get_args(ScopeKind), "call")
-_FIXED = re.compile(r'"((?:usage|compaction|sessions|settings)(?:\.[a-z_]+)+)"')
+_FIXED = re.compile(r'"((?:context|usage|compaction|sessions|settings)(?:\.[a-z_]+)+)"')
 
 
 def _begins(key: str, known: Iterable[str]) -> bool:

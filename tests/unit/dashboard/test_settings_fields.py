@@ -134,6 +134,9 @@ def test_each_preset_shows_its_own_thresholds_first(preset: str, shown: str, hid
         ("keep_turns", "3，0", [3, 0]),
         ("keep_turns_by_messages", "50: 4, 15:8", [[50, 4], [15, 8]]),
         ("keep_turns_by_messages", "", []),
+        ("tool_limits", "bash: 400, mcp:search:120", [["bash", 400], ["mcp:search", 120]]),
+        ("tool_limits", "", []),
+        ("protected_tools", "read， mcp:plan", ["read", "mcp:plan"]),
         ("summary_marker", "  ", None),
     ],
 )

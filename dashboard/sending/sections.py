@@ -1,0 +1,189 @@
+"""Owns drawing the context page: what became of each message, shortened ones beside originals.
+
+Words of tools are shown in code blocks and table cells only; nothing in them is read as markup.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.assembly.building import build_context
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.fitting import oversize_tokens
+from ctxcore.compression.markers import Elided
+from ctxcore.compression.sides import elided_text
+from ctxcore.engine.desk import Subject
+from ctxcore.store.values import SessionInfo
+from dashboard import numbers
+from dashboard.filling import filling_of
+from dashboard.panels import window_panel
+from dashboard.safe_markdown import plain_label
+from dashboard.sending import actions
+from dashboard.sending.marking import MOST_LINES
+from dashboard.sending.shortened import (
+    Shortened,
+    elided_of,
+    find_shortened,
+    limits_for,
+    mark,
+    with_block,
+)
+from dashboard.services import engine
+from dashboard.texts import t
+from dashboard.widgets import Row, plain_table
+from dashboard.wording import words_for
+
+SHOWN_RUNS = 500
+SHOWN_PARTS = 50
+SENT_CHARS = 20_000
+PART_CHARS = 120
+PANE_HEIGHT = 420
+
+
+def show_context(session: SessionInfo) -> None:
+    """What the next call of a session is sent, and how each message stands in it."""
+    _problem()
+    with st.spinner(t("context.working")):
+        subject = engine().subject(session.id)
+        context = build_context(subject.view, subject.call, subject.record)
+    window_panel(context, filling_of(subject))
+    _verdicts(context)
+    _shortened(session, subject, context)
+    _pinned(session)
+
+
+def _problem() -> None:
+    if (text := st.session_state.pop(actions.PROBLEM, None)) is not None:
+        st.error(plain_label(text, max_chars=600), icon=":material/error:")
+
+
+def _verdicts(context: Context) -> None:
+    st.subheader(t("context.verdicts"))
+    before = sum(run.before_tokens for run in context.runs)
+    after = sum(run.after_tokens for run in context.runs)
+    st.caption(t("context.sent", before=numbers.tokens(before), after=numbers.tokens(after)))
+    rows: list[Row] = [
+        {
+            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
+            if run.last > run.first
+            else f"{run.first + 1}",
+            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
+            t("usage.reason"): words_for("usage.reason", run.reason),
+            t("common.segment.before"): run.before_tokens,
+            t("common.segment.after"): run.after_tokens,
+        }
+        for run in context.runs[-SHOWN_RUNS:]
+    ]
+    plain_table(rows, alt=t("context.verdicts"))
+
+
+def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None:
+    st.subheader(t("context.shortened"))
+    found = {one.seq: one for one in find_shortened(context)}
+    if not found:
+        st.caption(t("context.none_shortened"))
+        return
+    key = f"context_pick_{session.id}"
+    if st.session_state.get(key) not in found:
+        st.session_state[key] = next(iter(found))
+    seq = st.selectbox(
+        t("context.choose"), list(found), format_func=lambda seq: _label(found[seq]), key=key
+    )
+    one = found[seq]
+    _restoring(session, subject, one, with_block(one, found.values()))
+    _sides(one, _elided(subject, one))
+
+
+def _label(one: Shortened) -> str:
+    before, after = numbers.tokens(one.before_tokens), numbers.tokens(one.after_tokens)
+    return t("context.option", seq=one.seq, name=one.name[:40], before=before, after=after)
+
+
+def _elided(subject: Subject, one: Shortened) -> Elided | None:
+    """What was left out; kept for the session, since it is worked out by shortening again."""
+    kept: dict[tuple[object, ...], Elided | None] = st.session_state.setdefault("context_kept", {})
+    key = (subject.session.id, one.seq, one.sent)
+    if key not in kept:
+        call = subject.call
+        limits = limits_for(
+            call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
+        )
+        kept.clear()  # one is looked at, then another
+        kept[key] = elided_of(one, limits, call.counter)
+    return kept[key]
+
+
+def _restoring(
+    session: SessionInfo, subject: Subject, one: Shortened, block: list[Shortened]
+) -> None:
+    usable = subject.call.budget.usable_tokens if subject.call.budget else None
+    is_too_large = usable is not None and one.before_tokens > usable
+    cost = sum(other.before_tokens - other.after_tokens for other in block)
+    with st.container(horizontal=True, vertical_alignment="center", key="context_restoring"):
+        st.button(
+            t("context.restore"),
+            key=f"context_restore_{one.seq}",
+            icon=":material/keep:",
+            disabled=is_too_large,
+            on_click=actions.show_whole,
+            args=(session.id, one.seq),
+        )
+        told = t("context.cost", tokens=numbers.tokens(cost), count=len(block))
+        st.caption(t("context.too_large") if is_too_large else told, width="content")
+
+
+def _sides(one: Shortened, elided: Elided | None) -> None:
+    marked = mark(one, elided)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{t('context.original', tokens=numbers.tokens(one.before_tokens))}**")
+        st.caption(t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}"))
+        st.code(marked.text, language="diff", wrap_lines=True, height=PANE_HEIGHT)
+        if marked.lines > MOST_LINES:
+            st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
+    with right:
+        st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
+        st.caption(words_for("usage.reason", one.reason))
+        st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
+    if elided is None:
+        st.caption(t("context.by_words"))
+    elif elided:
+        _parts(one, elided)
+    else:
+        st.caption(t("context.lossless"))
+
+
+def _parts(one: Shortened, elided: Elided) -> None:
+    """Every part that is gone, with its beginning."""
+    label = t("context.parts", count=len(elided))
+    with st.expander(label, key="context_parts", on_change="rerun") as parts:
+        if not parts.open:
+            return
+        rows: list[Row] = [
+            {
+                t("context.part.what"): f"{part.count:,} {t(f'context.unit.{part.unit}')}",
+                t("context.part.path"): part.path,
+                t("context.part.range"): "" if part.start is None else f"{part.start}:{part.stop}",
+                t("context.part.text"): elided_text(one.original, part, max_chars=PART_CHARS),
+            }
+            for part in elided[:SHOWN_PARTS]
+        ]
+        plain_table(rows, alt=label)
+
+
+def _pinned(session: SessionInfo) -> None:
+    """What is shown whole because somebody wanted it, and the way back."""
+    marks = engine().store.marks(session.id)
+    pinned = sorted(mark.seq for mark in marks if mark.kind == "pin")
+    if not pinned:
+        return
+    st.subheader(t("context.pinned"))
+    with st.container(horizontal=True, key="context_pinned"):
+        for seq in pinned[:SHOWN_PARTS]:
+            st.button(
+                t("context.unpin", seq=seq),
+                key=f"context_unpin_{seq}",
+                icon=":material/keep_off:",
+                on_click=actions.shorten_again,
+                args=(session.id, seq),
+            )

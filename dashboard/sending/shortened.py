@@ -1,0 +1,101 @@
+"""Owns the messages of a context that stand shortened: each with its original and what is gone.
+
+Pure. What was left out is found by shortening the original once more the way the library did; where
+that gives other words, what of the original stands literally in the short text tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import Counted, replace_text
+from ctxcore.assembly.items import Item
+from ctxcore.compression.expanding import LEAST_TOKENS, REFERENCE_TOKENS, with_reference
+from ctxcore.compression.markers import Elided
+from ctxcore.compression.outputs import compress_with
+from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.counter import TokenCounter
+from dashboard.sending.marking import Marked, mark_elided, mark_missing
+
+_SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
+_SHED = (200, 60)  # where nothing else fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortened:
+    """One message that stands shortened in a context."""
+
+    seq: int
+    name: str
+    """The tool, or who said it."""
+    reason: str
+    sent: str
+    before_tokens: int
+    after_tokens: int
+    row: Counted
+
+    @property
+    def original(self) -> str:
+        """What was said."""
+        return self.row.message.text
+
+
+def find_shortened(context: Context) -> list[Shortened]:
+    """The shortened messages of `context`, the one that lost most first."""
+    found = [_shortened(item) for item in _items(context)]
+    return sorted(found, key=lambda one: (one.after_tokens - one.before_tokens, one.seq))
+
+
+def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]:
+    """What comes back together with `chosen`: the results of one message stay together."""
+    return [one for one in among if one.row.block == chosen.row.block]
+
+
+def elided_of(one: Shortened, limits: Sequence[int], counter: TokenCounter) -> Elided | None:
+    """What the library left out of a message; None where it cannot be told exactly."""
+    name, message = one.row.function_name, one.row.message
+    frame = count_message(replace_text(message, ""), counter, function_name=name)
+    for limit in limits:
+        if limit < one.after_tokens - REFERENCE_TOKENS:
+            continue
+        again = compress_with(one.original, max_tokens=limit - frame, counter=counter)
+        if one.sent in (again.text, with_reference(again.text, one.seq)):
+            return again.elided
+    return None
+
+
+def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[int]:
+    """What outputs of a tool may have been shortened to, the smallest first."""
+    usual = policy.tool_limit(name) or policy.shorten_over_tokens
+    limits = {max(LEAST_TOKENS, usual // share) for share in _SHARES} | set(_SHED)
+    limits |= {oversize_tokens} if oversize_tokens else set()
+    return sorted({*limits, *(limit - REFERENCE_TOKENS for limit in limits)})
+
+
+def mark(one: Shortened, elided: Elided | None) -> Marked:
+    """The original of `one` with what was left out of it marked."""
+    if elided is None:
+        return mark_missing(one.original, one.sent)
+    return mark_elided(one.original, elided)
+
+
+def _items(context: Context) -> Iterator[Item]:
+    for group in context.made_of:
+        yield from (one for one in group.items if one.row and one.verdict == "compressed")
+
+
+def _shortened(item: Item) -> Shortened:
+    row = item.row
+    assert row is not None  # `_items` looked
+    return Shortened(
+        seq=row.seq,
+        name=row.function_name or row.message.role,
+        reason=item.reason,
+        sent=item.message.text,
+        before_tokens=row.tokens,
+        after_tokens=item.tokens,
+        row=row,
+    )

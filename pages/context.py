@@ -1,0 +1,24 @@
+"""The context page: what the model is sent of each message, and the originals of shortened ones."""
+
+import streamlit as st
+
+from ctxcore.errors import ContextError
+from dashboard import background
+from dashboard.sending.sections import show_context
+from dashboard.sentences import sentence
+from dashboard.shell import current_session
+from dashboard.texts import t
+from dashboard.widgets import empty_state
+
+st.title(t("context.title"))
+session = current_session()
+if session is None or not session.length:
+    empty_state(t("context.empty"), icon=":material/visibility:")
+    st.stop()
+is_busy = background.is_busy(session.id)
+try:
+    if is_busy:
+        background.watch(session.id)
+    show_context(session)
+except ContextError as error:
+    st.error(sentence(error), icon=":material/error:")

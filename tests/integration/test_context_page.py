@@ -1,0 +1,118 @@
+"""The context page: verdicts, shortened messages beside their originals, and the way back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.store.values import SessionInfo
+from dashboard.texts import LANGUAGES, Language, translate
+from tests.dashboard_app import Dashboard, open_dashboard
+
+SHIPS = [
+    {"ship": f"S-{n:03d}", "cargo": f"<b>gravel</b> **{n * 271}**", "berth": f"quay {n * 7919}"}
+    for n in range(36)
+]
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def with_output(app: Dashboard, output: str = json.dumps(SHIPS)) -> SessionInfo:
+    """A session with a tool output that is too large for the test's window."""
+    session = app.engine.create_session("Ships")
+    ask = {"id": "c", "type": "function", "function": {"name": "list_ships", "arguments": "{}"}}
+    app.engine.append(
+        session.id,
+        [
+            {"role": "user", "content": "Which ships are there?"},
+            {"role": "assistant", "content": "", "tool_calls": [ask]},
+            {"role": "tool", "tool_call_id": "c", "content": output},
+            {"role": "assistant", "content": "These."},
+        ],
+    )
+    return app.engine.session(session.id)
+
+
+def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> Any:
+    app.engine.store.save_setting("language:local", language)
+    app.at.query_params["session"] = session.id
+    app.run()
+    return app.go("context")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_empty_session_says_how_something_comes(app: Dashboard, language: Language) -> None:
+    at = opened(app, app.engine.create_session("Empty"), language)
+
+    assert at.info[0].value == translate("context.empty", language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language: Language) -> None:
+    session = with_output(app)
+
+    at = opened(app, session, language)
+
+    original, sent = at.code[0].value, at.code[1].value
+    verdict = app.engine.context(session.id).verdict(2)
+    assert verdict.verdict == "compressed"
+    assert at.selectbox(key=f"context_pick_{session.id}").value == 3
+    assert "- " in original
+    assert "S-017" in original
+    assert json.loads(sent)
+    told = app.texts()
+    assert f"{verdict.before_tokens:,}" in told
+    assert f"{verdict.after_tokens:,}" in told
+    assert "gravel" not in told  # words of tools stand in code blocks alone
+
+
+def test_the_verdicts_add_up_to_what_is_there(app: Dashboard) -> None:
+    session = with_output(app)
+
+    table = opened(app, session).dataframe[0].value
+
+    runs = app.engine.context(session.id).runs
+    assert list(table.iloc[:, -1]) == [run.after_tokens for run in runs]
+
+
+def test_one_click_shows_an_output_whole_and_another_takes_that_back(app: Dashboard) -> None:
+    session = with_output(app)
+    at = opened(app, session)
+
+    at.button(key="context_restore_3").click()
+    app.run()
+
+    assert app.engine.context(session.id).verdict(2).verdict == "kept"
+    assert not at.error
+
+    at.button(key="context_unpin_3").click()
+    app.run()
+
+    assert app.engine.context(session.id).verdict(2).verdict == "compressed"
+    assert at.button(key="context_restore_3").label
+
+
+def test_a_session_without_shortened_messages_says_so(app: Dashboard) -> None:
+    session = app.engine.create_session("Short")
+    app.engine.append(session.id, [{"role": "user", "content": "hello"}])
+
+    opened(app, session)
+
+    assert translate("context.none_shortened", "en") in app.texts()
+
+
+def test_what_no_window_holds_cannot_be_shown_whole(app: Dashboard) -> None:
+    session = with_output(app, json.dumps(SHIPS * 9))
+
+    at = opened(app, session)
+
+    assert at.button(key="context_restore_3").disabled
+    assert translate("context.too_large", "en") in app.texts()

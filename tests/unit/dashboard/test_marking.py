@@ -1,0 +1,88 @@
+"""Originals with what was left out of them marked, and where that is known from."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+
+from ctxcore.assembly.fitting import fit
+from ctxcore.compression.outputs import compress
+from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import counter_for
+from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing
+from dashboard.sending.shortened import elided_of, find_shortened, limits_for, mark, with_block
+from tests.histories import outputs
+
+SHIPS: list[dict[str, object]] = [
+    {"ship": f"S-{n:03d}", "port": {"berth": n * 7919}, "crew": 3} for n in range(40)
+]
+
+
+def gone(text: str) -> list[str]:
+    """The marked lines without their marks and blanks."""
+    return [line[2:].strip() for line in text.split("\n") if line.startswith("- ")]
+
+
+def test_rows_that_are_gone_are_marked_whole_and_columns_in_every_row() -> None:
+    output = json.dumps(SHIPS)
+    shorter = compress(output, max_tokens=120)
+
+    marked = gone(mark_elided(output, shorter.elided).text)
+
+    assert [part.unit for part in shorter.elided]
+    for ship in SHIPS:
+        is_said = f'"{ship["ship"]}"' in shorter.text
+        assert any(str(ship["ship"]) in line for line in marked) is not is_said
+    assert any('"berth"' in line for line in marked)
+
+
+def test_lines_of_text_are_marked_where_they_are_gone() -> None:
+    output = "\n".join(f"step {n} took {n * 13} ms" for n in range(200))
+    shorter = compress(output, max_tokens=100)
+
+    marked = gone(mark_elided(output, shorter.elided).text)
+
+    assert 0 < len(marked) < 200
+    assert not [line for line in marked if line in shorter.text.split("\n")]
+
+
+@given(outputs())
+def test_nothing_gone_marks_nothing_and_every_line_is_there(output: str) -> None:
+    marked = mark_elided(output, ())
+
+    assert marked.gone_lines == 0
+    assert not gone(marked.text)
+    assert marked.lines >= 1
+
+
+def test_without_knowing_what_was_left_out_the_words_tell() -> None:
+    assert gone(mark_missing("one\ntwo\n\nthree", "one … three").text) == ["two"]
+    assert gone(mark_missing('{"a": "x", "b": ["y"]}', '{"a":"x"}').text) == ['"y"']
+
+
+def test_a_long_original_is_shown_to_a_limit_and_counted_whole() -> None:
+    marked = mark_elided("\n".join("ab" for _ in range(MOST_LINES + 5)), ())
+
+    assert (marked.lines, marked.text.count("\n") + 1) == (MOST_LINES + 5, MOST_LINES)
+
+
+def test_what_the_library_left_out_of_a_message_is_found_again() -> None:
+    ask = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    messages: list[dict[str, object]] = [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": "", "tool_calls": [ask]},
+        {"role": "tool", "tool_call_id": "c", "content": json.dumps(SHIPS * 9)},
+    ]
+    policy, counter = Policy(), counter_for(None)
+    context = fit(messages, max_tokens=2_000, policy=policy)
+
+    [one] = find_shortened(context)
+    elided = elided_of(one, limits_for(policy, "search", 500), counter)
+
+    assert (one.seq, one.name) == (3, "search")
+    assert elided
+    assert mark(one, elided) == mark_elided(one.original, elided)
+    assert mark(one, None) == mark_missing(one.original, one.sent)
+    assert elided_of(one, [], counter) is None
+    assert with_block(one, [one]) == [one]
