@@ -112,10 +112,16 @@ class CompactionState:
     """What the application says of its work, where the policy keeps that beside a summary."""
 
 
+NOT_REBUILT = -1_000_000
+"""The generation of a summary of messages that nobody passed: it can only be carried on."""
+
+
 def to_state(state: CompactionState | str | None) -> CompactionState:
     """`state` in its full form; a plain summary stands before the first message."""
     if isinstance(state, str):
         language = detect_language([text_message("user", state)])
-        before = Compaction(covered_until=0, summary=state, language=language)
+        before = Compaction(
+            covered_until=0, summary=state, language=language, generation=NOT_REBUILT
+        )
         return CompactionState(active=before, summaries=1)
     return state or CompactionState()

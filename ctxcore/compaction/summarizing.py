@@ -50,7 +50,7 @@ class Summarizing:
     ) -> None:
         self._view = view
         self._call = call
-        self._active = active
+        self._active = _rebuilt(active) if _is_worn(active, call.policy) else active
         self._summarizer = summarizer
         self._outdated = tuple(chain.from_iterable(outdated.values()))
         self._report = report
@@ -185,6 +185,25 @@ def _parts(rows: Sequence[Counted], stops: Sequence[int]) -> list[Sequence[Count
     bounds = [0, *(bisect_right([row.seq for row in rows], stop) for stop in stops), len(rows)]
     parts = [rows[first:last] for first, last in pairwise(bounds) if first < last]
     return parts or [rows]
+
+
+def _is_worn(active: Compaction, policy: Policy) -> bool:
+    """Whether the summary was summarized so often that the messages say it better."""
+    return policy.rebuild_after is not None and active.generation >= policy.rebuild_after
+
+
+def _rebuilt(active: Compaction) -> Compaction:
+    """`active` as if nothing had been summarized yet."""
+    return replace(
+        active,
+        summary="",
+        summary_tokens=0,
+        summarized_until=0,
+        source_tokens=0,
+        source_chars=0,
+        kept=(),
+        pins=(),
+    )
 
 
 def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | None]:

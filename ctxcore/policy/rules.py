@@ -164,6 +164,7 @@ RULES: dict[str, Rule] = {
     "lookback_target_messages": _whole(0),
     "requires_confirmation": _yes_or_no(),
     "is_shadow": _yes_or_no(),
+    "rebuild_after": _optional(_whole(1)),
     "max_failures": _whole(1),
     "strategies": _some_of(*get_args(StrategyName)),
     "direct_strategies": _some_of(*get_args(StrategyName), least=0),

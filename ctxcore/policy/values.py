@@ -100,6 +100,8 @@ class Policy:
     """Whether a person is asked before a compaction that starts by itself."""
     is_shadow: bool = False
     """Whether compactions are only planned and recorded, and change nothing."""
+    rebuild_after: int | None = 3
+    """After so many summaries of a summary the next is made from the messages; None: never."""
     max_failures: int = 3
     """After so many failed compactions in a row nothing is tried until a person asks."""
 

@@ -108,6 +108,7 @@ FIELDS = (
     _field("requires_confirmation", "switch", "when"),
     _field("is_shadow", "switch", "when"),
     _field("max_failures", "count", "when"),
+    _limit("rebuild_after", "count", "summary"),
     _field("target_ratio", "percent", "target"),
     _limit("lower_tokens", "tokens", "target"),
     Field(

@@ -38,6 +38,7 @@ WRONG: dict[str, object] = {
     "requires_confirmation": 1,
     "is_shadow": "no",
     "max_failures": True,
+    "rebuild_after": 0,
     "strategies": (),
     "direct_strategies": ("hope",),
     "is_ladder": "no",

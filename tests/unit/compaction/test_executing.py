@@ -220,3 +220,45 @@ def test_a_result_adds_up() -> None:
     assert result.after_tokens == result.context.tokens
     assert result.summary_written
     assert [step.outcome for step in result.steps] == ["done"]
+
+
+def test_a_summary_of_summaries_is_made_from_the_messages_again_after_three() -> None:
+    history, state, previous = [user("go on")], None, []
+    policy = Policy(strategies=("fold_oldest",), facts_ratio=None)
+
+    class Notes:
+        name = "notes"
+
+        def summarize(self, request: SummaryRequest) -> str:
+            previous.append((request.previous, len(request.messages)))
+            return f"summary {len(previous)}"
+
+    for _ in range(5):
+        history += remarks(20)
+        result = compact(
+            history, policy=policy, max_tokens=1_000, summarizer=Notes(), state=state, force=True
+        )
+        state = result.state
+
+    assert [said for said, _ in previous] == ["", "summary 1", "summary 2", "summary 3", ""]
+    assert previous[4][1] > previous[3][1]
+    assert state is not None
+    assert state.active is not None
+    assert state.active.generation == 0
+
+
+def test_a_summary_that_a_caller_gives_is_carried_on_however_often() -> None:
+    policy = Policy(strategies=("fold_oldest",), facts_ratio=None, rebuild_after=1)
+    summarizer = Says("more")
+
+    first = compact(
+        [user("go on"), *remarks(20)],
+        policy=policy,
+        max_tokens=1_000,
+        summarizer=summarizer,
+        state="what was said before",
+        force=True,
+    )
+
+    assert first.state.active is not None
+    assert first.state.active.generation < 0
