@@ -14,6 +14,7 @@ from dashboard.texts import t
 
 LINKED_PAGES = (
     ("chat", ":material/chat:"),
+    ("context", ":material/visibility:"),
     ("usage", ":material/monitoring:"),
     ("compaction", ":material/compress:"),
 )
