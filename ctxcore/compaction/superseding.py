@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ctxcore.assembly.history import Counted
 from ctxcore.facts.file_uses import arguments_of, file_uses
@@ -48,17 +49,33 @@ class _Reads:
         self.changed |= {row.seq for file in files for row, _ in self.by_file[file]}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Uses:
+    """The files that one call reads and changes."""
+
+    read: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    is_whole: bool = False
+    """Whether it names one file and nothing else, so that all of it is read."""
+
+
+@lru_cache(maxsize=4_096)  # a plan is made before every call, of the same messages
+def _uses(name: str, text: str) -> _Uses:
+    arguments = arguments_of(text)
+    uses = list(file_uses(name, arguments, "assistant"))
+    read = frozenset(use.key for use in uses if use.kind == "file_read")
+    changed = frozenset(use.key for use in uses if use.kind == "file_changed")
+    return _Uses(read=read, changed=changed, is_whole=list(arguments.values()) == list(read))
+
+
 def find_superseded(blocks: Sequence[Sequence[Counted]]) -> Superseded:
     """What later calls in `blocks` made old of the reads in them."""
     reads = _Reads()
     for call, row in _answered(blocks):
-        arguments = arguments_of(call.arguments)
-        uses = list(file_uses(call.name, arguments, "assistant"))
-        reads.change({use.key for use in uses if use.kind == "file_changed"})
-        files = {use.key for use in uses if use.kind == "file_read"}
-        if files:
-            is_whole = list(arguments.values()) == list(files)  # it names the file and nothing else
-            reads.add(row, files, call.arguments, is_whole=is_whole)
+        uses = _uses(call.name, call.arguments)
+        reads.change({*uses.changed})
+        if uses.read:
+            reads.add(row, {*uses.read}, call.arguments, is_whole=uses.is_whole)
     return Superseded(
         read_again=frozenset(seq for seq, files in reads.open_files.items() if not files),
         changed=frozenset(reads.changed),
