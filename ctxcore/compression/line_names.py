@@ -17,7 +17,6 @@ from ctxcore.compression.target import estimate_tokens, terms_of
 PATH_WORTH: Final = 3.0
 COMPOUND_WORTH: Final = 2.0
 NUMBER_WORTH: Final = 1.0
-DEFINED_WORTH: Final = 2.0
 NAMED_WORTH: Final = 2.0
 LONGEST_NAME_TOKENS: Final = 24
 

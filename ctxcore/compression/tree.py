@@ -54,11 +54,6 @@ class Node(ABC):
         """Every leaf in it, in order, those taken out too."""
 
     @property
-    def is_leaf(self) -> bool:
-        """Whether it has no parts."""
-        return isinstance(self, Leaf)
-
-    @property
     def is_present(self) -> bool:
         """Whether neither it nor anything around it was taken out."""
         node: Node = self

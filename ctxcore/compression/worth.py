@@ -27,7 +27,6 @@ NOTHING: Final = 0.2
 NOISE_FACTOR: Final = 0.25
 STATUS_FACTOR: Final = 1.5
 REPEATED_FACTOR: Final = 0.1
-NAMED_FACTOR: Final = 2.5
 
 _ERROR: Final = re.compile(
     r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"

@@ -42,14 +42,20 @@ def _named_in(fact: Fact, line: str) -> bool:
     return is_named and bool(_bounded(_plain(fact.text)).search(plain))
 
 
+def folded(text: str) -> str:
+    """`text` in one case, 1,204 and 1204 the same number."""
+    plain = text.casefold()
+    return _THOUSANDS.sub("", plain) if "," in plain else plain
+
+
 @lru_cache(maxsize=4)
 def _plain(text: str) -> str:
-    return _BLANKS.sub(" ", _THOUSANDS.sub("", text.casefold())).strip()
+    return _BLANKS.sub(" ", folded(text)).strip()
 
 
 @lru_cache(maxsize=4)
 def _as_words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(_THOUSANDS.sub('', text.casefold().replace('…', ' '))))} "
+    return f" {' '.join(_WORD.findall(folded(text.replace('…', ' '))))} "
 
 
 def _bounded(literal: str) -> re.Pattern[str]:

@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ctxcore.facts.presence import is_present
+from ctxcore.facts.presence import folded, is_present
 from ctxcore.facts.values import Fact
 
 _RUN = re.compile(r"[a-z0-9]+")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,204 and 1204 are the same number
 _LINE = re.compile(r"[\n。]")
 _BLANK = re.compile(r"[\s。]")
 _SENTENCES = frozenset({"instruction", "todo", "decision", "question", "error"})
@@ -61,8 +60,7 @@ class SaidText:
 
 def word_runs(text: str) -> list[str]:
     """The runs of letters and digits in `text`: a text that says a literal has all of its runs."""
-    plain = text.casefold()
-    return _RUN.findall(_THOUSANDS.sub("", plain) if "," in plain else plain)
+    return _RUN.findall(folded(text))
 
 
 def is_on_a_line(fact: Fact) -> bool:

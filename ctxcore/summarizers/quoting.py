@@ -48,10 +48,6 @@ class Quotable:
     places: tuple[tuple[int, ...], ...]
     worths: tuple[Worth, ...] = ()
 
-    def texts(self, units: Sequence[int]) -> Iterator[str]:
-        """What the units say."""
-        return (self.group.units[unit].text for unit in units)
-
 
 def take_apart(
     sources: Sequence[Source], room: Room, language: Language, *, as_points: bool

@@ -30,10 +30,10 @@ from dashboard.sending.shortened import (
 )
 from dashboard.services import engine
 from dashboard.texts import t
+from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, plain_table
 from dashboard.wording import words_for
 
-SHOWN_RUNS = 500
 SHOWN_PARTS = 50
 SENT_CHARS = 20_000
 PART_CHARS = 120
@@ -62,19 +62,7 @@ def _verdicts(context: Context) -> None:
     before = sum(run.before_tokens for run in context.runs)
     after = sum(run.after_tokens for run in context.runs)
     st.caption(t("context.sent", before=numbers.tokens(before), after=numbers.tokens(after)))
-    rows: list[Row] = [
-        {
-            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
-            if run.last > run.first
-            else f"{run.first + 1}",
-            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
-            t("usage.reason"): words_for("usage.reason", run.reason),
-            t("common.segment.before"): run.before_tokens,
-            t("common.segment.after"): run.after_tokens,
-        }
-        for run in context.runs[-SHOWN_RUNS:]
-    ]
-    plain_table(rows, alt=t("context.verdicts"))
+    verdict_table(context.runs, alt=t("context.verdicts"))
 
 
 def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None:

@@ -17,10 +17,8 @@ from dashboard.usage.rows import (
     not_sent,
     sent_tokens,
 )
+from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, csv_button, plain_table, table_with_choice
-from dashboard.wording import words_for
-
-SHOWN_RUNS = 500
 
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
@@ -117,19 +115,7 @@ def _verdicts(turn: TurnUsage, call: CallInfo) -> None:
     before = sum(run.before_tokens for run in call.runs)
     gone = not_sent(call.runs)
     st.caption(_left_out(before, gone, sent_tokens(call)))
-    rows: list[Row] = [
-        {
-            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
-            if run.last > run.first
-            else f"{run.first + 1}",
-            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
-            t("usage.reason"): words_for("usage.reason", run.reason),
-            t("common.segment.before"): run.before_tokens,
-            t("common.segment.after"): run.after_tokens,
-        }
-        for run in call.runs[-SHOWN_RUNS:]
-    ]
-    plain_table(rows, alt=t("usage.verdicts", number=turn.number))
+    verdict_table(call.runs, alt=t("usage.verdicts", number=turn.number))
 
 
 def _left_out(before: int, gone: dict[str, int], sent: int | None) -> str:

@@ -1,0 +1,29 @@
+"""Owns the table of verdicts: what became of each run of messages, its tokens before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ctxcore.assembly.verdicts import Run
+from dashboard.texts import t
+from dashboard.widgets import Row, plain_table
+from dashboard.wording import words_for
+
+SHOWN_RUNS = 500
+
+
+def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
+    """The newest of `runs`, a row each."""
+    rows: list[Row] = [
+        {
+            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
+            if run.last > run.first
+            else f"{run.first + 1}",
+            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
+            t("usage.reason"): words_for("usage.reason", run.reason),
+            t("common.segment.before"): run.before_tokens,
+            t("common.segment.after"): run.after_tokens,
+        }
+        for run in runs[-SHOWN_RUNS:]
+    ]
+    plain_table(rows, alt=alt)
