@@ -1,6 +1,4 @@
-"""Owns working a plan out, step after step: of a ladder the next is taken where one fails or frees
-too little, of any other plan there is one.
-"""
+"""Owns working a plan out, step after step: the next is taken where one fails or frees too little."""
 
 from __future__ import annotations
 
@@ -61,14 +59,16 @@ def _climb(
 ) -> Outcome:
     """The outcome of the first step that frees enough, else of the last that frees anything.
 
-    `begin` makes what carries out a plan. A step that fails is skipped and recorded; a truncation
-    takes the first one's place only if all fail.
+    `begin` makes what carries out a plan. A step that fails is skipped and recorded, and so is one
+    that could not be enough without any summary, before it pays for one; a truncation takes the
+    first one's place only if all fail.
     """
     first = executor = begin(plan)
     skipped, usages, best = list[Step](), list[SummaryUsage](), None
     while True:
         following = executor.plan.instead
-        outcome = executor.run(
+        outcome = following and executor.falling_short()
+        outcome = outcome or executor.run(
             is_needed=is_needed, is_forced=is_forced, truncates=plan.instead is None
         )
         usages += executor.usages
@@ -90,4 +90,7 @@ def _with_skipped(skipped: Sequence[Step], steps: Sequence[Step]) -> tuple[Step,
     """`steps` behind those that were tried before them, each strategy once."""
     before = [one for one in skipped if one.outcome != DONE]
     tried = {one.strategy for one in before}
-    return (*before, *(one for one in steps if one.strategy not in tried))
+    behind = [one for one in steps if one.strategy not in tried]
+    if before and behind:
+        behind[0] = replace(behind[0], before_tokens=before[-1].after_tokens)
+    return (*before, *behind)

@@ -98,12 +98,30 @@ class Executor:
         outcome = self._run(gain, is_needed=is_needed and truncates)
         return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
 
+    def falling_short(self) -> Outcome | None:
+        """That nothing came of the plan, where what stays verbatim is above the target by itself;
+        no summary is asked for.
+        """
+        budget, record = self._call.budget, self._covering(self._with_shortened())
+        if budget is None:
+            return None
+        measured = measure(self._view, self._call, record)
+        least = measured.input_tokens - measured.summary_tokens
+        if least <= budget.target_tokens:
+            return None
+        return Outcome(record=None, reason=f"at least {least:,} tokens stay", plan=self.plan)
+
     def is_enough(self, outcome: Outcome) -> bool:
-        """Whether the input is now at the target."""
+        """Whether the input is now at the target; thinking of the open turn, which yields to
+        everything else, is not asked to be.
+        """
         budget, record = self._call.budget, outcome.record
-        return record is not None and (
-            budget is None or record.after_tokens <= budget.target_tokens
-        )
+        if record is None or budget is None:
+            return record is not None
+        if record.after_tokens <= budget.target_tokens:
+            return True
+        measured = measure(self._view, self._call, record)
+        return measured.input_tokens <= budget.target_tokens
 
     def skipped(self, outcome: Outcome) -> Step:
         """The step of this plan where the next one is taken instead."""

@@ -111,18 +111,20 @@ def keep_blocks(
     *,
     opened: Sequence[Block] = (),
     outdated: Outdated = NONE_OUTDATED,
+    request: str = "",
 ) -> tuple[Keeping, list[Addition]]:
     """What stays of `blocks`, oldest first, within `room_tokens`, and what comes next.
 
-    Sentences that are `outdated` do not. The `opened` blocks, newer than all those, stay anyway;
-    of their long messages only the pieces that are worth it, but all that a user said.
+    What the `request` asks for is worth more. Sentences that are `outdated` do not stay. The
+    `opened` blocks, newer than all those, stay anyway; of their long messages only the pieces that
+    are worth it, but all that a user said.
     """
     groups = [
         *(group_of(block, outdated) for block in blocks),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
-    worths = _worths(groups, outdated)
+    worths = _worths(groups, outdated, request)
     ranking = Ranking(groups, worths, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     for at in range(len(blocks) - len(opened), len(blocks)):
@@ -180,9 +182,9 @@ def group_of(
     )
 
 
-def _worths(groups: Sequence[Group], outdated: Outdated) -> list[list[Worth]]:
+def _worths(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
     """What the units are worth: nothing where they say what no longer holds."""
-    worths = score_groups(groups)
+    worths = score_groups(groups, request=request)
     for group, scored in zip(groups, worths, strict=True) if outdated else ():
         for seq in {unit.seq for unit in group.units} & outdated.keys():
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]

@@ -1,9 +1,9 @@
 """Owns deciding what a compaction does: where it cuts, what it shortens; it calls no model.
 
 Strategies run in the policy's order, or in the one that suits the kind of task, until the expected
-input is at the target. They look at the sizes that the policy's triggers count; what a plan says of
-the input is in the model's own. A ladder plans the steps behind that too: where one fails or frees
-too little, the next is carried out instead.
+input is at the target; those behind are planned too, for where one fails or frees too little. They
+look at the sizes that the policy's triggers count; what a plan says of the input is in the model's
+own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
 from ctxcore.compaction.remembering import facts_room
-from ctxcore.compaction.strategies import STRATEGIES, ladder, turns_to_keep
+from ctxcore.compaction.strategies import STRATEGIES, is_ordered_by_task, ladder, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, DIRECT, Trigger
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
@@ -115,9 +115,9 @@ class _Planner:
         choice, fold_as = self._choose(uses)
         draft, drafts = self._run(fold_as)
         made = self._made(draft, drafts)
-        if self._call.policy.is_ladder:
+        if choice is None:
             return self._with_next(made, draft, drafts)
-        return made if made is None or choice is None else self._chosen(made, choice, drafts)
+        return made and self._chosen(made, choice, drafts)
 
     def _made(self, draft: Draft, drafts: Drafts) -> CompactionPlan | None:
         """The plan of `draft`; None where it would change nothing."""
@@ -168,11 +168,12 @@ class _Planner:
     @cached_property
     def _task(self) -> Task | None:
         """The kind of task, where it says which strategies come first."""
-        if not self._call.policy.is_ladder or self._is_direct:
+        policy = self._call.policy
+        if self._is_direct or not is_ordered_by_task(policy.strategies):
             return None
         rows = (row for block in reversed(self._reading.blocks) for row in reversed(block))
         newest = [row.message for row in islice(rows, MOST_OF_TASK)]
-        return find_task(newest[::-1], stated=self._call.policy.task_type)
+        return find_task(newest[::-1], stated=policy.task_type)
 
     @cached_property
     def _strategies(self) -> Sequence[StrategyName]:
@@ -295,6 +296,7 @@ class _Planner:
             blocks=_seqs(draft.candidates),
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
+            asked=self._reading.current,
             room_tokens=room,
         )
 

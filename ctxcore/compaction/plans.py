@@ -75,6 +75,8 @@ class Competing:
     """Messages that earlier compactions covered and that may come back, or some of their blocks."""
     opened: tuple[tuple[int, ...], ...] = ()
     """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
+    asked: int | None = None
+    """The user message that waits for its answer: what it asks for is worth more."""
     room_tokens: int
 
 

@@ -58,6 +58,7 @@ def _kept_by_worth(
         counter,
         opened=_rows(view, competing.opened),
         outdated=outdated,
+        request=_text(view, competing.asked),
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
@@ -74,6 +75,10 @@ def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPl
         keep=(*(seq - 1 for seq in verbatim), *planned.keep),
         fold=tuple(at for at in planned.fold if at + 1 not in staying),
     )
+
+
+def _text(view: HistoryView, seq: int | None) -> str:
+    return "" if seq is None else view.get([seq])[0].message.text
 
 
 def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:

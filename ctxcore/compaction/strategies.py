@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ctxcore.assembly.history import Counted, is_expansion
@@ -223,6 +223,11 @@ def ladder(policy: Policy, task: TaskType) -> Sequence[StrategyName]:
     """
     first = [name for name in TASK_ORDERS[task] if name in policy.strategies]
     return [*first, *(name for name in policy.strategies if name not in first)]
+
+
+def is_ordered_by_task(strategies: Collection[StrategyName]) -> bool:
+    """Whether the kind of task may put some of `strategies` before others."""
+    return any(name in strategies for order in TASK_ORDERS.values() for name in order)
 
 
 _OF_TALK: tuple[StrategyName, ...] = ("sliding_window", "importance", "incremental")

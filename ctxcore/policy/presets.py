@@ -122,7 +122,6 @@ PRESETS: Mapping[str, Policy] = {
         # The document's own fallback; the kind of task puts those first that suit it.
         strategies=("sliding_window", "importance", "key_events", "incremental", "full_summary"),
         direct_strategies=("full_summary",),
-        is_ladder=True,
         working_state_ratio=0.10,  # ours: what stays word for word has to end somewhere
         summary_place="addition",
         summary_usable_ratio=None,

@@ -168,7 +168,6 @@ RULES: dict[str, Rule] = {
     "max_failures": _whole(1),
     "strategies": _some_of(*get_args(StrategyName)),
     "direct_strategies": _some_of(*get_args(StrategyName), least=0),
-    "is_ladder": _yes_or_no(),
     "task_type": _optional(_one_of(*get_args(TaskType))),
     "fold_as": _one_of("summary", "truncation", "choice"),
     "preference": _one_of(*get_args(Preference)),

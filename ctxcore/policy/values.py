@@ -108,12 +108,10 @@ class Policy:
     # what folds
 
     strategies: tuple[StrategyName, ...] = ("shorten_tool_outputs", "keep_by_worth")
-    """Tried in this order; a compaction stops after the first that reaches the target."""
+    """Tried in this order; a compaction stops after the first that reaches the target. Those of the
+    `ladder` design that suit the kind of task come first."""
     direct_strategies: tuple[StrategyName, ...] = ()
     """Tried instead where a person, the model or the number of turns asks; empty: the same."""
-    is_ladder: bool = False
-    """Whether strategies that suit the kind of task come first, and the next one is tried where one
-    fails or frees too little."""
     task_type: TaskType | None = None
     """The kind of task, where the application knows it; None: it is found."""
     fold_as: Literal["summary", "truncation", "choice"] = "summary"

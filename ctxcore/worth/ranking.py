@@ -155,9 +155,12 @@ class Ranking:
         return max(1, group.units[unit].tokens + group.gap_tokens)
 
 
-def score_groups(groups: Sequence[Group]) -> list[list[Worth]]:
-    """What the units of each group are worth, in a conversation of those groups, oldest first."""
-    worths = iter(score_units([unit for group in groups for unit in group.units]))
+def score_groups(groups: Sequence[Group], *, request: str = "") -> list[list[Worth]]:
+    """What the units of each group are worth, in a conversation of those groups, oldest first, to
+    somebody with that `request`.
+    """
+    units = [unit for group in groups for unit in group.units]
+    worths = iter(score_units(units, request=request))
     return [[next(worths) for _ in group.units] for group in groups]
 
 

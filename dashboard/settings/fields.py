@@ -202,7 +202,7 @@ def _mattering(preset: str) -> set[str]:
     found -= {"trigger_ratio"} if policy.trigger_ratio is None else set()
     found -= {"target_ratio"} if policy.lower_tokens is not None else set()
     found |= {"preference"} if policy.fold_as == "choice" else set()
-    found |= set(_OF_LADDER) if policy.is_ladder else set()
+    found |= set(_OF_LADDER) if "importance" in policy.strategies else set()
     found |= {"shorten_over_tokens"} if policy.shortens_always else set()
     found |= {"summary_max_tokens"} if policy.summary_usable_ratio is None else set()
     return found - _INNER

@@ -476,3 +476,18 @@ def test_a_record_holds_what_the_next_one_needs() -> None:
     ]
     assert (record.read_until, record.turns_from) == (50, 0)
     assert replace(record) == record
+
+
+def test_a_step_that_leaves_too_much_is_not_paid_for() -> None:
+    told = [user(f"Ticket T-{100 + n} fails in build {n}. " + words(10)) for n in range(60)]
+    policy = DESIGN.override(strategies=("importance", "full_summary"), importance_threshold=0.0)
+    says = Scripted("They went through it.")
+
+    asked = user("Which tickets fail?")
+    result = compact([*told, asked], policy=policy, max_tokens=1_200, summarizer=says)
+
+    skipped, done = result.steps
+    assert (skipped.strategy, done.strategy) == ("importance", "full_summary")
+    assert "tokens stay" in skipped.outcome
+    assert done.before_tokens == skipped.after_tokens == skipped.before_tokens
+    assert len(says.requests) == 1

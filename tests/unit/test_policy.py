@@ -41,7 +41,6 @@ WRONG: dict[str, object] = {
     "rebuild_after": 0,
     "strategies": (),
     "direct_strategies": ("hope",),
-    "is_ladder": "no",
     "task_type": "poetry",
     "fold_as": "poem",
     "preference": "cheap",

@@ -83,7 +83,7 @@ def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:
     left = set(Policy.__dataclass_fields__) - {field.name for field in FIELDS}
 
     assert left == {
-        *("name", "strategies", "direct_strategies", "is_ladder"),
+        *("name", "strategies", "direct_strategies"),
         *("summary_place", "trigger_base", "trigger_on"),
     }
 

@@ -141,3 +141,27 @@ def test_worths_are_the_same_in_every_process() -> None:
     )
 
     assert len(printed_under_hash_seeds(script)) == 1
+
+
+def test_what_a_request_asks_for_is_worth_more() -> None:
+    units = said("We painted the kitchen green.", "My sister Karin moved to Lund last summer.")
+
+    plain = [worth.talk for worth in score_units(units)]
+    asked = [worth.talk for worth in score_units(units, request="What colour is the kitchen?")]
+
+    assert plain[0] < plain[1]
+    assert asked[0] > asked[1] == plain[1]
+
+
+def test_a_request_in_chinese_is_read_alike() -> None:
+    units = said("厨房刷成了绿色。", "妹妹去年搬到了哥德堡，在医院当护士。")
+
+    asked = [worth.talk for worth in score_units(units, request="厨房是什么颜色？")]
+
+    assert asked[0] > asked[1]
+
+
+def test_a_request_leaves_the_literals_of_outputs_as_they_are() -> None:
+    units = [utterance("Order INV-2041."), output('{"id": "INV-2041", "state": "open"}', seq=1)]
+
+    assert score_units(units, request="INV-2041?")[1] == score_units(units)[1]
