@@ -1,4 +1,4 @@
-"""Owns working a plan out, step after step: the next is taken where one fails or frees too little."""
+"""Owns working a plan out: the next step is taken where one fails or frees too little."""
 
 from __future__ import annotations
 
