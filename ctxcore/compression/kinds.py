@@ -17,6 +17,7 @@ Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 
 SAMPLE_CHARS: Final = 8_000  # about 150 lines: enough for shares, flat in the size of the output
 
+_CONTROL = re.compile(r"[\n\r\t\x1b\x08]+")
 _BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
 _DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
@@ -63,7 +64,8 @@ def detect_text_kind(output: str) -> Kind:
 
 
 def _is_binary(sample: str, lines: list[str]) -> bool:
-    odd = sum(not char.isprintable() and char not in "\n\r\t\x1b\b" for char in sample)
+    plain = _CONTROL.sub("", sample)
+    odd = 0 if plain.isprintable() else sum(not char.isprintable() for char in plain)
     if "\x00" in sample or odd * 10 > len(sample):
         return True
     head = "".join(sample[:400].split("\n")).strip()

@@ -125,9 +125,9 @@ PRESETS: Mapping[str, Policy] = {
         working_state_ratio=0.10,  # ours: what stays word for word has to end somewhere
         summary_place="addition",
         summary_usable_ratio=None,
-        # The document names no length. Quotes say .47 of the live facts of a long Chinese chat so,
-        # .41 with half the length, and plain truncation .50; see `benchmarks.ladder`.
-        summary_max_tokens=2_048,
+        # The document names no length. Quotes say .48 of the live facts of a long Chinese chat so,
+        # .41 with a quarter of the length, and plain truncation .50; see `benchmarks.ladder`.
+        summary_max_tokens=4_096,
         summary_source_ratio=0.40,
         min_gain_ratio=0.0,
         oversize_ratio=None,
