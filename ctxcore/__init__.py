@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         PolicyError,
         SummarizerError,
         UnknownWindowError,
+        WorkingStateError,
     )
     from ctxcore.formats.reading import read_transcripts
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
@@ -81,6 +82,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "WorkingState",
+    "WorkingStateError",
     "__version__",
     "acompact",
     "check_tool_safety",
@@ -133,6 +135,7 @@ _HOMES = {
     "Verdict": "assembly.verdicts",
     "Violation": "assembly.legality",
     "WorkingState": "assembly.records",
+    "WorkingStateError": "errors",
     "check_tool_safety": "compaction.advising",
     "compact": "compaction.compacting",
     "compress": "compression.outputs",

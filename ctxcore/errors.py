@@ -76,6 +76,16 @@ class PartNotFoundError(ContextError):
         super().__init__(f"no part {part!r}: {problem}")
 
 
+class WorkingStateError(ContextError):
+    """A field of a working state is not what it may be; the value itself is not told."""
+
+    def __init__(self, *, field: str, problem: str, allowed: str) -> None:
+        self.field = field
+        self.problem = problem
+        self.allowed = allowed
+        super().__init__(f"working state field {field!r} {problem}; allowed: {allowed}")
+
+
 class SummarizerError(ContextError):
     """A summarizer failed or returned nothing usable; nothing was changed."""
 

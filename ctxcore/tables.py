@@ -130,6 +130,8 @@ class SessionRow(Row, table=True):
     active_compaction_id: str | None = Field(sa_type=Text)
     indexed_until: int
     """Messages 1 … this are found by a search."""
+    working: str | None = Field(sa_type=Text)
+    """What the application says of its work; None: nothing."""
 
 
 class MessageRow(Row, table=True):

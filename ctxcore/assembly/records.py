@@ -6,9 +6,11 @@ numbers are places in the history, starting at 1. Truncation is a record with an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, cast
 
-from ctxcore.messages.values import text_message
+from ctxcore.errors import WorkingStateError
+from ctxcore.messages.values import JsonObject, JsonValue, text_message
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
 
@@ -82,7 +84,11 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingState:
-    """What an application says itself of its work; None: it is read from the history."""
+    """What an application says itself of its work; None: it is read from the history.
+
+    Raises:
+        WorkingStateError: a field is neither None nor what it says below.
+    """
 
     memories: tuple[str, ...] | None = None
     """Oldest first; only the latest stay."""
@@ -91,8 +97,46 @@ class WorkingState:
     changes: str | None = None
     """Change statistics, as of a diff, word for word."""
 
+    def __post_init__(self) -> None:
+        memories: object = self.memories  # a caller without a type checker may pass anything
+        if memories is not None:
+            if not isinstance(memories, tuple | list):
+                raise _wrong("memories", memories, "a tuple of texts, or None")
+            for memory in memories:
+                if not isinstance(memory, str):
+                    raise _wrong("memories", memory, "texts alone", verb="holds one")
+            object.__setattr__(self, "memories", tuple(memories))
+        for name in ("tasks", "changes"):
+            if not isinstance(getattr(self, name), str | None):
+                raise _wrong(name, getattr(self, name), "a text, or None")
+
+
+def _wrong(field: str, value: object, allowed: str, *, verb: str = "is") -> WorkingStateError:
+    problem = f"{verb} of type {type(value).__name__!r}"
+    return WorkingStateError(field=field, problem=problem, allowed=allowed)
+
 
 NOTHING_SAID = WorkingState()
+
+
+def to_said(working: WorkingState) -> JsonObject:
+    """What `working` says, as JSON; fields that are read from the history are left out."""
+    said = {known.name: getattr(working, known.name) for known in fields(working)}
+    if working.memories is not None:
+        said["memories"] = list(working.memories)
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def from_said(said: JsonValue) -> WorkingState:
+    """The working state that `to_said` wrote.
+
+    Raises:
+        TypeError: it is no object, or one of a later version.
+        WorkingStateError: a field is not what it may be.
+    """
+    if not isinstance(said, dict):
+        raise TypeError("the working state is no object")
+    return WorkingState(**cast("dict[str, Any]", said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,8 @@ class Compactions:
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, its summary replaced by an edited one; None if nothing would change.
 
+        The working state is recorded as the application says it now.
+
         Raises:
             StaleProposalError: the active compaction, a mark inside its range or the policy
                 changed since.
@@ -66,8 +68,9 @@ class Compactions:
         changed = self.proposals.base(subject, record.covered_until).changes(proposal.base)
         if changed:
             raise StaleProposalError(changed=changed)
-        if summary is not None and summary.strip() != record.summary:
-            record = _edited(record, summary.strip(), subject)
+        said = record.summary if summary is None else summary.strip()
+        if said != record.summary or _is_told_anew(proposal, subject):
+            record = _edited(record, said, subject)
         try:
             info = self._desk.store.record_compaction(
                 proposal.session_id,
@@ -138,6 +141,13 @@ class Compactions:
         }
         kind = FAILED if proposal.outcome.failed else SKIPPED
         self._desk.journal.record(kind, body, session_id=proposal.session_id)
+
+
+def _is_told_anew(proposal: Proposal, subject: Subject) -> bool:
+    """Whether the application says otherwise of its work than when the proposal was made."""
+    budget = subject.call.budget
+    has_room = budget is not None and budget.working_state_tokens > 0
+    return has_room and subject.call.working != proposal.working
 
 
 def _edited(record: Compaction, summary: str, subject: Subject) -> Compaction:

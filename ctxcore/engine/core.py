@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.records import NOTHING_SAID, WorkingState
 from ctxcore.compaction.confirming import ANSWERS, Answer, Confirm
 from ctxcore.compression.expanding import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
@@ -181,6 +182,19 @@ class ContextEngine:
             PlaceError: there is no such message.
         """
         self._desk.store.set_goal(session_id, self._seq(session_id, at))
+
+    def set_working_state(self, session_id: str, working: WorkingState | None) -> None:
+        """Says what the session's compactions keep word for word beside a summary, from now on.
+
+        It takes the place of what was said before. A field that is None is read from the history,
+        and None reads all of them from there. Only policies with a `working_state_ratio` keep it.
+        """
+        self._desk.session(session_id)
+        self._desk.store.set_working_state(session_id, working or NOTHING_SAID)
+
+    def working_state(self, session_id: str) -> WorkingState:
+        """What `set_working_state` said last; a field that is None is read from the history."""
+        return self._desk.session(session_id).working
 
     def delete(self, session_id: str) -> None:
         """Hides a session; `restore` brings it back for 30 days."""

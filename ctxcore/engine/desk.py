@@ -157,7 +157,7 @@ class Desk:
             info=info,
             effective=effective,
             view=view,
-            call=call,
+            call=replace(call, working=session.working),
             active=active,
             tools=definitions,
             connection=catalog.connection(name) if name else None,
@@ -166,10 +166,13 @@ class Desk:
         )
 
     def renew(self, subject: Subject) -> Subject:
-        """The same with the history as it is now; model, policy and tools stay for a whole turn."""
-        active = self.store.active_compaction(subject.session.id)
+        """The same with history and working state as they are now; model, policy and tools stay
+        for a whole turn."""
+        session_id = subject.session.id
+        active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(subject.session, subject.call.counter)
-        return replace(subject, active=active, view=view, is_estimated=is_estimated)
+        call = replace(subject.call, working=self.store.session(session_id).working)
+        return replace(subject, active=active, view=view, call=call, is_estimated=is_estimated)
 
     def append(
         self, subject: Subject, messages: Sequence[Message], *, turn_id: str | None = None

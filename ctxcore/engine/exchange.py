@@ -147,6 +147,7 @@ class Exchange:
             self._append(session, file.messages, file.times, on_progress, file.shorts)
             if file.goal_seq is not None:
                 store.set_goal(session.id, file.goal_seq)
+            store.set_working_state(session.id, file.working)
             for kind, seq in file.marks:
                 mark: MarkKind = "pin" if kind == "pin" else "exclude"
                 store.add_mark(session.id, seq, mark, at=now)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, to_said
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import to_full
@@ -99,8 +99,7 @@ def _head(session: SessionInfo) -> JsonObject:
 
 
 def _records(whole: Whole) -> Iterator[JsonObject]:
-    goal = whole.session.goal_seq
-    yield {"type": "settings", "overrides": whole.settings, "goal": goal}
+    yield _settings(whole)
     for info in whole.messages:
         yield _message(info)
     for mark in sorted(whole.marks, key=lambda mark: (mark.seq, mark.kind)):
@@ -110,6 +109,12 @@ def _records(whole: Whole) -> Iterator[JsonObject]:
         yield _imported(imported)
     for call in whole.calls:
         yield _call(call)
+
+
+def _settings(whole: Whole) -> JsonObject:
+    goal, said = whole.session.goal_seq, to_said(whole.session.working)
+    settings: JsonObject = {"type": "settings", "overrides": whole.settings, "goal": goal}
+    return {**settings, "working": said} if said else settings
 
 
 def _message(info: MessageInfo) -> JsonObject:

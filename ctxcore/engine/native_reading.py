@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, from_said
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
@@ -40,6 +40,7 @@ class NativeFile:
     imported: tuple[ImportedCompaction, ...]
     settings: JsonObject
     goal_seq: int | None
+    working: WorkingState
 
 
 def is_native(text: str) -> bool:
@@ -127,6 +128,7 @@ class _Parsed:
         self.imported: list[ImportedCompaction] = []
         self.settings: JsonObject = {}
         self.goal_seq: int | None = None
+        self.working = NOTHING_SAID
 
     def add(self, record: JsonObject) -> None:
         """Takes a record in, checked.
@@ -160,6 +162,7 @@ class _Parsed:
             imported=tuple(self.imported),
             settings=self.settings,
             goal_seq=self.goal_seq,
+            working=self.working,
         )
 
     def _settings(self, record: JsonObject) -> None:
@@ -167,6 +170,7 @@ class _Parsed:
         self.settings = overrides if isinstance(overrides, dict) else {}
         to_policy(self.settings)
         self.goal_seq = None if goal is None else _whole(goal)
+        self.working = from_said(record.get("working", {}))
 
     def _message(self, record: JsonObject) -> None:
         raw, short = record["message"], record.get("short")

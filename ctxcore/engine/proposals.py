@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.compaction.choosing import Uses
 from ctxcore.compaction.climbing import execute
 from ctxcore.compaction.confirming import Answer, dropping
@@ -41,6 +41,8 @@ class Proposal:
     """The context once it is confirmed; None where nothing would change."""
     base: Base
     """What must still hold when it is confirmed."""
+    working: WorkingState
+    """What the application said of its work."""
 
     @property
     def record(self) -> Compaction | None:
@@ -128,6 +130,7 @@ class Proposals:
             before=build_context(subject.view, subject.call, subject.record),
             after=build_context(subject.view, subject.call, record) if record else None,
             base=self.base(subject, record.covered_until if record else 0),
+            working=subject.call.working,
         )
 
     def base(self, subject: Subject, covered_until: int) -> Base:

@@ -224,6 +224,7 @@ class Turns:
         if own is not None:
             scope = Scope(kind="session", owner=new.id)
             self._desk.store.save_policy(scope, own.overrides, by=self._desk.user_id, at=now)
+        self._desk.store.set_working_state(new.id, subject.call.working)
         self._desk.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
         yield SessionStarted(session_id=new.id)
         if said:

@@ -45,7 +45,7 @@ def copy_session(
     at: datetime,
 ) -> None:
     """Makes the session `new` with messages 1 … `end` of `session`."""
-    copied = {key: session[key] for key in ("user_id", "title", "model", "tools")}
+    copied = {key: session[key] for key in ("user_id", "title", "model", "tools", "working")}
     place = {"parent_id": session["id"], "parent_seq": end, "origin": "fork"}
     insert_session(connection, {**copied, **place, "created_at": at, "updated_at": at, **new})
     ids = {"old_id": session["id"], "new_id": new["id"]}

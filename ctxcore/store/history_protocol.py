@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.records import WorkingState
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.store.values import Listed, MessageInfo, SearchHit, SessionInfo, UserInfo
 from ctxcore.tokens.counter import TokenCounter
@@ -99,6 +100,10 @@ class HistoryStore(Protocol):
 
     def set_goal(self, session_id: str, seq: int | None) -> None:
         """Says which message states what the user wants."""
+        ...
+
+    def set_working_state(self, session_id: str, working: WorkingState) -> None:
+        """Keeps what the application says of its work, in place of what it said before."""
         ...
 
     def assign(self, session_id: str, user_id: str) -> None:

@@ -11,9 +11,15 @@ from typing import Any, cast
 from sqlalchemy import RowMapping
 
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import (
+    NOTHING_SAID,
+    Compaction,
+    WorkingState,
+    from_said,
+    to_said,
+)
 from ctxcore.assembly.verdicts import Run
-from ctxcore.errors import MessageError
+from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -131,8 +137,32 @@ def to_user_info(row: RowMapping) -> UserInfo:
 
 def to_session_info(row: RowMapping) -> SessionInfo:
     """A row of `session` as a value."""
-    names = (known.name for known in fields(SessionInfo) if known.name != "tools")
-    return SessionInfo(tools=tuple(row["tools"]), **{name: row[name] for name in names})
+    names = {known.name for known in fields(SessionInfo)} - {"tools", "working"}
+    return SessionInfo(
+        tools=tuple(row["tools"]),
+        working=load_working(row["working"], session_id=row["id"]),
+        **{name: row[name] for name in names},
+    )
+
+
+def dump_working(working: WorkingState) -> str | None:
+    """`working` as it is stored; None where it says nothing."""
+    said = to_said(working)
+    return to_canonical(said) if said else None
+
+
+def load_working(stored: str | None, *, session_id: str) -> WorkingState:
+    """The working state that is stored with a session.
+
+    Raises:
+        CorruptRecordError: it is none.
+    """
+    try:
+        return NOTHING_SAID if stored is None else from_said(parse_canonical(stored))
+    except (ValueError, TypeError, RecursionError, WorkingStateError) as error:
+        raise CorruptRecordError(
+            session_id=session_id, record="the working state", problem=str(error)
+        ) from error
 
 
 def to_mark(row: RowMapping) -> Mark:

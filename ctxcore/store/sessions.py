@@ -11,12 +11,13 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from ctxcore.assembly.records import WorkingState
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.area import Area
 from ctxcore.store.dialects import after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.rows import to_session_info, to_user_info
+from ctxcore.store.rows import dump_working, to_session_info, to_user_info
 from ctxcore.store.values import Listed, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
@@ -30,6 +31,7 @@ _EMPTY: dict[str, Any] = {
     "counter_id": None,
     "active_compaction_id": None,
     "indexed_until": 0,
+    "working": None,
 }
 
 
@@ -154,6 +156,9 @@ class Sessions(Area):
         if seq is not None and not 0 < seq <= self.session(session_id).length:
             raise RecordNotFoundError(kind="message", record_id=seq)
         self._change(session_id, goal_seq=seq)
+
+    def set_working_state(self, session_id: str, working: WorkingState) -> None:
+        self._change(session_id, working=dump_working(working))
 
     def assign(self, session_id: str, user_id: str) -> None:
         self._change(session_id, user_id=user_id)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
 
@@ -66,6 +66,8 @@ class SessionInfo:
     active_compaction_id: str | None
     indexed_until: int
     """So many messages are found by a search; the others wait for `index_pending()`."""
+    working: WorkingState = NOTHING_SAID
+    """What the application says of its work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

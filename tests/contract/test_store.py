@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.policy.values import Policy
@@ -135,6 +135,31 @@ class TestUsersAndSessions:
             append(store, user("hi"), session_id="gone")
 
         assert caught.value.session_id == "gone"
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            WorkingState(memories=("lone \ud800", "NUL \x00"), tasks="[x] 备份", changes="+9 −1"),
+            WorkingState(memories=(), tasks=""),
+            WorkingState(tasks="2 of 3 done"),
+        ],
+    )
+    def test_what_an_application_says_of_its_work_comes_back(
+        self, store: SessionStore, said: WorkingState
+    ) -> None:
+        assert store.session("s").working == NOTHING_SAID
+
+        store.set_working_state("s", WorkingState(changes="before"))
+        store.set_working_state("s", said)
+
+        assert store.session("s").working == said
+        assert [one.working for one in store.list_sessions("ada")] == [said]
+        store.set_working_state("s", NOTHING_SAID)
+        assert store.session("s").working == NOTHING_SAID
+
+    def test_the_work_of_a_session_that_is_not_there_is_refused(self, store: SessionStore) -> None:
+        with pytest.raises(SessionNotFoundError):
+            store.set_working_state("gone", WorkingState(tasks="none"))
 
     def test_sessions_are_listed_by_user_the_last_changed_first(self, store: SessionStore) -> None:
         store.create_user("bob", at=NOON)
@@ -446,6 +471,17 @@ class TestForks:
         own = store.policy(Scope(kind="session", owner="f"))
         assert own is not None
         assert own.overrides == {"fresh_turns": 3}
+
+    def test_a_fork_takes_the_working_state_along_and_goes_its_own_way(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("one"), user("two"))
+        store.set_working_state("s", WorkingState(tasks="one is done"))
+
+        fork = store.fork("s", 1, fork_id="f", new_id=ids(), at=LATER)
+        store.set_working_state("s", WorkingState(tasks="both are done"))
+
+        assert fork.working == store.session("f").working == WorkingState(tasks="one is done")
 
     def test_a_message_that_is_not_there_cannot_be_forked_at(self, store: SessionStore) -> None:
         with pytest.raises(RecordNotFoundError):

@@ -353,6 +353,9 @@ def test_an_export_with_many_tools_is_known_as_one() -> None:
     [
         ("settings", {"overrides": {"no_such_field": 1}}),
         ("settings", {"goal": "first"}),
+        ("settings", {"working": None}),
+        ("settings", {"working": {"memories": "Ada likes blue."}}),
+        ("settings", {"working": {"mood": "good"}}),
         ("message", {"seq": 7}),
         ("message", {"message": None}),
         ("message", {"at": "yesterday"}),

@@ -17,6 +17,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, make_url
 
+from ctxcore.assembly.records import NOTHING_SAID
 from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
 from ctxcore.store import SessionStore, open_store
@@ -42,7 +43,7 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until",
+    " active_compaction_id indexed_until working",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
@@ -269,6 +270,16 @@ class TestDamage:
         with pytest.raises(CorruptRecordError, match="compaction 'k' of session 's'"):
             store.active_compaction("s")
 
+    @pytest.mark.parametrize("working", ["", "{", "[]", '{"tasks":1}', '{"mood":"good"}'])
+    def test_a_damaged_working_state_is_named(
+        self, store: SessionStore, path: Path, working: str
+    ) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE session SET working = ?", (working,))
+
+        with pytest.raises(CorruptRecordError, match="the working state of session 's'"):
+            store.session("s")
+
     @pytest.mark.parametrize("url", ["nothing://", "sqlite:////dev/null/chat.db"])
     def test_an_address_that_cannot_be_opened_is_refused(self, url: str) -> None:
         with pytest.raises(DatabaseError):
@@ -347,7 +358,7 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002"])
+    @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:
@@ -358,9 +369,17 @@ class TestRevisions:
         reader.dispose()
         with closing(sqlite3.connect(path)) as old, old:
             old.execute("INSERT INTO user VALUES ('ada', 'Ada', '', 0, '2026-03-01 12:00:00')")
+            old.execute(
+                "INSERT INTO session (id, user_id, title, origin, tools, created_at, updated_at,"
+                " length, head_seq, system_seqs, indexed_until) VALUES ('s', 'ada', 'old', 'chat',"
+                " '[]', '2026-03-01 12:00:00', '2026-03-01 12:00:00', 0, 0, '[]', 0)"
+            )
 
-        with closing(open_store(str(path))) as store:
-            assert store.user("ada").created_at == NOON
+        for _ in range(2):  # what is up to date is opened as it is
+            with closing(open_store(str(path))) as store:
+                assert store.user("ada").created_at == NOON
+                assert store.session("s").title == "old"
+                assert store.session("s").working == NOTHING_SAID
 
     def test_a_newer_file_is_refused_and_left_alone(self, store: SessionStore, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:

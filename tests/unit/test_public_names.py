@@ -40,6 +40,7 @@ PUBLIC_NAMES = [
     "Verdict",
     "Violation",
     "WorkingState",
+    "WorkingStateError",
     "__version__",
     "acompact",
     "check_tool_safety",

@@ -1,0 +1,56 @@
+"""What an application may say of its work, and how it is written down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxcore.assembly.records import NOTHING_SAID, WorkingState, from_said, to_said
+from ctxcore.errors import WorkingStateError
+
+TEXTS = st.text(max_size=20)
+STATES = st.builds(
+    WorkingState,
+    memories=st.none() | st.lists(TEXTS, max_size=3).map(tuple),
+    tasks=st.none() | TEXTS,
+    changes=st.none() | TEXTS,
+)
+
+
+@given(STATES)
+def test_what_is_written_down_is_read_back(working: WorkingState) -> None:
+    assert from_said(to_said(working)) == working
+
+
+def test_only_what_is_said_is_written_down() -> None:
+    assert to_said(NOTHING_SAID) == {}
+    assert to_said(WorkingState(memories=(), tasks="")) == {"memories": [], "tasks": ""}
+
+
+def test_memories_in_a_list_are_the_same_as_in_a_tuple() -> None:
+    in_a_list: Any = ["Ada likes blue."]
+
+    assert WorkingState(memories=in_a_list) == WorkingState(memories=("Ada likes blue.",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"memories": "Ada"}, "working state field 'memories' is of type 'str'; allowed: a tuple"),
+        ({"memories": ("Ada", 3)}, "working state field 'memories' holds one of type 'int'"),
+        ({"tasks": ["port it"]}, "working state field 'tasks' is of type 'list'; allowed: a text"),
+        ({"changes": 9}, "working state field 'changes' is of type 'int'; allowed: a text"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_the_name_of_its_field(
+    fields: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(WorkingStateError) as caught:
+        WorkingState(**fields)
+
+    assert str(caught.value).startswith(sentence)
+    assert caught.value.field in fields
+    assert "Ada" not in str(caught.value)
