@@ -14,6 +14,7 @@ from ctxcore import __version__
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
+from ctxcore.cli.expanding import run_expand
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.replaying import run_replay
@@ -54,3 +55,4 @@ app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
+app.command("expand")(run_expand)

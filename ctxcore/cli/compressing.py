@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from ctxcore.cli.options import AsJson
-from ctxcore.cli.output import print_all, print_error, print_json, print_note
-from ctxcore.cli.running import STDIN, Failure, read_bytes
+from ctxcore.cli.output import print_all, print_json, print_note, print_text
+from ctxcore.cli.running import STDIN, Failure, fail, read_bytes, to_document
 from ctxcore.errors import FormatError
-from ctxcore.messages.values import JsonObject
-
-if TYPE_CHECKING:
-    from ctxcore.compression.outputs import Compressed
 
 File = Annotated[
     Path,
@@ -62,35 +57,14 @@ def run_compress(
     try:
         output = decode_text(read_bytes(file))
     except FormatError as error:
-        _fail(error, name, as_json=as_json)
+        fail("compress", Failure.of(error, name), as_json=as_json)
     compressed = compress(
         output, max_tokens=max_tokens, query=query, model=model, lossless=lossless
     )
     if as_json:
-        print_json(_document([compressed_document(name, output, compressed)]))
+        print_json(to_document("compress", [compressed_document(name, output, compressed)]))
     elif diff:
         print_all(side_by_side(output, compressed))
     else:
-        print_text(compressed)
+        print_text(compressed.text)
         print_note(size_note(compressed))
-
-
-def print_text(compressed: Compressed) -> None:
-    """The result as it is, for a file or a pipe."""
-    typer.echo(compressed.text.encode("utf-8", "backslashreplace"))
-
-
-def _document(results: list[JsonObject], errors: Sequence[Failure] = ()) -> JsonObject:
-    return {
-        "command": "compress",
-        "results": list(results),
-        "errors": [failure.to_dict() for failure in errors],
-    }
-
-
-def _fail(error: FormatError, name: str, *, as_json: bool) -> NoReturn:
-    failure = Failure.of(error, name)
-    if as_json:
-        print_json(_document([], [failure]))
-    print_error(failure.reason)
-    raise typer.Exit(1) from error

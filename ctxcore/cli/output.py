@@ -46,6 +46,11 @@ def print_note(sentence: str) -> None:
     typer.echo(one_line(sentence), err=True)
 
 
+def print_text(text: str) -> None:
+    """Print a text as it is, for a file or a pipe."""
+    typer.echo(text.encode("utf-8", "backslashreplace"))
+
+
 def print_json(document: JsonValue) -> None:
     """Print one JSON document."""
     _never_fail_to_encode()

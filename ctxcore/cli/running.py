@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
-from ctxcore.cli.output import print_error, stderr
+import typer
+
+from ctxcore.cli.output import print_error, print_json, stderr
 from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
 from ctxcore.messages.values import JsonObject
 
@@ -73,11 +75,26 @@ class Outcome(Generic[T]):
 
     def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
         """The document that `--json` prints."""
-        return {
-            "command": command,
-            "results": list(results),
-            "errors": [failure.to_dict() for failure in self.failures],
-        }
+        return to_document(command, results, self.failures)
+
+
+def to_document(
+    command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
+) -> JsonObject:
+    """The document that a command prints with `--json`."""
+    return {
+        "command": command,
+        "results": list(results),
+        "errors": [failure.to_dict() for failure in failures],
+    }
+
+
+def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
+    """Tells why a command could not do the one thing it was asked for, and ends it."""
+    if as_json:
+        print_json(to_document(command, [], [failure]))
+    print_error(failure.reason)
+    raise typer.Exit(1)
 
 
 def run_over(
