@@ -45,6 +45,7 @@ def context_of(
     excluded: Collection[int] = (),
     knowledge: Mapping[str, str] | None = None,
     tools_tokens: int = 0,
+    offers_expand: bool = False,
 ) -> Context:
     """The context of `history` within `usable` tokens, every word one; marks count from 1."""
     policy = policy or Policy()
@@ -62,6 +63,7 @@ def context_of(
         budget=budget,
         tools_tokens=tools_tokens,
         knowledge=knowledge or {},
+        offers_expand=offers_expand,
     )
     context = build_context(view, call, active)
     assert context.tokens <= usable

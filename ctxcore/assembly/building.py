@@ -222,12 +222,13 @@ class Builder:
 
     def _shed(self, layout: Layout, share: int, limit: int, taken: int) -> Layout:
         """`layout` within the share of summary and messages, or at least within the window."""
+        refers = self._call.offers_expand
         try:
-            return shed(layout, share, taken=taken, counter=self._counter)
+            return shed(layout, share, taken=taken, counter=self._counter, refers=refers)
         except BudgetError:
             if share >= limit:
                 raise
-            return shed(layout, limit, taken=taken, counter=self._counter)
+            return shed(layout, limit, taken=taken, counter=self._counter, refers=refers)
 
     def reminder(self, reading: Reading) -> Reminder:
         """What puts standing instructions back that `reading` would not show."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
 from ctxcore.assembly.elide import elide
-from ctxcore.assembly.history import Counted, replace_text, shorten_row
+from ctxcore.assembly.history import Counted, referring, replace_text, shorten_row
 from ctxcore.assembly.verdicts import VerdictKind
+from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.messages.values import Message
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -71,11 +72,16 @@ def total(items: Iterable[Item]) -> int:
     return sum(item.tokens for item in items)
 
 
-def shorten_output(item: Item, limit_tokens: int, counter: TokenCounter) -> Item:
-    """`item` with its tool output within `limit_tokens`, if that makes it smaller."""
+def shorten_output(item: Item, limit_tokens: int, counter: TokenCounter, *, refers: bool) -> Item:
+    """`item` with its tool output within `limit_tokens`, if that makes it smaller.
+
+    With `refers` it says where its original is, within the same limit.
+    """
     if item.row is None or not item.message.is_tool_result or item.tokens <= limit_tokens:
         return item
-    row = shorten_row(item.row, limit_tokens, counter)
+    row = shorten_row(item.row, limit_tokens - (REFERENCE_TOKENS if refers else 0), counter)
+    if refers:
+        row = referring(row, counter)
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
 
 

@@ -2,7 +2,8 @@
 
 Kept blocks go first, then the summary shrinks, tool outputs are shortened, pins are elided oldest
 first, then the goal, then facts go and the last user message is elided. System, tools and open
-calls are never cut.
+calls are never cut. Shortened outputs say where their originals are while that fits: nothing else
+gives way for it.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ _STUB_CHARS = 24  # in a window that holds no marker of what is gone
 Shrink = Callable[[Item, int], Item]
 
 
-def shed(layout: Layout, available_tokens: int, *, taken: int, counter: TokenCounter) -> Layout:
+def shed(
+    layout: Layout, available_tokens: int, *, taken: int, counter: TokenCounter, refers: bool
+) -> Layout:
     """`layout` within `available_tokens`, of which `taken` go to framing and tools.
+
+    `refers`: shortened outputs say where their originals are.
 
     Raises:
         BudgetError: it does not fit, whatever gives way.
     """
-    for shorter in _steps(layout, available_tokens - taken, counter):
+    for shorter in _steps(layout, available_tokens - taken, counter, refers=refers):
         layout = shorter
         if layout.tokens + taken <= available_tokens:
             return layout
@@ -45,7 +50,7 @@ def shed(layout: Layout, available_tokens: int, *, taken: int, counter: TokenCou
     raise BudgetError(needed=layout.tokens + taken, available=available_tokens, parts=parts)
 
 
-def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]:
+def _steps(layout: Layout, room: int, counter: TokenCounter, *, refers: bool) -> Iterator[Layout]:
     yield layout  # what was chosen by upper bounds may fit as it is
     while layout.kept:
         layout = without_kept(layout)
@@ -53,9 +58,12 @@ def _steps(layout: Layout, room: int, counter: TokenCounter) -> Iterator[Layout]
     if layout.summary:
         layout = _cut_summary(layout, room, counter)
         yield layout
-    for limit in _SHORT_STEPS:
-        layout = _shorten(layout, room, limit, counter)
-        yield layout
+    whole = layout
+    for says in (True, False) if refers else (False,):
+        layout = whole
+        for limit in _SHORT_STEPS:
+            layout = _shorten(layout, room, limit, counter, refers=says)
+            yield layout
     for part in ("pins", "late_pins"):
         layout = _elide(layout, part, room, _LEAST_TOKENS, counter)
         yield layout
@@ -83,9 +91,11 @@ def _cut_summary(layout: Layout, room: int, counter: TokenCounter) -> Layout:
     return replace(layout, summary=(cut, *answer))
 
 
-def _shorten(layout: Layout, room: int, limit: int, counter: TokenCounter) -> Layout:
+def _shorten(
+    layout: Layout, room: int, limit: int, counter: TokenCounter, *, refers: bool
+) -> Layout:
     def shrink(item: Item, over: int) -> Item:
-        return shorten_output(item, max(limit, item.tokens - over), counter)
+        return shorten_output(item, max(limit, item.tokens - over), counter, refers=refers)
 
     for part in ("pins", "late_pins", "recent"):
         layout = _apply(layout, part, room, shrink)

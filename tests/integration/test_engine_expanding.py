@@ -221,6 +221,34 @@ def test_nothing_is_offered_without_tools_or_where_the_policy_does_not_want_it()
         assert [list(request.tools) for request in model.requests] == [[], [SEARCH]]
 
 
+@pytest.mark.parametrize(
+    ("tools", "offers_expand"), [([SEARCH], True), ([SEARCH], False), ([], True)]
+)
+def test_an_output_cut_because_nothing_else_fits_refers_where_the_tool_is_offered(
+    tools: list[dict[str, object]], offers_expand: bool
+) -> None:
+    with engine_with(window=1_500) as (engine, _):
+        session = engine.create_session(tools=tools)
+        fields = {"oversize_ratio": None, "offers_expand": offers_expand}
+        engine.save_policy(Scope(kind="session", owner=session.id), fields)  # type: ignore[arg-type]  # plain values
+        call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+        engine.append(
+            session.id,
+            [
+                {"role": "user", "content": "look"},
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "c", "content": LONG},
+            ],
+        )
+
+        context = engine.context(session.id)
+
+        assert engine.store.messages(session.id)[2].short is None
+        assert context.verdict(2).verdict == "compressed"
+        assert ('"… whole":"m3"' in str(context.messages)) == (bool(tools) and offers_expand)
+        assert json.loads(engine.expand(session.id, "m3", path="[77]")) == SHIPS[77]
+
+
 def test_without_the_tool_no_reference_is_written() -> None:
     with engine_with([calls(search()), saying("b")], window=8_000) as (engine, model):
         session = engine.create_session()

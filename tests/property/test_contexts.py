@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.fitting import fit, prepare
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import CompactionState
 from ctxcore.errors import BudgetError
@@ -46,6 +49,36 @@ def test_a_context_never_exceeds_its_budget(
     history: list[Message], window: int, preset: str
 ) -> None:
     assert _fit(history, window, preset).tokens <= window
+
+
+@given(histories(), windows(), presets)
+def test_references_to_originals_never_exceed_the_budget_and_always_name_an_output(
+    history: list[Message], window: int, preset: str
+) -> None:
+    context = _fit_with_expand(history, window, preset)
+
+    named = {int(seq) for seq in re.findall(r"… whole\W{2,4}m(\d+)", str(context.messages))}
+    assert context.tokens <= window
+    assert {history[seq - 1].role for seq in named} <= {"tool"}
+    assert {context.verdict(seq - 1).verdict for seq in named} <= {"compressed"}
+
+
+def _fit_with_expand(history: list[Message], window: int, preset: str) -> Context:
+    """The context of a call in which the model can ask for originals."""
+    prepared = prepare(
+        history,
+        policy=Policy.preset(preset),
+        max_tokens=window,
+        model=None,
+        tools=None,
+        knowledge=None,
+        state=None,
+    )
+    try:
+        return build_context(prepared.view, replace(prepared.call, offers_expand=True))
+    except BudgetError as error:
+        assume(error is None)
+        raise
 
 
 @given(histories(), windows(), presets)

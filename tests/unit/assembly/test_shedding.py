@@ -81,6 +81,46 @@ def test_outputs_of_open_calls_are_shortened_and_their_calls_are_not() -> None:
     assert context.verdict(2).before_tokens > 1_000
 
 
+LISTING = "\n".join(f"row {n} of the long listing" for n in range(300))
+LISTED = [
+    *HISTORY[:5],
+    user("list both"),
+    assistant("", call("a"), call("b")),
+    tool_result("a", LISTING),
+    tool_result("b", LISTING),
+]
+
+
+def listed(usable: int, *, offers_expand: bool) -> list[str]:
+    """What is sent of a turn with two long outputs, and a pin before it."""
+    policy = Policy(oversize_ratio=None)
+    context = context_of(LISTED, usable, policy=policy, pinned=[4], offers_expand=offers_expand)
+    return sent(context)
+
+
+def test_an_output_cut_to_the_window_says_where_its_original_is() -> None:
+    *_, first, second = listed(600, offers_expand=True)
+
+    assert first.endswith("[… whole: m8]")
+    assert second.endswith("[… whole: m9]")
+
+
+def test_where_nobody_answers_the_tool_no_output_names_its_original() -> None:
+    assert "whole:" not in str(listed(600, offers_expand=False))
+
+
+def test_what_names_an_original_takes_nothing_from_what_else_is_kept() -> None:
+    named = {"in all": 0, "in none": 0}
+    for usable in range(290, 700, 5):
+        with_tool, without = (listed(usable, offers_expand=is_so) for is_so in (True, False))
+
+        for word in ("goal", "pin"):
+            assert str(with_tool).count(word) >= str(without).count(word)
+        named["in all"] += "[… whole: m9]" in with_tool[-1]
+        named["in none"] += "whole:" not in str(with_tool)
+    assert min(named.values()) > 3
+
+
 def test_knowledge_is_trimmed_before_recent_messages() -> None:
     history: list[Message] = [user(words(40)), assistant(words(40)), user("end")]
 
