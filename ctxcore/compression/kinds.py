@@ -17,7 +17,7 @@ Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 
 SAMPLE_CHARS: Final = 8_000  # about 150 lines: enough for shares, flat in the size of the output
 
-_CONTROL = re.compile(r"[\n\r\t\x1b\x08]+")
+_CONTROL: Final = re.compile(r"[\n\r\t\x1b\x08]+")
 _BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
 _DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
