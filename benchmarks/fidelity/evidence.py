@@ -2,8 +2,7 @@
 
 `ev` is the share of a question's evidence messages that are there word for word, `part` the share
 of their text that is there in whole sentences, `ans` the share of the answer's content words. A
-conversation counts at the budgets that it exceeds. The question itself is not known to the fold,
-but in the tables that say so: there it is the last message, and waits for its answer.
+conversation counts at the budgets that it exceeds. The question itself is not known to the fold.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from ctxcore import BudgetError, CompactionState, Policy, compact
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
 FEED = 20  # messages between two compactions of the same conversation
 FED_BUDGET = 4_000
-ASKED = 5  # questions of each conversation that are asked
 TIMED_MESSAGES, TIMED_BUDGET = 10_000, 8_000
 
 
@@ -31,9 +29,7 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
     """A table for each file with evidence; then repeated compaction, and the time of a fold."""
     asked = [talk for talk in talks if _asked(talk) and talk.total_tokens > BUDGETS[0]]
     for file, found in groupby(asked, key=lambda talk: talk.file):
-        some = sampled(list(found), limit)
-        yield _of_file(file, some, methods)
-        yield _of_questions(file, some, [method for method in methods if not method.is_slow])
+        yield _of_file(file, sampled(list(found), limit), methods)
     yield _repeated(asked, [method for method in methods if method.is_ours], limit)
     yield _timed(talks, [method for method in methods if not method.is_slow])
 
@@ -54,24 +50,6 @@ def _of_file(file: str, talks: Sequence[Talk], methods: Sequence[Method]) -> Tab
                 folded = method.fold(talk, budget)
                 _add(table, method, budget, talk, Said(folded or ()))
                 table.add(method, OVER, [float(is_over(folded, budget))])
-    return table
-
-
-def _of_questions(file: str, talks: Sequence[Talk], methods: Sequence[Method]) -> Table:
-    """The evidence where the question is there to be answered, and that for all others beside."""
-    columns = [Column(name=f"{k} {b // 1000}k") for b in BUDGETS for k in ("ev", "others")]
-    table = Table(title=f"1 · Evidence recall with the question asked: {file}", columns=columns)
-    table.notes.append(f"{ASKED} questions of each of {len(talks)} conversations")
-    for talk in talks:
-        for question in sampled(_asked(talk), ASKED):
-            asking = talk.asking(question.question)
-            for budget in (b for b in BUDGETS if b < talk.total_tokens):
-                for method in methods:
-                    tell(f"evidence of a question: {talk.id} {budget} {method.name}")
-                    said = Said(method.fold(asking, budget) or ())
-                    label = f"{budget // 1000}k"
-                    table.add(method, f"ev {label}", [_evidence(talk, question, said)])
-                    table.add(method, f"others {label}", _kept(talk, said))
     return table
 
 
@@ -116,11 +94,10 @@ def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> T
 
 
 def _kept(talk: Talk, said: Said) -> list[float]:
-    return [_evidence(talk, question, said) for question in _asked(talk)]
-
-
-def _evidence(talk: Talk, question: Question, said: Said) -> float:
-    return fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
+    return [
+        fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
+        for question in _asked(talk)
+    ]
 
 
 def _fed(talk: Talk, policy: Policy, budget: int) -> Said:

@@ -1,8 +1,9 @@
 """Measure 1, with the live request: what the question needs is searched for, not guessed.
 
-The conversation is compacted without the question, as it stands between two turns; then the
-question is asked, and its context built. Beside us the methods that read the question: BM25 over
-all messages, and what is installed. Methods that do not read it are those of the tables above.
+`then`: the conversation is compacted without the question, as it stands between two turns; then the
+question is asked, and its context built. `ev`: it is compacted with the question as its last
+message, as before a call. Beside us the methods that read the question: BM25 over all messages, and
+what is installed. Methods that do not read it are those of the tables above.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
 
 
 def _of_file(file: str, asked: Sequence[Asked], methods: Sequence[Method], most: int) -> Table:
-    columns = [Column(name=f"ev {budget // 1000}k") for budget in BUDGETS]
+    columns = [Column(name=f"{k} {b // 1000}k") for b in BUDGETS for k in ("then", "ev")]
     columns.append(Column(name=OVER, best="none"))
     table = Table(title=f"1 · With the live request: {file}", columns=columns, harms=[OVER])
     taken = sampled(asked, most)
@@ -51,23 +52,30 @@ def _of_file(file: str, asked: Sequence[Asked], methods: Sequence[Method], most:
         tell(f"live request: {file} {number + 1} of {len(taken)}")
         for budget in (b for b in BUDGETS if b < talk.total_tokens):
             for method in methods:
-                context = _context(talk, question, method, budget)
-                said = Said(context or ())
-                kept = fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
-                table.add(method, f"ev {budget // 1000}k", [kept])
-                table.add(method, OVER, [float(is_over(context, budget))])
+                _add(table, method, budget, talk, question)
     return table
 
 
-def _context(talk: Talk, question: Question, method: Method, budget: int) -> Folded:
+def _add(table: Table, method: Method, budget: int, talk: Talk, question: Question) -> None:
     request: JsonObject = {"role": "user", "content": question.question}
-    if not method.is_ours:
-        return method.fold(talk_of([*talk.messages, request], id=talk.id), budget)
-    policy = Policy.preset(method.name)
-    state = _state(talk, method.name, budget)
-    messages = [*talk.messages, request]
+    asking = talk_of([*talk.messages, request], id=talk.id)
+    folded = {"ev": method.fold(asking, budget)}
+    if method.is_ours:
+        folded["then"] = _asked_later(talk, asking, method.name, budget)
+    for kind, context in folded.items():
+        said = Said(context or ())
+        kept = fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
+        table.add(method, f"{kind} {budget // 1000}k", [kept])
+        table.add(method, OVER, [float(is_over(context, budget))])
+
+
+def _asked_later(talk: Talk, asking: Talk, preset: str, budget: int) -> Folded:
+    state = _state(talk, preset, budget)
+    policy = Policy.preset(preset)
     try:
-        return fit(messages, policy=policy, max_tokens=budget, model=MODEL, state=state).messages
+        return fit(
+            asking.messages, policy=policy, max_tokens=budget, model=MODEL, state=state
+        ).messages
     except BudgetError:
         return None
 

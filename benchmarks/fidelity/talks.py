@@ -91,16 +91,6 @@ class Talk:
             tokens=self.tokens[:end],
         )
 
-    def asking(self, words: str) -> Talk:
-        """The same with one more message of the user, which waits for its answer."""
-        message: JsonObject = {"role": "user", "content": words}
-        return Talk(
-            id=self.id,
-            file=self.file,
-            messages=(*self.messages, message),
-            tokens=(*self.tokens, count(message)),
-        )
-
 
 def talk_of(messages: Sequence[JsonObject], *, id: str, file: str = "", **known: Any) -> Talk:
     """A talk of `messages`, counted."""

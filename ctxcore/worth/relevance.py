@@ -7,7 +7,7 @@ text. 1 is the best of the texts, unless even that says too little of what is as
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ctxcore.worth.words import TermReader, weigh, words_of
@@ -16,10 +16,17 @@ SATURATION: Final = 1.2  # BM25's k1: a word said three times is not three times
 LENGTH: Final = 0.75  # BM25's b: a long text holds any word more easily
 LEAST_SHARE: Final = 0.3
 """Of what a text with every word of the request scores: the best has to reach it for a 1."""
+MOST_WORDS: Final = 10
+"""No text says all of a long request: with so many of its rarest words it says what is asked."""
 
 
-def relevance(units_texts: Sequence[str], request_text: str) -> list[float]:
-    """How relevant each text is to the request, in 0 … 1; 0 where they share no word."""
+def relevance(
+    units_texts: Sequence[str], request_text: str, *, least_share: float = LEAST_SHARE
+) -> list[float]:
+    """How relevant each text is to the request, in 0 … 1; 0 where they share no word.
+
+    With a `least_share` of 1 only a text that says all that is asked is fully relevant.
+    """
     reader = TermReader()
     asked = frozenset(reader.terms_of(words_of(request_text)))
     counts, lengths = list[Counter[str]](), list[int]()
@@ -32,7 +39,8 @@ def relevance(units_texts: Sequence[str], request_text: str) -> list[float]:
     scores = [
         _score(found, weights, length / mean) for found, length in zip(counts, lengths, strict=True)
     ]
-    return _within_one(scores, (weights[term] for term in sorted(asked)))
+    rarest = sorted((weights[term] for term in asked), reverse=True)[:MOST_WORDS]
+    return _within_one(scores, sum(rarest) * least_share)
 
 
 def _score(found: Counter[str], weights: dict[str, float], length: float) -> float:
@@ -43,8 +51,7 @@ def _score(found: Counter[str], weights: dict[str, float], length: float) -> flo
     )
 
 
-def _within_one(scores: Sequence[float], weights: Iterable[float]) -> list[float]:
-    """`scores` as shares of the best, or of the least that a best one has to be."""
-    whole = sum(weights)  # a text of mean length that says every word of the request once
-    best = max([whole * LEAST_SHARE, *scores])
+def _within_one(scores: Sequence[float], least: float) -> list[float]:
+    """`scores` as shares of the best, or of the `least` that a best one has to be."""
+    best = max([least, *scores])
     return [score / best if best else 0.0 for score in scores]

@@ -56,3 +56,18 @@ def test_every_score_is_a_share_and_the_same_each_time(texts: list[str], request
     assert len(scores) == len(texts)
     assert all(0 <= score <= 1 for score in scores)
     assert scores == relevance(texts, request)
+
+
+def test_a_long_request_is_answered_by_its_rarest_words() -> None:
+    words = [f"word{n}" for n in range(40)]
+
+    scores = relevance([" ".join(words[:12]), "rain"], " ".join(words), least_share=1.0)
+
+    assert scores[0] > 0.7
+
+
+def test_with_a_full_share_only_what_says_all_is_fully_relevant() -> None:
+    request = "Is the kiln booked for the wedding?"
+
+    assert max(relevance(["A kiln.", "Rain."], request)) == 1.0
+    assert max(relevance(["A kiln.", "Rain."], request, least_share=1.0)) < 0.6

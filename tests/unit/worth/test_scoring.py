@@ -165,3 +165,21 @@ def test_a_request_leaves_the_literals_of_outputs_as_they_are() -> None:
     units = [utterance("Order INV-2041."), output('{"id": "INV-2041", "state": "open"}', seq=1)]
 
     assert score_units(units, request="INV-2041?")[1] == score_units(units)[1]
+
+
+def test_small_talk_asks_for_less_than_a_question() -> None:
+    units = said("The kitchen is green.", "My sister Karin moved to Lund last summer.")
+
+    asked = score_units(units, request="Is the kitchen green?")[0].talk
+    remarked = score_units(units, request="The kitchen is green.")[0].talk
+
+    assert asked > remarked > score_units(units)[0].talk
+
+
+def test_what_is_asked_is_found_in_a_long_message() -> None:
+    units = said("The kitchen is green.", "My sister Karin moved to Lund last summer.")
+    around = "Thanks for all of your help with the boat and the long weekend in the mountains. "
+
+    alone = score_units(units, request="Is the kitchen green?")
+
+    assert score_units(units, request=f"{around}Is the kitchen green? {around}") == alone
