@@ -17,11 +17,12 @@ from ctxcore.compaction.climbing import execute
 from ctxcore.compaction.confirming import Confirm, Confirmation, dropping
 from ctxcore.compaction.measuring import Measure, measure
 from ctxcore.compaction.outdated import outdated_of
-from ctxcore.compaction.planning import new_session_plan, plan
+from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import ledger_for
 from ctxcore.compaction.resolving import resolved
 from ctxcore.compaction.results import CompactionResult, finished, unchanged
+from ctxcore.compaction.starting_anew import new_session_plan
 from ctxcore.compaction.triggers import (
     ASKED,
     NEW_SESSION,

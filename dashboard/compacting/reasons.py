@@ -22,6 +22,7 @@ _KNOWN = {
     "little_gain": (
         rf"too little gain: (?P<before>{_NUMBER}) tokens before, (?P<after>{_NUMBER}) after"
     ),
+    "stays": rf"at least (?P<tokens>{_NUMBER}) tokens stay",
     "no_summary": r"the summarizer gave no usable summary: (?P<problem>.+)",
     "no_summarizer": r"there is no summarizer",
     "short": rf"short: (?P<messages>\d+) messages, (?P<chars>{_NUMBER}) characters",

@@ -12,9 +12,10 @@ import pytest
 
 import ctxcore
 from ctxcore.compaction.choosing import Choice, Uses, choose
+from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.triggers import NEW_SESSION
-from ctxcore.policy.values import StrategyName
+from ctxcore.policy.values import Policy, StrategyName
 from dashboard import texts
 from dashboard.compacting.labels import (
     outcome_label,
@@ -24,6 +25,8 @@ from dashboard.compacting.labels import (
 )
 from dashboard.compacting.reasons import KINDS, parse_reason
 from dashboard.texts import LANGUAGES, Language, catalogue
+from tests.histories import user
+from tests.words import words
 
 ROOT = Path(ctxcore.__file__).parent
 DONE = (*get_args(StrategyName), "truncate", "summarize", EMERGENCY, "drop_oldest", "new_session")
@@ -151,3 +154,13 @@ def test_a_trigger_in_one_line_keeps_its_numbers() -> None:
     assert told_trigger_label(told) == "the input reached the trigger (1,234 / 1,000)"
     assert told_trigger_label("asked for by the model") == "the model asked for it"
     assert told_trigger_label("") == ""
+
+
+def test_why_a_step_was_not_tried_is_understood() -> None:
+    told = [user(f"Ticket T-{100 + n} fails in build {n}. " + words(10)) for n in range(60)]
+    steps: tuple[StrategyName, ...] = ("importance", "full_summary")
+    policy = Policy.preset("ladder", strategies=steps, importance_threshold=0.0)
+
+    result = compact([*told, user("Which tickets fail?")], policy=policy, max_tokens=1_200)
+
+    assert parse_reason(result.steps[0].outcome.removeprefix("skipped: ")).kind == "stays"
