@@ -195,9 +195,21 @@ def _cues(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+_DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _BOUNDS: Final = re.compile(  # what stays true of the work or the person without another cue
     r"^(?:please )?(?:send|forward|route|copy|cc|write|format|label|prefix|sort|store|save|sign"
-    r"|mark|log|tag|name|number|translate) (?:every|each|all)\b"
+    r"|mark|log|tag|name|number|translate|put|place|show|list|report|express|round|present|quote"
+    r"|escalate|charge|ship|bill) (?:every|each|all|everything)\b"
+    rf"|^(?:please )?(?:{VERBS}|escalate|plan|bill)\b[^.;,?]* (?:on (?:{_DAYS})days|(?:\w+ )?(?:times? )?"
+    r"(?:a|per|each|every) (?:day|week|month|year|night)|daily|weekly|monthly|hourly|by default)[.!]*$"
+    r"|^(?:please )?(?:reply|respond|answer|show|list|return|give me|offer|suggest|write)\b[^.;,?]*"
+    r" (?:at most|no more than|within|in under) (?:\d+|an?|one|two|three|four|five|six|ten|twelve)\b"
+    r"|^(?:please )?(?:reply|respond|answer|write|speak|talk|communicate)\b[^.;,?]* only[.!]*$"
+    r"|^(?:please )?sign (?:my|our|the) [a-z]+s? (?:as|with)\b"
+    r"|^(?:please )?round (?:up |down )?to (?:the (?:nearest|next)|\w+ (?:decimals?|digits?|places))"
+    r"|^(?:please )?use (?:two|three|four|eight|\d+|single|double|soft|hard|british|american)[ -]\w+"
+    r"|^all [a-z ]{2,40}\bneed \w+"
+    r"|^(?:please )?keep [^.;]{2,60}\b(?:above|below|under|within|at)\b[^.;]{0,10}\d+ ?(?:percent|%)"
     r"|^(?:please )?keep (?:the|my|our|every|each|all)\b[^.;]*\b(?:under|below|above|within"
     r"|at most|at least|between)\b[^.;]*\d"
     r"|^(?:please )?make sure\b[^.;]*\b(?:whatever happens|no matter what|at all times|every time"
@@ -242,7 +254,10 @@ _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
         ),
         _is_directive,
     ),
-    (_cues("every each all keep sure before prefer allergic vegetarian vegan"), _is_bound),
+    (_cues(
+            "every each all everything keep sure before prefer allergic vegetarian vegan on a per day"
+            " daily weekly monthly hourly default most more within under only sign round use"
+        ), _is_bound),
     (_cues("only"), _is_only),
     (_cues("all every each any no none nobody only"), _is_quantified),
     (

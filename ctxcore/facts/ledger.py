@@ -151,6 +151,8 @@ class Ledger:
 
     def _meets_system_rule(self, fact: Fact) -> bool:
         """Whether it is about what the system prompt lays down; it stands beside it then."""
+        if fact.value in ("aimed", "permits"):  # people say so of many things
+            return False
         rules = (held.fact for held in self._held["instruction"].values())
         return any(
             rule.role in ("system", "developer") and overlap(fact.matter, rule.matter) >= 0.5

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from ctxcore.facts.reading import HAN
+from ctxcore.facts.traditional import simplified
 
 MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
@@ -31,26 +32,34 @@ _EMPTY_WORDS = """
     using very want wants was way we well what when whenever where which who why will with
     without would yes yet you you'd you'll you're your yours forward won can't cannot doesn't
     didn't isn't aren't shouldn't mustn't needn't whether while time times anything something
-    nothing
+    nothing exempt except too fine well
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _WEAK_WORDS = """
     use used uses add writ mak put do send run show tell creat work answer reply respond respons
     messag touch chang edit modify mention includ call giv check say talk speak keep code file
-    project me new
+    project me new set word minut hour day week month percent dollar euro
 """
 _WEAK = frozenset(_WEAK_WORDS.split())
 _EMPTY_HAN = re.compile(
     "从现在起|从现在开始|现在开始|从今以后|从今往后|今后|以后|此后|往后|每次|每当|凡是"
-    "|一律|始终|永远|无论如何|任何时候"
+    "|一律|始终|永远|无论如何|任何时候|统一|全部|所有|默认|尽量|从今天[起开]?始?"
     "|任何情况下|绝对|千万|切勿|切记|严禁|禁止|不得|不许|不准|不允许|允许|务必|一定要"
-    "|一定|必须|只能|只准|只许|不要|不用再"
-    "|不必再|无需再|不需要再|不再需要|不用|不必|无需|不需要|不再|不能|可以|现在|记住"
-    "|记得|取消|撤销|作废|解除|恢复|改成|改为|改用"
-    "|换成|之前|刚才|说的|那条|这条|规定|要求|限制|规则|请|我们|你们|我|你|您|的|了|吧"
-    "|把|都|也|就|再|又|要|会|在|和|与|或|是|有|个|别|勿|给|让|先|用"
+    "|一定|必须|只能|只准|只许|不要|不用再|非得|非要|还是|其他|一点|每[个条]?"
+    "|不必再|无需再|不需要再|不再需要|不用|不必|无需|不需要|不再|不光|不只|不能|可以|现在|记住"
+    "|记得|取消|撤销|作废|解除|恢复|放[宽开]|改成|改为|改用|加上"
+    "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|规则|说法|请|我们|你们"
+    "|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
+    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|(?<![开机社聚约晚年例散周])会(?![议员话计场])|在(?!线)|和|与|或|是|有(?![机效])"
+    "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?![户途品])|不|只|太"
 )
 _WEAK_HAN = frozenset({"使用", "回答", "回复", "代码", "文件", "提交", "修改", "内容", "时候"})
+_AMOUNT = re.compile(
+    "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层]"
+    "|[周晚][一二三四五六日七八九十]"
+)
+_NUMBERS = frozenset({*"two three four five six seven eight nine ten twelve fifteen twenty".split()})
+_NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
 _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
 
@@ -79,6 +88,28 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
         return 0.0
     smaller = min(_sum(one), _sum(other))
     return _sum(shared) / smaller if smaller else 0.0
+
+
+def covered(part: Collection[str], whole: Collection[str]) -> float:
+    """How far `part` lies in `whole`, in [0, 1]; 0 where nothing but weak words is shared.
+
+    Of Chinese it counts characters: a pair across two words, such as a verb with its object, says
+    nothing of either.
+    """
+    shared = set(part) & set(whole)
+    if not any(_weight(word) == 1.0 for word in shared):
+        return 0.0
+    return _size(shared) / _size(part)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word of a matter is a number, or a Chinese pair with one in it."""
+    return word.isdigit() or word in _NUMBERS or bool(_NUMERAL.search(word))
+
+
+def is_amount(word: str) -> bool:
+    """Whether a word of a matter is an amount or a time: what takes the place of such alone."""
+    return word.isdigit() or bool(_AMOUNT.search(word))
 
 
 def likeness(one: Collection[str], other: Collection[str]) -> float:
@@ -110,14 +141,30 @@ def _plain_latin(word: str) -> str:
 
 
 def _plain_han(run: str) -> list[str]:
-    pieces = _EMPTY_HAN.sub(" ", run).split()
+    pieces = _EMPTY_HAN.sub(" ", simplified(run)).split()
     return [piece[at : at + 2] for piece in pieces for at in range(max(1, len(piece) - 1)) if piece]
 
 
 def _weight(word: str) -> float:
     if word in _WEAK or word in _WEAK_HAN:
         return 0.3
-    return 0.5 if len(word) == 1 and not word.isascii() else 1.0
+    if word.isascii():
+        return 0.3 if word.isdigit() or word in _NUMBERS else 1.0
+    return 0.5 if len(word) == 1 else 0.3 if _NUMERAL.search(word) else 1.0
+
+
+def _size(words: Collection[str]) -> float:
+    """The weight of words, of Chinese by the character; a word is worth two of these."""
+    of_characters: dict[str, float] = {}
+    size = 0.0
+    for word in words:
+        weight = _weight(word)
+        if word.isascii():
+            size += 2 * weight
+        else:
+            for character in word:
+                of_characters[character] = max(weight, of_characters.get(character, 0.0))
+    return size + sum(of_characters.values())
 
 
 def _sum(words: Collection[str]) -> float:

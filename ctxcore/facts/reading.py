@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from ctxcore.facts.traditional import simplified
+
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
 OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
 SENTENCE_CHARS: Final = 600
@@ -54,7 +56,7 @@ class Sentence(NamedTuple):
     text: str
     masked: str
     words: str
-    """What is masked in lower case, with plain apostrophes."""
+    """What is masked in lower case, with plain apostrophes and simplified characters."""
     heading: str = ""
     before: str = ""
     """The sentence before it in the same paragraph, verbatim."""
@@ -139,7 +141,8 @@ def _sentence(
     if not words.strip(MASK + " *_.") or len(words) > SENTENCE_CHARS * 2:
         return None
     lower = words.lower().replace("’", "'")
-    return Sentence(text[start : start + len(words)], words, lower, heading, before)
+    plain = lower if lower.isascii() else simplified(lower)
+    return Sentence(text[start : start + len(words)], words, plain, heading, before)
 
 
 def _hidden(found: re.Match[str]) -> str:

@@ -6,9 +6,11 @@ What they take back is the ledger's to find; without a rule about the same matte
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, Literal
 
+from ctxcore.facts import chinese_changes, english_changes
 from ctxcore.facts.reading import HAN
 from ctxcore.facts.values import Effect
 
@@ -18,14 +20,18 @@ class Change:
     """What a sentence does to rules before it, and how it points at them.
 
     `latest` may mean the rule just given (“forget that rule”); `perhaps` may be about something
-    else altogether (“use the blue one instead”), so that more of the matter must be shared.
+    else altogether (“use the blue one instead”), so that more of the matter must be shared;
+    `aimed` speaks of what one clause is about. What `permits` takes back only what forbids.
     """
 
     effect: Effect = "states"
-    reach: Literal["", "latest", "perhaps"] = ""
+    reach: Literal["", "latest", "perhaps", "aimed", "permits"] = ""
+    about: tuple[tuple[str, ...], ...] = ()
+    """The content words of each thing that it changes."""
 
 
 NO_CHANGE: Final = Change()
+MOST_ABOUT: Final = 4  # clauses of one sentence
 
 _REVOKES = re.compile(
     r"\b(?:(?:you|we)(?:'re| are)?(?: now)? (?:may|can|could|are (?:now )?(?:allowed|free|welcome)"
@@ -100,7 +106,10 @@ _CUES_WORDS = """
     restriction restrictions ban requirement limit constraint instruction policy freeze
     guideline optional mandatory free back stop mind changed instead rather actually change plan
     plans correction switch switched switching replace replaces replaced update updated make
-    lifted dropped feel resume need anyway after
+    lifted dropped feel resume need anyway after exempt exception exceptions except excluded too
+    fine ok okay over off up have has don't doesn't not move moves moved push shift raise lower
+    increase decrease reduce extend shorten bump cut set ditch quit lose place adjust reset
+    revert also may can go was were longer well
 """
 _CUES: Final = frozenset(_CUES_WORDS.split())
 _ASKS: Final = re.compile(
@@ -119,6 +128,19 @@ def change_of(sentence: str, *, is_rule: bool) -> Change:
         return NO_CHANGE
     if (_LATEST_HAN if has_han else _LATEST).search(words):
         return Change(effect="updates" if is_rule else "revokes", reach="latest")
+    forms = chinese_changes if has_han else english_changes
+    clauses = forms.own_clauses(words)
+    about = tuple(islice(forms.changed_matters(clauses), MOST_ABOUT))
+    change = _by_form(", ".join(clauses), is_rule=is_rule, has_han=has_han)
+    if change == NO_CHANGE and about:
+        change = Change(effect="updates" if is_rule else "revokes", reach="aimed")
+    elif change == NO_CHANGE and has_han and chinese_changes.permits(words):
+        return Change(effect="updates" if is_rule else "revokes", reach="permits")
+    return replace(change, about=about) if about else change
+
+
+def _by_form(words: str, *, is_rule: bool, has_han: bool) -> Change:
+    """What the sentence as a whole says it does."""
     if (_REVOKES_HAN if has_han else _REVOKES).search(words) and not _forbids_anew(words, is_rule):
         return Change(effect="revokes")
     if is_rule and any(_takes_back(clause, has_han=has_han) for clause in _CLAUSE.split(words)):

@@ -83,7 +83,8 @@ _SLOTS: Final = (  # what can be only one way: the newer one replaces the older
 def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
     """Standing instructions and what changes them, in the order said; nothing else."""
     found = list(islice((fact for s in said if (fact := _rule(s, role)) is not None), MOST_RULES))
-    weight = min(1.0, math.sqrt(SOME_RULES / len(found))) if found else 1.0
+    count = sum(fact.effect != "revokes" for fact in found)
+    weight = min(1.0, math.sqrt(SOME_RULES / count)) if count else 1.0
     yield from (fact if weight == 1.0 else replace(fact, weight=weight) for fact in found)
 
 
@@ -97,6 +98,8 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
         return None
     is_rule = _is_rule(words, sentence.heading)
     change = change_of(words, is_rule=is_rule)
+    if role != "user" and change.reach in ("aimed", "permits"):  # a prompt does not change its mind
+        change = NO_CHANGE
     if not is_rule and change == NO_CHANGE:
         return None
     return _fact(sentence, words, role, change)
@@ -130,6 +133,7 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
         value=change.reach or ("anew" if _ANEW.search(words) else ""),
         effect=change.effect,
         matter=_with_quoted(matter, sentence),
+        about=change.about,
         role=role,
         is_negative=negative(words),
     )

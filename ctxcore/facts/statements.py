@@ -148,4 +148,12 @@ def _fact(kind: str, sentence: Sentence, role: Role) -> Fact:
     if kind == "question":
         return Fact(kind="question", text=text, key=key, matter=matter, role=role)
     change = change_of(sentence.words, is_rule=True)
-    return Fact(kind="decision", text=text, key=key, effect=change.effect, matter=matter, role=role)
+    return Fact(
+        kind="decision",
+        text=text,
+        key=key,
+        effect=change.effect,
+        matter=matter,
+        about=change.about,
+        role=role,
+    )

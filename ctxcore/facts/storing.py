@@ -13,9 +13,9 @@ from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Role
 
 _FIELDS: Final = (
-    *("kind", "text", "key", "subject", "value", "effect", "matter", "is_negative", "weight"),
+    *("kind", "text", "key", "subject", "value", "effect", "matter", "is_negative", "weight", "about"),
 )
-_DEFAULTS: Final[tuple[JsonValue, ...]] = ("", "", "", "", "", "states", [], False, 1.0)
+_DEFAULTS: Final[tuple[JsonValue, ...]] = ("", "", "", "", "", "states", [], False, 1.0, [])
 
 
 def dump_facts(facts: tuple[Fact, ...]) -> str:
@@ -52,6 +52,7 @@ def _to_list(fact: Fact) -> list[JsonValue]:
         list(fact.matter),
         fact.is_negative,
         fact.weight,
+        [list(about) for about in fact.about],
     ]
     while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
@@ -62,4 +63,6 @@ def _to_fact(values: list[Any], role: Role) -> Fact:
     told: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
     if "matter" in told:
         told["matter"] = tuple(told["matter"])
+    if "about" in told:
+        told["about"] = tuple(map(tuple, told["about"]))
     return Fact(role=role, **told)

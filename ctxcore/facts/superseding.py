@@ -6,17 +6,25 @@ prompt lays down, and nothing takes back “all instructions”: that is how inj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from ctxcore.facts.matters import likeness, overlap
+from ctxcore.facts.matters import covered, is_amount, is_number, likeness, overlap
 from ctxcore.facts.values import Fact
 
 CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
 CLEAR_OVERLAP: Final = 0.8  # as good as the best match, so taken back with it
+AIMED_PART: Final = 0.6  # of what a clause changes: more than one word of two
+PERMITTED_PART: Final = 0.6  # of a ban, in what allows the same without a word of before
+LEAST_LIKENESS: Final = 0.25
 SAME_LIKENESS: Final = 0.7  # without a cue only the very same matter is meant
 SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the rest is the change
 LATEST_WITHIN: Final = 8  # messages in which “forget that rule” means the rule just given
+
+_SUBJECT_FIRST: Final = re.compile(
+    r"(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
+)
 
 
 def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> list[int]:
@@ -31,12 +39,53 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
         return by_slot
     if fact.effect == "states":
         return [at for at in allowed if _contradicts(fact, earlier[at][1])]
-    scores = {at: overlap(fact.matter, earlier[at][1].matter) for at in allowed}
-    best = max(scores.values(), default=0.0)
-    if best >= (CLEAR_OVERLAP if fact.value == "perhaps" else CUED_OVERLAP):
-        floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, best))
+    scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1]))}
+    if scores:
+        floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, max(scores.values())))
         return [at for at, score in scores.items() if score >= floor]
     return _latest(fact, seq, earlier, allowed)
+
+
+def _score(fact: Fact, rule: Fact) -> float:
+    """How surely `fact`, which has a cue, is about `rule`, in [0, 1]; 0 where it is not."""
+    shared = overlap(fact.matter, rule.matter)
+    match fact.value:
+        case "permits":
+            said = covered(rule.matter, fact.matter) if rule.is_negative else 0.0
+            return said if said >= PERMITTED_PART else 0.0
+        case "perhaps" | "aimed":
+            least = CLEAR_OVERLAP
+        case _:
+            least = CUED_OVERLAP
+    aimed = max((_aimed(about, fact, rule) for about in fact.about), default=0.0)
+    if least == CLEAR_OVERLAP and likeness(fact.matter, rule.matter) < LEAST_LIKENESS:
+        shared = 0.0  # one word of a long sentence
+    return max(aimed, shared if shared >= least else 0.0)
+
+
+def _aimed(about: Collection[str], fact: Fact, rule: Fact) -> float:
+    """How far what a clause changes is what `rule` is about; 0 for too little."""
+    part = covered(about, rule.matter)
+    if part < AIMED_PART or (len(about) == 1 and not _fits(fact, rule, *about)):
+        return 0.0
+    return part
+
+
+def _fits(fact: Fact, rule: Fact, word: str) -> bool:
+    """Whether one word is enough: it is what the rule sets, and number takes the place of number.
+
+    “The meeting moves to 3 pm” says nothing of who may come to the meeting.
+    """
+    amounts = (any(map(is_amount, said.matter)) for said in (rule, fact))
+    if not next(amounts) >= next(amounts):
+        return False
+    at = rule.matter.index(word)
+    if word.isascii():  # the verb of an order is shared by all kinds of orders
+        if len(rule.matter) == 1:
+            return len(fact.matter) <= SHORT_MATTER
+        return at > 0 or bool(_SUBJECT_FIRST.match(rule.text.lower()))
+    after = rule.matter[at + 1 : at + 2]
+    return not (after and after[0][0] == word[-1])  # a part of a longer word
 
 
 def _may_change(fact: Fact, rule: Fact) -> bool:
@@ -77,8 +126,8 @@ def _one_word_differs(fact: Fact, rule: Fact) -> bool:
 
 
 def _split(fact: Fact) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    numbers = tuple(word for word in fact.matter if word.isdigit())
-    return tuple(word for word in fact.matter if not word.isdigit()), numbers
+    numbers = tuple(word for word in fact.matter if is_number(word))
+    return tuple(word for word in fact.matter if not is_number(word)), numbers
 
 
 def _latest(
@@ -88,7 +137,7 @@ def _latest(
     if not allowed or seq - earlier[allowed[-1]][0] > LATEST_WITHIN:
         return []
     rule = earlier[allowed[-1]][1]
-    is_cued = fact.value == "perhaps" or fact.effect == "updates"
+    is_cued = fact.value == "perhaps" or (fact.effect == "updates" and fact.value != "aimed")
     is_short = is_cued and len(fact.matter) <= SHORT_MATTER
     is_meant = fact.value == "latest" or (is_short and not set(fact.matter).isdisjoint(rule.matter))
     return [allowed[-1]] if is_meant else []

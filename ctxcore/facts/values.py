@@ -86,6 +86,8 @@ class Fact:
     """
     effect: Effect = "states"
     matter: tuple[str, ...] = ()
+    about: tuple[tuple[str, ...], ...] = ()
+    """Of what changes earlier rules: the content words of each thing that it changes."""
     role: Role = "user"
     is_negative: bool = False
     """Of an instruction: whether it forbids."""
