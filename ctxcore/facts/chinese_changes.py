@@ -7,37 +7,41 @@ only a rule about the same is taken back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ctxcore.facts.matters import matter_of
+from ctxcore.facts.values import Aim
 
 _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
 
 _TURNS: Final = re.compile(  # another value: what it is about stands before it
     "改(?:[成为用到回作至由叫称住写寄发送去走坐订买放存交按从在穿吃喝选点约做]|一下)"
     "|[换切转](?:[成为到用回给作个掉]|一[下种个])|切换|替换|更换"
-    "|(?:提[高升前早]|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设回]|增加|降低|减少|缩[短小]"
-    "|延[长后]|放[宽松]|推[迟后]|调整|扩[大展]|恢复|更[新正改]|修改)[成为到至回]"
+    "|(?:提[高升前早]|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
+    "|延[长后]|放[宽松]|推[迟后]|往[后前]推|调整|扩[大展]|恢复|更[新正改]|修改)[成为到至回]"
     "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
 )
-_LIFTS: Final = re.compile(  # it holds no longer, or not always
-    "取代|代替|不(?:用|必|需|须|再|强求|强制|勉强|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得|是非|光是?|仅|只[是看用])"
-    "|[无毋][需须]|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]"
-    "|取消|撤[销回]|解[除禁封锁]|废[除止]|作废|失效|无效|不算|不作数|不适用|[去拿删撤]掉"
-    "|省[了掉去]|免了|算了$|恢复|放[宽松开]|开放|放一放|收回|不要了|不管了|不限|到此为止"
-    "|随[便意你您]|没关系|没事|无所谓|无妨|不要紧|不介意|也好|[也都就](?:可以|[行成能])"
-    "|例外|除外|除了|不在此限"
-    "|不够|太[^，。]{1,4}了"
+_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还]")  # all that have none are no turns
+_FROM: Final = re.compile("(?<=[^，])[从由]")
+_LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is as good
+    "取代|代替|不(?:用|必|需|须|再|强求|强制|勉强|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得|是非|是必须|光是?|仅|只[是看用])"
+    "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]"
+    "|取消|撤[销回]|废[除止]|作废|失效|无效|不算|不作数|不适用|去掉|拿掉|删掉|撤掉"
+    "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止|没有?[^，。]{1,8}也"
+    "|例外|除外|除了|不在此限|不够|够了|太[^，。]{1,4}了?$"
+    "|也(?:可以|好|[行成能]|没关系|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
+    "|随[便意你您]|无所谓"
 )
-_ENDS: Final = re.compile(  # with 了 at the end of the clause something is other than before
-    "(?:可以|允许|能|准许?|行|[别甭勿不])(?!过|能不|得不)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$"
+_PERMITS: Final = re.compile(  # what was forbidden may be
+    "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
+    "|现在[^，。]{0,3}(?:可以|允许|能|也)|(?:以后|今后|又|已经?|重新|继续)[^，。]{0,3}(?:可以|允许|能)|可以(?:不|再|重新|继续)"
 )
-_AGAIN: Final = re.compile("(?:现在|以后|今后|又|已经?|重新|继续)[^，。]{0,3}(?:可以|允许|能)|可以(?:不|再|重新|继续)")
-_PERMITS: Final = re.compile("可以|允许|准许|能(?![不否力够])")
-
+_MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
+_NO_MORE: Final = re.compile("(?:别|甭|勿|不)(?!过|能不|得不)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
+_ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
-    "(?<!其)他|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|以前|过去|当时"
+    "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|以前|过去|当时"
     "|我们?(?:家)?(?:同事|同学|朋友|室友|邻居|妈|爸|弟|哥|姐|妹|儿子|女儿|孩子|老公|老婆|奶奶|爷爷)"
 )
 
@@ -48,28 +52,34 @@ def own_clauses(words: str) -> list[str]:
     return [clause for clause in clauses if clause and not _OTHERS.search(clause)]
 
 
-def changed_matters(clauses: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """What each clause that takes something back, or gives it another value, is about.
+def speaks_of_others(words: str) -> bool:
+    """Whether some clause of `words` speaks of somebody else, or of former times."""
+    return bool(_OTHERS.search(words))
+
+
+def aims(words: str) -> Iterator[Aim]:
+    """What each clause of `words` that takes something back, or gives it another value, is about.
 
     A clause that names nothing (“改成五千”) is about what the clause before it names.
     """
-    before: tuple[str, ...] = ()
-    for clause in clauses:
-        about = _about(clause)
-        if about is not None:
-            yield about or before or matter_of(clause)
-        before = matter_of(clause) or before
+    before = ""
+    for clause in filter(None, map(str.strip, _CLAUSE.split(words))):
+        aim = _aim(clause)
+        if aim is not None and not _OTHERS.search(clause):
+            yield aim if aim.matter else Aim(aim.cue, matter_of(before) or matter_of(clause))
+        before = clause
 
 
-def permits(words: str) -> bool:
-    """Whether it allows something, though nothing says that it was forbidden before."""
-    return bool(_PERMITS.search(words))
-
-
-def _about(clause: str) -> tuple[str, ...] | None:
-    """What `clause` names of what it changes; None where it changes nothing."""
-    if turn := _TURNS.search(clause):
-        return matter_of(clause[: turn.start()])
+def _aim(clause: str) -> Aim | None:
+    """What `clause` changes, as far as it names it; None where it changes nothing."""
+    if _MAY_TURN.search(clause) and (turn := _TURNS.search(clause)):
+        return Aim("turns", matter_of(_FROM.split(clause[: turn.start()], maxsplit=1)[0]))
     if _LIFTS.search(clause):
-        return matter_of(_LIFTS.sub(" ", clause))
-    return matter_of(clause) if _ENDS.search(clause) or _AGAIN.search(clause) else None
+        return Aim("lifts", matter_of(_LIFTS.sub(" ", clause)))
+    if _PERMITS.search(clause):
+        return Aim("permits", matter_of(_PERMITS.sub(" ", clause)))
+    if "了" in clause and _MAY_AGAIN.search(clause):
+        return Aim("permits", matter_of(clause))
+    if "了" in clause and _NO_MORE.search(clause):
+        return Aim("lifts", matter_of(clause))
+    return Aim("allows", matter_of(clause)) if _ALLOWS.search(clause) else None

@@ -197,30 +197,36 @@ def _cues(words: str) -> frozenset[str]:
 
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _BOUNDS: Final = re.compile(  # what stays true of the work or the person without another cue
-    r"^(?:please )?(?:send|forward|route|copy|cc|write|format|label|prefix|sort|store|save|sign"
+    r"(?:please )?(?:send|forward|route|copy|cc|write|format|label|prefix|sort|store|save|sign"
     r"|mark|log|tag|name|number|translate|put|place|show|list|report|express|round|present|quote"
     r"|escalate|charge|ship|bill) (?:every|each|all|everything)\b"
-    rf"|^(?:please )?(?:{VERBS}|escalate|plan|bill)\b[^.;,?]* (?:on (?:{_DAYS})days|(?:\w+ )?(?:times? )?"
+    rf"|(?:please )?(?:{VERBS}|escalate|plan|bill)\b[^.;,?]* (?:on (?:{_DAYS})days|(?:\w+ )?(?:times? )?"
     r"(?:a|per|each|every) (?:day|week|month|year|night)|daily|weekly|monthly|hourly|by default)[.!]*$"
-    r"|^(?:please )?(?:reply|respond|answer|show|list|return|give me|offer|suggest|write)\b[^.;,?]*"
+    r"|(?:please )?(?:reply|respond|answer|show|list|return|give me|offer|suggest|write)\b[^.;,?]*"
     r" (?:at most|no more than|within|in under) (?:\d+|an?|one|two|three|four|five|six|ten|twelve)\b"
-    r"|^(?:please )?(?:reply|respond|answer|write|speak|talk|communicate)\b[^.;,?]* only[.!]*$"
-    r"|^(?:please )?sign (?:my|our|the) [a-z]+s? (?:as|with)\b"
-    r"|^(?:please )?round (?:up |down )?to (?:the (?:nearest|next)|\w+ (?:decimals?|digits?|places))"
-    r"|^(?:please )?use (?:two|three|four|eight|\d+|single|double|soft|hard|british|american)[ -]\w+"
-    r"|^all [a-z ]{2,40}\bneed \w+"
-    r"|^(?:please )?keep [^.;]{2,60}\b(?:above|below|under|within|at)\b[^.;]{0,10}\d+ ?(?:percent|%)"
-    r"|^(?:please )?keep (?:the|my|our|every|each|all)\b[^.;]*\b(?:under|below|above|within"
+    rf"|(?:please )?(?:{VERBS}|speak|talk)\b[^.;,?]* (?:only|at a time)[.!]*$"
+    r"|(?:please )?only (?!(?:a|an|the|one|two|three|i|he|she|they|we|my|because|if|in|on|at|then|time"
+    r"|some|few|you|it|so|that|to|for|with)\b)[a-z]+ (?!(?:and|or|is|are|was|were|of)\b)"
+    r"|(?:please )?follow [^.;]*\b(?:style|guide|guidelines|conventions?|format|standard)\b"
+    r"|(?:please )?sign (?:my|our|the) [a-z]+s? (?:as|with)\b"
+    r"|(?:please )?round (?:up |down )?to (?:the (?:nearest|next)|\w+ (?:decimals?|digits?|places))"
+    r"|(?:please )?use (?:two|three|four|eight|\d+|single|double|soft|hard|british|american)[ -]\w+"
+    r"|all [a-z ]{2,40}\bneed \w+"
+    r"|(?:please )?keep [^.;]{2,60}\b(?:above|below|under|within|at)\b[^.;]{0,10}\d+ ?(?:percent|%)"
+    r"|(?:please )?keep (?:the|my|our|every|each|all)\b[^.;]*\b(?:under|below|above|within"
     r"|at most|at least|between)\b[^.;]*\d"
-    r"|^(?:please )?make sure\b[^.;]*\b(?:whatever happens|no matter what|at all times|every time"
+    r"|(?:please )?make sure\b[^.;]*\b(?:whatever happens|no matter what|at all times|every time"
     r"|stays?|remains?|runs?)\b"
-    r"|^before (?:you|\w+ing)\b[^.;?]*[, ](?:ask|check with|tell|let|wait for) (?:me|my)\b"
-    r"|^(?:i|we) prefer\b|\b(?:i'm|i am|we are|we're) (?:\w+ )?(?:allergic to|vegetarian|vegan)\b"
+    r"|before (?:you|\w+ing)\b[^.;?]*[, ](?:ask|check with|tell|let|wait for) (?:me|my)\b"
+    r"|(?:i|we) prefer\b"
+)
+_DIET: Final = re.compile(
+    r"\b(?:i'm|i am|we are|we're) (?:\w+ )?(?:allergic to|vegetarian|vegan)\b"
 )
 
 
 def _is_bound(words: str) -> bool:
-    return bool(_BOUNDS.search(words))
+    return bool(_BOUNDS.match(words) or _DIET.search(words))
 
 
 _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (

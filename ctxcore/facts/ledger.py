@@ -151,7 +151,7 @@ class Ledger:
 
     def _meets_system_rule(self, fact: Fact) -> bool:
         """Whether it is about what the system prompt lays down; it stands beside it then."""
-        if fact.value in ("aimed", "permits"):  # people say so of many things
+        if fact.value == "aimed":  # people say so of many things
             return False
         rules = (held.fact for held in self._held["instruction"].values())
         return any(

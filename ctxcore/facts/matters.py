@@ -32,7 +32,7 @@ _EMPTY_WORDS = """
     using very want wants was way we well what when whenever where which who why will with
     without would yes yet you you'd you'll you're your yours forward won can't cannot doesn't
     didn't isn't aren't shouldn't mustn't needn't whether while time times anything something
-    nothing exempt except too fine well
+    nothing little bit exempt except too fine well
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _WEAK_WORDS = """
@@ -48,10 +48,10 @@ _EMPTY_HAN = re.compile(
     "|一定|必须|只能|只准|只许|不要|不用再|非得|非要|还是|其他|一点|每[个条]?"
     "|不必再|无需再|不需要再|不再需要|不用|不必|无需|不需要|不再|不光|不只|不能|可以|现在|记住"
     "|记得|取消|撤销|作废|解除|恢复|放[宽开]|改成|改为|改用|加上"
-    "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|规则|说法|请|我们|你们"
-    "|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
-    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|(?<![开机社聚约晚年例散周])会(?![议员话计场])|在(?!线)|和|与|或|是|有(?![机效])"
-    "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?![户途品])|不|只|太"
+    "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|上限|下限|时限|期限|频率|标准|额度|规则|说法|请(?![求假教客])|我们|你们"
+    "|其实|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数|页数|次数|数量|长度|大小|使用|采用|继续|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
+    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])|在(?!线)|和|与|或|是|有(?![机效])"
+    "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?!户|品|途|(?<=信用)卡)|不|只|太"
 )
 _WEAK_HAN = frozenset({"使用", "回答", "回复", "代码", "文件", "提交", "修改", "内容", "时候"})
 _AMOUNT = re.compile(
@@ -70,7 +70,7 @@ def matter_of(text: str) -> tuple[str, ...]:
         plain_words.pop("", None)
         return tuple(plain_words)[:MOST_WORDS]
     found: dict[str, None] = {}
-    for at in _WORD.finditer(text, 0, SAID_CHARS):
+    for at in _WORD.finditer(simplified(text[:SAID_CHARS])):
         word = at[0]
         if word[0] > "\u3000":
             found.update(dict.fromkeys(_plain_han(word)))
@@ -100,6 +100,25 @@ def covered(part: Collection[str], whole: Collection[str]) -> float:
     if not any(_weight(word) == 1.0 for word in shared):
         return 0.0
     return _size(shared) / _size(part)
+
+
+def mentioned(part: Collection[str], whole: Collection[str]) -> float:
+    """How far `whole` speaks of `part`, numbers aside, in [0, 1]; each character of Chinese counts."""
+    said = {*whole, *"".join(word for word in whole if not word.isascii())}
+    full = wanted = 0.0
+    for word in {word for word in part if not is_number(word)}:
+        weight = _weight(word)
+        wanted += weight
+        if word in said:
+            full += weight
+        elif not word.isascii():
+            full += weight * sum(character in said for character in word) / len(word)
+    return full / wanted if wanted and shared_words(part, whole) else 0.0
+
+
+def shared_words(one: Collection[str], other: Collection[str]) -> int:
+    """How many words of full weight two matters share."""
+    return sum(_weight(word) == 1.0 for word in {*one} & {*other})
 
 
 def is_number(word: str) -> bool:
@@ -141,7 +160,7 @@ def _plain_latin(word: str) -> str:
 
 
 def _plain_han(run: str) -> list[str]:
-    pieces = _EMPTY_HAN.sub(" ", simplified(run)).split()
+    pieces = _EMPTY_HAN.sub(" ", run).split()
     return [piece[at : at + 2] for piece in pieces for at in range(max(1, len(piece) - 1)) if piece]
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from ctxcore.facts import chinese_changes, english_changes
 from ctxcore.facts.reading import HAN
-from ctxcore.facts.values import Effect
+from ctxcore.facts.values import Aim, Effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +21,12 @@ class Change:
 
     `latest` may mean the rule just given (“forget that rule”); `perhaps` may be about something
     else altogether (“use the blue one instead”), so that more of the matter must be shared;
-    `aimed` speaks of what one clause is about. What `permits` takes back only what forbids.
+    `aimed` speaks of what one clause is about.
     """
 
     effect: Effect = "states"
-    reach: Literal["", "latest", "perhaps", "aimed", "permits"] = ""
-    about: tuple[tuple[str, ...], ...] = ()
-    """The content words of each thing that it changes."""
+    reach: Literal["", "latest", "perhaps", "aimed"] = ""
+    about: tuple[Aim, ...] = ()
 
 
 NO_CHANGE: Final = Change()
@@ -106,10 +105,7 @@ _CUES_WORDS = """
     restriction restrictions ban requirement limit constraint instruction policy freeze
     guideline optional mandatory free back stop mind changed instead rather actually change plan
     plans correction switch switched switching replace replaces replaced update updated make
-    lifted dropped feel resume need anyway after exempt exception exceptions except excluded too
-    fine ok okay over off up have has don't doesn't not move moves moved push shift raise lower
-    increase decrease reduce extend shorten bump cut set ditch quit lose place adjust reset
-    revert also may can go was were longer well
+    lifted dropped feel resume need anyway after
 """
 _CUES: Final = frozenset(_CUES_WORDS.split())
 _ASKS: Final = re.compile(
@@ -118,25 +114,35 @@ _ASKS: Final = re.compile(
 )
 
 
-def change_of(sentence: str, *, is_rule: bool) -> Change:
-    """How a sentence, lower case and masked, changes rules said before it."""
+def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Change:
+    """How a sentence, lower case and masked, changes rules said before it.
+
+    A prompt lays rules down and takes none back in passing: of it only the plain forms count.
+    """
     words = sentence.strip(" \"'*_")
     has_han = not words.isascii() and bool(_HAS_HAN.search(words))
-    if not has_han and _CUES.isdisjoint(_WORD.findall(words)):
-        return NO_CHANGE
     if not is_rule and _ASKS.search(words):
         return NO_CHANGE
-    if (_LATEST_HAN if has_han else _LATEST).search(words):
-        return Change(effect="updates" if is_rule else "revokes", reach="latest")
+    if has_han or not _CUES.isdisjoint(_WORD.findall(words)):
+        if (_LATEST_HAN if has_han else _LATEST).search(words):
+            return Change(effect="updates" if is_rule else "revokes", reach="latest")
+        change = _by_form(words, is_rule=is_rule, has_han=has_han)
+    else:
+        change = NO_CHANGE
+    return change if is_prompt else _by_clause(words, change, is_rule=is_rule, has_han=has_han)
+
+
+def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> Change:
+    """`change` with what the clauses are about that change something, or what these do alone."""
     forms = chinese_changes if has_han else english_changes
-    clauses = forms.own_clauses(words)
-    about = tuple(islice(forms.changed_matters(clauses), MOST_ABOUT))
-    change = _by_form(", ".join(clauses), is_rule=is_rule, has_han=has_han)
-    if change == NO_CHANGE and about:
-        change = Change(effect="updates" if is_rule else "revokes", reach="aimed")
-    elif change == NO_CHANGE and has_han and chinese_changes.permits(words):
-        return Change(effect="updates" if is_rule else "revokes", reach="permits")
-    return replace(change, about=about) if about else change
+    if change != NO_CHANGE and forms.speaks_of_others(words):
+        own = ", ".join(forms.own_clauses(words))
+        change = _by_form(own, is_rule=is_rule, has_han=has_han)
+    about = tuple(islice(forms.aims(words), MOST_ABOUT))
+    if change != NO_CHANGE:
+        return replace(change, about=about) if about else change
+    effect: Effect = "updates" if is_rule else "revokes"
+    return Change(effect=effect, reach="aimed", about=about) if about else NO_CHANGE
 
 
 def _by_form(words: str, *, is_rule: bool, has_han: bool) -> Change:

@@ -97,9 +97,7 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
     ):
         return None
     is_rule = _is_rule(words, sentence.heading)
-    change = change_of(words, is_rule=is_rule)
-    if role != "user" and change.reach in ("aimed", "permits"):  # a prompt does not change its mind
-        change = NO_CHANGE
+    change = change_of(words, is_rule=is_rule, is_prompt=role != "user")
     if not is_rule and change == NO_CHANGE:
         return None
     return _fact(sentence, words, role, change)

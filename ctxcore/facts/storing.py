@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 from ctxcore.facts.finding import FINDER
-from ctxcore.facts.values import Fact
+from ctxcore.facts.values import Aim, Fact
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Role
 
@@ -52,7 +52,7 @@ def _to_list(fact: Fact) -> list[JsonValue]:
         list(fact.matter),
         fact.is_negative,
         fact.weight,
-        [list(about) for about in fact.about],
+        [[aim.cue, *aim.matter] for aim in fact.about],
     ]
     while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
@@ -64,5 +64,5 @@ def _to_fact(values: list[Any], role: Role) -> Fact:
     if "matter" in told:
         told["matter"] = tuple(told["matter"])
     if "about" in told:
-        told["about"] = tuple(map(tuple, told["about"]))
+        told["about"] = tuple(Aim(cue, tuple(matter)) for cue, *matter in told["about"])
     return Fact(role=role, **told)

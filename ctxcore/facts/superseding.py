@@ -10,18 +10,23 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from ctxcore.facts.matters import covered, is_amount, is_number, likeness, overlap
-from ctxcore.facts.values import Fact
+from ctxcore.facts.matters import covered, is_amount, is_number, likeness, mentioned, overlap, shared_words
+from ctxcore.facts.values import Aim, Fact
 
 CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
 CLEAR_OVERLAP: Final = 0.8  # as good as the best match, so taken back with it
 AIMED_PART: Final = 0.6  # of what a clause changes: more than one word of two
-PERMITTED_PART: Final = 0.6  # of a ban, in what allows the same without a word of before
-LEAST_LIKENESS: Final = 0.25
+SAID_PART: Final = 0.75  # of a rule, in a sentence that has a cue in some clause
+SET_WITHIN: Final = 4  # words of a rule among which is what it sets
+ALLOWED_PART: Final = 0.6  # of a ban, in what allows the same without a word of before
 SAME_LIKENESS: Final = 0.7  # without a cue only the very same matter is meant
 SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the rest is the change
 LATEST_WITHIN: Final = 8  # messages in which “forget that rule” means the rule just given
 
+_BOUND: Final = re.compile(
+    r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below|over|up to"
+    r"|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
+)
 _SUBJECT_FIRST: Final = re.compile(
     r"(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
 )
@@ -48,44 +53,73 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
 
 def _score(fact: Fact, rule: Fact) -> float:
     """How surely `fact`, which has a cue, is about `rule`, in [0, 1]; 0 where it is not."""
+    aimed = max((_aimed(aim, fact, rule) for aim in fact.about), default=0.0)
+    if fact.about and not any(_may_end(aim, fact, rule) for aim in fact.about):
+        return aimed
+    words = shared_words(fact.matter, rule.matter)
+    said = mentioned(rule.matter, fact.matter)
+    if fact.about and said >= (SAID_PART if words > 1 else 1.0) and not _is_one_word(rule):
+        return max(aimed, said)
+    is_clear = fact.value in ("perhaps", "aimed") or (bool(fact.about) and fact.effect == "revokes")
+    if is_clear and words < min(2, shared_words(rule.matter, rule.matter)):
+        return aimed
     shared = overlap(fact.matter, rule.matter)
-    match fact.value:
+    return max(aimed, shared if shared >= (CLEAR_OVERLAP if is_clear else CUED_OVERLAP) else 0.0)
+
+
+def _is_one_word(rule: Fact) -> bool:
+    return rule.matter[-1:] == rule.matter or shared_words(rule.matter, rule.matter) < 2
+
+
+def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
+    """Whether a clause of that kind may end `rule`: what is allowed was forbidden or limited."""
+    match aim.cue:
+        case "turns":
+            return _may_turn(aim.matter, fact, rule)
+        case "lifts":
+            return True
         case "permits":
-            said = covered(rule.matter, fact.matter) if rule.is_negative else 0.0
-            return said if said >= PERMITTED_PART else 0.0
-        case "perhaps" | "aimed":
-            least = CLEAR_OVERLAP
-        case _:
-            least = CUED_OVERLAP
-    aimed = max((_aimed(about, fact, rule) for about in fact.about), default=0.0)
-    if least == CLEAR_OVERLAP and likeness(fact.matter, rule.matter) < LEAST_LIKENESS:
-        shared = 0.0  # one word of a long sentence
-    return max(aimed, shared if shared >= least else 0.0)
+            return rule.is_negative or bool(_BOUND.search(rule.text.lower()))
+        case "allows":
+            return False
 
 
-def _aimed(about: Collection[str], fact: Fact, rule: Fact) -> float:
+def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
     """How far what a clause changes is what `rule` is about; 0 for too little."""
-    part = covered(about, rule.matter)
-    if part < AIMED_PART or (len(about) == 1 and not _fits(fact, rule, *about)):
+    if aim.cue == "allows":
+        said = mentioned(rule.matter, aim.matter) if rule.is_negative else 0.0
+        return said if said >= ALLOWED_PART else 0.0
+    part, words = covered(aim.matter, rule.matter), shared_words(aim.matter, rule.matter)
+    if not _may_end(aim, fact, rule):
+        is_all = aim.cue == "permits" and part >= SAID_PART and words > 1
+        return part if is_all else 0.0
+    if part < AIMED_PART:
         return 0.0
-    return part
+    return part if words > 1 or _is_enough(aim.matter, fact, rule) else 0.0
 
 
-def _fits(fact: Fact, rule: Fact, word: str) -> bool:
-    """Whether one word is enough: it is what the rule sets, and number takes the place of number.
+def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
+    """Whether `rule` has a value for the other one: a number for a number, of the thing it sets.
 
     “The meeting moves to 3 pm” says nothing of who may come to the meeting.
     """
-    amounts = (any(map(is_amount, said.matter)) for said in (rule, fact))
-    if not next(amounts) >= next(amounts):
-        return False
+    if any(map(is_amount, fact.matter)):
+        return any(map(is_amount, rule.matter))
+    return about[0].isascii() or (
+        about[-1] in rule.matter and any(word in about for word in rule.matter[:SET_WITHIN])
+    )
+
+
+def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
+    """Whether one word says what `rule` is about: not the verb of an order, no part of a word."""
+    word = next(word for word in reversed(about) if shared_words((word,), rule.matter))
     at = rule.matter.index(word)
-    if word.isascii():  # the verb of an order is shared by all kinds of orders
+    if word.isascii():
         if len(rule.matter) == 1:
             return len(fact.matter) <= SHORT_MATTER
         return at > 0 or bool(_SUBJECT_FIRST.match(rule.text.lower()))
     after = rule.matter[at + 1 : at + 2]
-    return not (after and after[0][0] == word[-1])  # a part of a longer word
+    return not (after and after[0][0] == word[-1])
 
 
 def _may_change(fact: Fact, rule: Fact) -> bool:
@@ -108,6 +142,8 @@ def _contradicts(fact: Fact, rule: Fact) -> bool:
         return True
     if fact.value == "anew" and not (fact.is_negative or rule.is_negative):
         return _one_word_differs(fact, rule)
+    if _is_said_anew(fact, rule):
+        return True
     plain, numbers = _split(fact)
     plain_rule, numbers_rule = _split(rule)
     return (
@@ -116,6 +152,17 @@ def _contradicts(fact: Fact, rule: Fact) -> bool:
         and numbers != numbers_rule
         and len(plain) > 1
         and likeness(plain, plain_rule) == 1.0
+    )
+
+
+def _is_said_anew(fact: Fact, rule: Fact) -> bool:
+    """“Amounts to the cent”, “amounts to the dollar”: of the same thing nearly the same words."""
+    return (
+        not (fact.is_negative or rule.is_negative)
+        and fact.matter[:1] == rule.matter[:1]
+        and shared_words(fact.matter, rule.matter) > SHORT_MATTER
+        and mentioned(rule.matter, fact.matter) >= SAID_PART
+        and mentioned(fact.matter, rule.matter) >= SAID_PART
     )
 
 

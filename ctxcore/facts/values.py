@@ -62,6 +62,21 @@ ROLE_WORTH: Final[dict[Role, float]] = {
 }
 
 
+Cue = Literal["turns", "lifts", "permits", "allows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What one clause changes, by its content words, and how.
+
+    It `turns` to another value, `lifts` what held, `permits` again, or `allows` without a word of
+    what was before.
+    """
+
+    cue: Cue
+    matter: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """One thing a message says.
@@ -86,8 +101,8 @@ class Fact:
     """
     effect: Effect = "states"
     matter: tuple[str, ...] = ()
-    about: tuple[tuple[str, ...], ...] = ()
-    """Of what changes earlier rules: the content words of each thing that it changes."""
+    about: tuple[Aim, ...] = ()
+    """Of what changes earlier rules: each thing that it changes."""
     role: Role = "user"
     is_negative: bool = False
     """Of an instruction: whether it forbids."""
