@@ -148,7 +148,7 @@ class Builder:
         choice, layout = self._arrange(reading, maker, uncovered, room)
         layout = replace(layout, reminded=reminder.folded.seqs)
         if not choice.fits:
-            return self._shed(layout, share, limit, taken)
+            return self._shed_saying_rules(layout, reminder, share, limit, taken)
         if not (choice.is_whole and reading.is_complete and self._policy.max_message_chars is None):
             layout = self._with_rules(layout, reminder, reading, maker, uncovered, room)
         known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
@@ -219,6 +219,16 @@ class Builder:
             shortened=frozenset(seq for seq, _ in self._active.shortened),
             counter=self._counter,
         )
+
+    def _shed_saying_rules(
+        self, layout: Layout, reminder: Reminder, share: int, limit: int, taken: int
+    ) -> Layout:
+        """`layout` within its room; where its summary gave way, the facts say its instructions."""
+        shorter = self._shed(layout, share, limit, taken)
+        if shorter.summary == layout.summary:
+            return shorter
+        layout = reminder.put_back(layout, reminder.only_summarized, WHOLE)
+        return self._shed(layout, share, limit, taken)
 
     def _shed(self, layout: Layout, share: int, limit: int, taken: int) -> Layout:
         """`layout` within the share of summary and messages, or at least within the window."""

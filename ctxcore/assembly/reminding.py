@@ -63,18 +63,26 @@ class Reminder:
     @cached_property
     def folded(self) -> Reminded:
         """The record with what it covers and nothing says put back."""
-        covered = self._active.covered_until
         alone = Reminded(record=self._active)
-        if not (self._is_asked and covered):
-            return alone
-        then = self._view.standing(until=max(self._active.seen_until, covered))
         shown, texts = self._front()
-        missing = [
-            entry
-            for entry in then
-            if entry.seqs[-1] <= covered and not self._is_said(entry, shown, texts)
-        ]
+        missing = [entry for entry in self._covered if not self._is_said(entry, shown, texts)]
         return self._with(alone, missing, self._limit(alone))
+
+    @property
+    def only_summarized(self) -> list[Entry]:
+        """The instructions that the compaction covers and only its summary says."""
+        shown, (_, _, *texts) = self._front()
+        others = (self.folded.record.facts, *texts)
+        return [entry for entry in self._covered if not self._is_said(entry, shown, others)]
+
+    @cached_property
+    def _covered(self) -> list[Entry]:
+        """The instructions that the compaction covers and that held when it was made."""
+        covered = self._active.covered_until
+        if not (self._is_asked and covered):
+            return []
+        then = self._view.standing(until=max(self._active.seen_until, covered))
+        return [entry for entry in then if entry.seqs[-1] <= covered]
 
     def unseen(self, layout: Layout) -> list[Entry]:
         """The instructions said behind the compaction that nothing in `layout` says."""
@@ -113,7 +121,9 @@ class Reminder:
         ]
 
     def _front(self) -> tuple[set[int], Sequence[str]]:
-        """Messages that stand in the prefix until the next compaction, and other texts in it."""
+        """Messages that stand in the prefix until the next compaction, and the facts, the summary
+        and other texts in it.
+        """
         reading, active = self._reading, self._active
         rows = [*reading.system, *reading.moved_pins, *reading.kept]
         texts = [active.facts, active.summary]

@@ -1,7 +1,7 @@
 """Owns the Chinese forms that take a rule back or give it another value, clause by clause.
 
-A form alone says little (可以…了 is said of everything): what a clause is about is told with it, and
-only a rule about the same is taken back.
+A form alone says little (可以…了 is said of everything): what a clause is about is told with it,
+and only a rule about the same is taken back.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ _TURNS: Final = re.compile(  # another value: what it is about stands before it
 _MAY_TURN: Final = re.compile("[改换切转更替到为成至回还]")  # all that have none are no turns
 _FROM: Final = re.compile("(?<=[^，])[从由]")
 _LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is as good
-    "取代|代替|不(?:用|必|需|须|再|强求|强制|勉强|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得|是非|是必须|光是?|仅|只[是看用])"
+    "取代|代替|不(?:用|必|需|须|再|强求|强制|勉强|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得"
+    "|是非|是必须|光是?|仅|只[是看用])"
     "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]"
     "|取消|撤[销回]|废[除止]|作废|失效|无效|不算|不作数|不适用|去掉|拿掉|删掉|撤掉"
-    "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止|没有?[^，。]{1,8}也"
+    "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止"
+    "|没有?[^，。]{1,8}也"
     "|例外|除外|除了|不在此限|不够|够了|太[^，。]{1,4}了?$"
     "|也(?:可以|好|[行成能]|没关系|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
     "|随[便意你您]|无所谓"
 )
 _PERMITS: Final = re.compile(  # what was forbidden may be
     "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
-    "|现在[^，。]{0,3}(?:可以|允许|能|也)|(?:以后|今后|又|已经?|重新|继续)[^，。]{0,3}(?:可以|允许|能)|可以(?:不|再|重新|继续)"
+    "|现在[^，。]{0,3}(?:可以|允许|能|也)|(?:以后|今后|又|已经?|重新|继续)[^，。]{0,3}(?:可以|允许"
+    "|能)|可以(?:不|再|重新|继续)"
 )
 _MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
 _NO_MORE: Final = re.compile("(?:别|甭|勿|不)(?!过|能不|得不)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
@@ -58,7 +61,7 @@ def speaks_of_others(words: str) -> bool:
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` that takes something back, or gives it another value, is about.
+    """What each clause of `words` takes back, or gives another value.
 
     A clause that names nothing (“改成五千”) is about what the clause before it names.
     """

@@ -1,7 +1,7 @@
 """Owns the English forms that take a rule back or give it another value, clause by clause.
 
-A form alone says little (“you can … now” is said of everything): what a clause is about is told with
-it, and only a rule about the same is taken back.
+A form alone says little (“you can … now” is said of everything): what a clause is about is told
+with it, and only a rule about the same is taken back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from typing import Final
 from ctxcore.facts.matters import matter_of
 from ctxcore.facts.values import Aim
 
-_CLAUSE: Final = re.compile(r"[,;:!?]|\.(?=\s|$)|\s[-–—]\s|—|\b(?:but|because|since|so that|as long as|if)\b")
+_CLAUSE: Final = re.compile(
+    r"[,;:!?]|\.(?=\s|$)|\s[-–—]\s|—|\b(?:but|because|since|so that|as long as|if)\b"
+)
 
 _LEAD: Final = (
     r"(?:please |ok(?:ay)? |and |so |then |now |also |actually |let's |can you |could you )*"
 )
 _TURN: Final = re.compile(  # what it is about stands between the verb and the value
-    rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump|cut"
+    rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump"
+    rf"|cut"
     r"|drop|set|change|switch|turn|relax|loosen|tighten|update|reset|revert|adjust|widen|narrow)\b"
     r"(?: (?:the|my|our|that|your))?([^.;]*?)\b(?:back )?(?:up |down )?(?:to|into|from)\b"
     r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
@@ -34,14 +37,18 @@ _INSTEAD: Final = re.compile(
 )
 _LIFTS: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|(?:don't|doesn't|do not|does not|needn't|need not|won't)"
-    r"(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really| always)?"
+    r"(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really"
+    r"| always)?"
     r" (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory|set on"
-    r"|strict|bound to)|exempt|exceptions?|except for|excluded|(?:can|may|could|should) be (?:dropped"
+    r"|strict|bound to)|exempt|exceptions?|except for|excluded|(?:can|may|could"
+    r"|should) be (?:dropped"
     r"|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional|over|off|gone|history|void"
     r"|too (?:few|many|much|short|long|coarse|strict)|enough)|(?:was|were) (?:wrong|too [a-z]+)"
     r"|changed my mind|no need|will do|do too|works? too|also (?:fine|ok|okay|works?|allowed)"
-    r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too|as well))\b"
-    r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore|scrap"
+    r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
+    r"|as well))\b"
+    r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
+    r"|scrap"
     r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
 )
 _PERMITS: Final = re.compile(
@@ -61,9 +68,9 @@ _WORD: Final = re.compile(r"[a-z']+")
 _CUE_WORDS = """
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
     exempt exception exceptions except excluded dropped skipped ignored removed lifted after back
-    too fine ok okay allowed permitted welcome acceptable alright optional off gone history void enough
-    up wrong free ahead mind need matter now again freely anyway
-    move push shift bring raise lower increase decrease reduce extend shorten bump cut drop set
+    too fine ok okay allowed permitted welcome acceptable alright optional off gone history void
+    enough up wrong free ahead mind need matter now again freely anyway
+    make move push shift bring raise lower increase decrease reduce extend shorten bump cut drop set
     change switch turn relax loosen tighten update reset revert adjust widen narrow moves changes
     switches goes rises drops moved changed raised lowered currently
     instead rather place lieu replacing replace not over also
@@ -86,7 +93,7 @@ def speaks_of_others(words: str) -> bool:
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` that takes something back, or gives it another value, is about."""
+    """What each clause of `words` takes back, or gives another value."""
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return
     for clause in map(str.strip, _CLAUSE.split(words)):

@@ -200,12 +200,16 @@ _BOUNDS: Final = re.compile(  # what stays true of the work or the person withou
     r"(?:please )?(?:send|forward|route|copy|cc|write|format|label|prefix|sort|store|save|sign"
     r"|mark|log|tag|name|number|translate|put|place|show|list|report|express|round|present|quote"
     r"|escalate|charge|ship|bill) (?:every|each|all|everything)\b"
-    rf"|(?:please )?(?:{VERBS}|escalate|plan|bill)\b[^.;,?]* (?:on (?:{_DAYS})days|(?:\w+ )?(?:times? )?"
-    r"(?:a|per|each|every) (?:day|week|month|year|night)|daily|weekly|monthly|hourly|by default)[.!]*$"
+    rf"|(?:please )?(?:{VERBS}|escalate|plan|bill)\b[^.;,?]* (?:on (?:{_DAYS})days"
+    rf"|(?:\w+ )?(?:times? )?"
+    r"(?:a|per|each|every) (?:day|week|month|year|night)|daily|weekly|monthly|hourly"
+    r"|by default)[.!]*$"
     r"|(?:please )?(?:reply|respond|answer|show|list|return|give me|offer|suggest|write)\b[^.;,?]*"
-    r" (?:at most|no more than|within|in under) (?:\d+|an?|one|two|three|four|five|six|ten|twelve)\b"
+    r" (?:at most|no more than|within|in under) (?:\d+|an?|one|two|three|four|five|six|ten"
+    r"|twelve)\b"
     rf"|(?:please )?(?:{VERBS}|speak|talk)\b[^.;,?]* (?:only|at a time)[.!]*$"
-    r"|(?:please )?only (?!(?:a|an|the|one|two|three|i|he|she|they|we|my|because|if|in|on|at|then|time"
+    r"|(?:please )?only (?!(?:a|an|the|one|two|three|i|he|she|they|we|my|because|if|in|on|at|then"
+    r"|time"
     r"|some|few|you|it|so|that|to|for|with)\b)[a-z]+ (?!(?:and|or|is|are|was|were|of)\b)"
     r"|(?:please )?follow [^.;]*\b(?:style|guide|guidelines|conventions?|format|standard)\b"
     r"|(?:please )?sign (?:my|our|the) [a-z]+s? (?:as|with)\b"
@@ -260,10 +264,14 @@ _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
         ),
         _is_directive,
     ),
-    (_cues(
-            "every each all everything keep sure before prefer allergic vegetarian vegan on a per day"
-            " daily weekly monthly hourly default most more within under only sign round use"
-        ), _is_bound),
+    (
+        _cues(
+            "every each all everything keep sure before prefer allergic vegetarian vegan on a"
+            " per day daily weekly monthly hourly default most more within under only sign round"
+            " use"
+        ),
+        _is_bound,
+    ),
     (_cues("only"), _is_only),
     (_cues("all every each any no none nobody only"), _is_quantified),
     (

@@ -48,9 +48,12 @@ _EMPTY_HAN = re.compile(
     "|一定|必须|只能|只准|只许|不要|不用再|非得|非要|还是|其他|一点|每[个条]?"
     "|不必再|无需再|不需要再|不再需要|不用|不必|无需|不需要|不再|不光|不只|不能|可以|现在|记住"
     "|记得|取消|撤销|作废|解除|恢复|放[宽开]|改成|改为|改用|加上"
-    "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|上限|下限|时限|期限|频率|标准|额度|规则|说法|请(?![求假教客])|我们|你们"
-    "|其实|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数|页数|次数|数量|长度|大小|使用|采用|继续|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
-    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])|在(?!线)|和|与|或|是|有(?![机效])"
+    "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|上限|下限|时限|期限"
+    "|频率|标准|额度|规则|说法|请(?![求假教客])|我们|你们"
+    "|其实|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数|页数|次数|数量|长度|大小|使用|采用"
+    "|继续|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
+    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])"
+    "|在(?!线)|和|与|或|是|有(?![机效])"
     "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?!户|品|途|(?<=信用)卡)|不|只|太"
 )
 _WEAK_HAN = frozenset({"使用", "回答", "回复", "代码", "文件", "提交", "修改", "内容", "时候"})
@@ -58,7 +61,10 @@ _AMOUNT = re.compile(
     "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层]"
     "|[周晚][一二三四五六日七八九十]"
 )
-_NUMBERS = frozenset({*"two three four five six seven eight nine ten twelve fifteen twenty".split()})
+_NUMBER_WORDS = """
+    two thre four fiv six seven eight nin ten twelv fifteen twenty thirty fifty hundr thousand
+"""
+_NUMBERS = frozenset(_NUMBER_WORDS.split())  # as stems
 _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
 _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
@@ -103,7 +109,10 @@ def covered(part: Collection[str], whole: Collection[str]) -> float:
 
 
 def mentioned(part: Collection[str], whole: Collection[str]) -> float:
-    """How far `whole` speaks of `part`, numbers aside, in [0, 1]; each character of Chinese counts."""
+    """How far `whole` speaks of `part`, numbers aside, in [0, 1].
+
+    Of Chinese each character counts, where at least one word is the same.
+    """
     said = {*whole, *"".join(word for word in whole if not word.isascii())}
     full = wanted = 0.0
     for word in {word for word in part if not is_number(word)}:

@@ -13,7 +13,18 @@ from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Role
 
 _FIELDS: Final = (
-    *("kind", "text", "key", "subject", "value", "effect", "matter", "is_negative", "weight", "about"),
+    *(
+        "kind",
+        "text",
+        "key",
+        "subject",
+        "value",
+        "effect",
+        "matter",
+        "is_negative",
+        "weight",
+        "about",
+    ),
 )
 _DEFAULTS: Final[tuple[JsonValue, ...]] = ("", "", "", "", "", "states", [], False, 1.0, [])
 

@@ -7,10 +7,18 @@ prompt lays down, and nothing takes back “all instructions”: that is how inj
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ctxcore.facts.matters import covered, is_amount, is_number, likeness, mentioned, overlap, shared_words
+from ctxcore.facts.matters import (
+    covered,
+    is_amount,
+    is_number,
+    likeness,
+    mentioned,
+    overlap,
+    shared_words,
+)
 from ctxcore.facts.values import Aim, Fact
 
 CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
@@ -24,8 +32,8 @@ SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the res
 LATEST_WITHIN: Final = 8  # messages in which “forget that rule” means the rule just given
 
 _BOUND: Final = re.compile(
-    r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below|over|up to"
-    r"|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
+    r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below"
+    r"|over|up to|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
 )
 _SUBJECT_FIRST: Final = re.compile(
     r"(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
@@ -47,8 +55,17 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
     scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1]))}
     if scores:
         floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, max(scores.values())))
-        return [at for at, score in scores.items() if score >= floor]
+        chosen = [at for at, score in scores.items() if score >= floor]
+        if all(aim.cue == "turns" for aim in fact.about) and fact.about:  # one value for another
+            return [max(chosen, key=lambda at: (scores[at], _closeness(fact, earlier[at][1]), at))]
+        return chosen
     return _latest(fact, seq, earlier, allowed)
+
+
+def _closeness(fact: Fact, rule: Fact) -> tuple[bool, float]:
+    """How near a rule is among those that may turn: an amount to an amount, then by words."""
+    is_same_kind = any(map(is_amount, fact.matter)) == any(map(is_amount, rule.matter))
+    return is_same_kind, likeness(fact.matter, rule.matter)
 
 
 def _score(fact: Fact, rule: Fact) -> float:
@@ -87,7 +104,8 @@ def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
 def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
     """How far what a clause changes is what `rule` is about; 0 for too little."""
     if aim.cue == "allows":
-        said = mentioned(rule.matter, aim.matter) if rule.is_negative else 0.0
+        is_ban = rule.is_negative and not fact.is_negative
+        said = mentioned(rule.matter, aim.matter) if is_ban else 0.0
         return said if said >= ALLOWED_PART else 0.0
     part, words = covered(aim.matter, rule.matter), shared_words(aim.matter, rule.matter)
     if not _may_end(aim, fact, rule):

@@ -1,9 +1,10 @@
 """Rules that somebody lays down and later takes back, narrows, widens or replaces, and what only
 looks like it.
 
-Written for this project, by domain and way of saying it, before the forms they test. Every second
-pair (`LATER`) was looked at only after the forms stood, so that it says more about other people's
-sentences.
+Written for this project, by domain and way of saying it, before the forms they test. The forms were
+made with every first pair in view (`TUNED`), the second ones (`LATER`) were only counted, so that
+they say more about other people's sentences. The `HARD` ones say things in passing; not all of them
+can be known for rules, or for what ends one, by their words.
 """
 
 from __future__ import annotations
@@ -228,6 +229,128 @@ _EN_STAYS: Final[tuple[Pair, ...]] = (
     ("Only export to CSV.", "Only export the last quarter."),
     ("Don't use nuts in any recipe.", "Don't use butter in any recipe."),
     ("Paragraphs must stay under 100 words.", "Titles must stay under 10 words."),
+)
+
+HARD_ZH: Final[tuple[Pair, ...]] = (
+    ("代码里的字符串一律用单引号。", "单引号那条取消吧，双引号也能用。"),
+    ("每次部署之前都要发公告。", "小版本部署就别发公告了。"),
+    ("不要使用递归。", "递归其实可以用，控制好层数就行。"),
+    ("接口返回必须是 JSON。", "接口返回改用 XML，JSON 不要了。"),
+    ("单个文件不得超过五百行。", "文件行数上限放到八百行。"),
+    ("日志只保留七天。", "日志保留三十天，七天太短。"),
+    ("禁止夜间自动重启。", "夜间自动重启打开吧。"),
+    ("合并请求必须两个人批准。", "合并请求一个人批准就够了。"),
+    ("图标全部用线性风格。", "图标别用线性的了，用面性的。"),
+    ("退货一律要凭小票。", "没有小票也给退货吧。"),
+    ("以后每天早上九点发日报。", "日报九点发太赶，十点再发。"),
+    ("客户问价格不要直接报。", "客户问价格的话，直接报就行。"),
+    ("老客户统一打九折。", "老客户折扣从九折调到八五折。"),
+    ("跟客户说话不能用方言。", "跟广东客户说话可以用方言。"),
+    ("电话回访只在工作日做。", "周六也安排电话回访吧。"),
+    ("不要给未成年人推荐酒类。", "之前关于酒类的那条不用执行了。"),
+    ("订餐一定要备注不要一次性餐具。", "一次性餐具还是带上吧。"),
+    ("只坐南航的飞机。", "南航不是必须的，哪家便宜坐哪家。"),
+    ("酒店要离会场一公里以内。", "离会场三公里以内都可以接受。"),
+    ("行程每天九点以后再开始。", "行程早点也没事，七点开始也行。"),
+    ("不要安排自驾。", "自驾可以安排，我拿到驾照了。"),
+    ("每到一个城市都要留半天自由活动。", "自由活动的半天不留了。"),
+    ("早饭必须有鸡蛋。", "早饭鸡蛋不吃了，换豆浆。"),
+    ("我不吃牛肉，别推荐牛排馆。", "我现在开始吃牛肉了，牛排馆也推荐。"),
+    ("粥里不放糖。", "粥里稍微放点糖。"),
+    ("晚饭七点准时开。", "晚饭往后推半小时。"),
+    ("记得每周三给花浇水。", "花改成每周五浇水。"),
+    ("小说里的主角不能死。", "主角可以死，结局悲一点。"),
+    ("每章三千字左右。", "每章写到五千字吧，三千字太短了。"),
+    ("稿子不要用网络用语。", "适当用点网络用语没关系。"),
+    ("翻译时人名保留英文。", "人名不保留英文，都音译。"),
+    ("论文格式按 APA。", "论文格式从 APA 换成 MLA。"),
+    ("表格第一列必须是日期。", "表格第一列不必是日期，放编号。"),
+    ("金额精确到分。", "金额精确到元即可。"),
+    ("只统计已付款的订单。", "未付款的订单也统计进去。"),
+    ("数据不要做平滑处理。", "数据做一下平滑处理吧。"),
+    ("身份证号要脱敏。", "身份证号不脱敏了，内部用。"),
+    ("考勤按打卡时间算。", "考勤不按打卡时间算了，按审批单算。"),
+    ("請不要使用簡體字。", "簡體字也沒關係了。"),
+    ("每封信結尾都要署名。", "信末的署名可以省略了。"),
+    ("會議記錄要寄給全體同仁。", "會議記錄只寄給主管就好。"),
+    ("一律不接受信用卡。", "信用卡現在也收了。"),
+    ("翻译成日语的时候用敬语。", "翻译日语不用敬语，用普通体。"),
+    ("回答里不要出现英文。", "专业名词可以保留英文。"),
+    ("以后叫我老板。", "别老板老板的了，叫我名字陈洁。"),
+    ("每次只问我一个问题。", "一次问几个问题都可以，不用一个一个问。"),
+)
+
+HARD_EN: Final[tuple[Pair, ...]] = (
+    ("Never use recursion.", "Recursion is fine as long as it's bounded."),
+    ("All API responses must be JSON.", "API responses should be XML now instead of JSON."),
+    ("Keep logs for seven days only.", "Keep logs for thirty days instead."),
+    (
+        "Do not restart the server at night.",
+        "Restarting the server at night is no longer a problem.",
+    ),
+    (
+        "Two people must approve each merge request.",
+        "One approval per merge request is enough now.",
+    ),
+    ("Never give discounts.", "Discounts of up to ten percent are allowed from now on."),
+    ("Always answer the phone in French.", "You needn't answer the phone in French any longer."),
+    (
+        "Send invoices to the Berlin office.",
+        "Invoices go to the Hamburg office from now on, not Berlin.",
+    ),
+    ("Only fly with Lufthansa.", "Any airline is okay, it doesn't have to be Lufthansa."),
+    ("Don't recommend steak houses.", "I eat beef again, so steak houses are back in."),
+    ("Don't put sugar in my coffee.", "A spoon of sugar in my coffee is okay from today."),
+    ("Dinner must be at seven sharp.", "Push dinner back to eight."),
+    ("The hero must not die.", "I changed my mind, the hero can die."),
+    ("Each chapter should be about 3000 words.", "Make each chapter about 5000 words."),
+    ("Avoid slang.", "A bit of slang is fine, I was being too strict."),
+    ("Follow APA style for the references.", "Switch the references from APA to MLA style."),
+    ("Only count paid orders.", "Count unpaid orders too from now on."),
+    ("Don't smooth the data.", "Please smooth the data after all."),
+    ("Never write in passive voice.", "Passive voice is allowed in the methods section."),
+    ("Ask me one question at a time.", "You can ask me several questions at once now."),
+    ("Always use dark mode screenshots.", "Light mode screenshots are fine too."),
+    ("Don't book anything on Mondays.", "Mondays are free again, book whatever you like."),
+    ("Use Celsius for temperatures everywhere.", "Use Fahrenheit instead of Celsius."),
+    ("The password must be 12 characters.", "The password must be 16 characters."),
+    ("Every slide needs a source.", "Only slides with numbers need a source now."),
+)
+
+HARD_STAYS_ZH: Final[tuple[Pair, ...]] = (
+    ("代码里的字符串一律用单引号。", "引号的问题解决了吗？"),
+    ("禁止夜间自动重启。", "服务器刚才自己重启了。"),
+    ("退货一律要凭小票。", "小票我找到了，可以开发票了。"),
+    ("只坐南航的飞机。", "南航的客服说行李可以托运了。"),
+    ("早饭必须有鸡蛋。", "鸡蛋买好了，可以做饭了。"),
+    ("会议纪要必须发给全体成员。", "会议改到下午三点。"),
+    ("预算不得对外公开。", "预算改成三万元。"),
+    ("金额精确到分。", "金额对不上，再查一下。"),
+    ("不要安排自驾。", "车已经修好了。"),
+    ("跟客户说话不能用方言。", "客户说可以签合同了。"),
+    ("身份证号要脱敏。", "身份证号输错了，改成尾号1234。"),
+    ("每章三千字左右。", "第三章写完了，可以看了。"),
+    ("回答里不要出现英文。", "英文名改成 Lucy。"),
+    ("单元测试必须全部通过才能合并。", "测试通过了，可以合并了。"),
+    ("部署前必须先问我。", "问过我了，可以部署了。"),
+    ("不要删除用户数据。", "用户数据导出来了，不用再导了。"),
+    ("酒店要离会场一公里以内。", "会场换到国际会展中心了。"),
+    ("记得每周三给花浇水。", "今天花已经浇过水了，不用再浇了。"),
+)
+
+HARD_STAYS_EN: Final[tuple[Pair, ...]] = (
+    ("Never use recursion.", "The recursion bug is gone now."),
+    ("All API responses must be JSON.", "The API is back up now."),
+    ("Two people must approve each merge request.", "The merge request is fine now."),
+    ("Only fly with Lufthansa.", "My Lufthansa flight is over now."),
+    ("Don't put sugar in my coffee.", "The coffee is fine now, thanks."),
+    ("Ask me before deploying.", "I checked it, you can deploy now."),
+    ("All tests must pass before merging.", "The tests pass again, go ahead and merge."),
+    ("Never delete user data.", "The user data export is okay now."),
+    ("Each chapter should be about 3000 words.", "Chapter three is too long, cut it."),
+    ("Don't book anything on Mondays.", "Monday was too hot for a walk."),
+    ("Keep the minutes of every meeting confidential.", "Move the meeting to Monday."),
+    ("The budget must stay confidential.", "Raise the budget to 900."),
 )
 
 TUNED_ZH, LATER_ZH = _ZH[::2], _ZH[1::2]
