@@ -37,11 +37,14 @@ _LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is 
 )
 _PERMITS: Final = re.compile(  # what was forbidden may be
     "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
-    "|现在[^，。]{0,3}(?:可以|允许|能|也)|(?:以后|今后|又|已经?|重新|继续)[^，。]{0,3}(?:可以|允许"
-    "|能)|可以(?:不|再|重新|继续)"
+    "|现在[^，。]{0,3}(?:可以|允许|能|也)|以后[^，。]{0,3}(?:可以|允许|能)"
+    "|今后[^，。]{0,3}(?:可以|允许|能)|又[^，。]{0,3}(?:可以|允许|能)|已经?[^，。]{0,3}(?:可以"
+    "|允许|能)"
+    "|重新(?:可以|允许|能)|继续(?:可以|允许|能)|可以(?:不|再|重新|继续)"
 )
 _MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
 _NO_MORE: Final = re.compile("(?:别|甭|勿|不)(?!过|能不|得不)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
+MOST_ALLOWING: Final = 20  # characters of a clause that allows something in passing
 _ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
     "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|以前|过去|当时"
@@ -85,4 +88,5 @@ def _aim(clause: str) -> Aim | None:
         return Aim("permits", matter_of(clause))
     if "了" in clause and _NO_MORE.search(clause):
         return Aim("lifts", matter_of(clause))
-    return Aim("allows", matter_of(clause)) if _ALLOWS.search(clause) else None
+    is_allowing = len(clause) <= MOST_ALLOWING and _ALLOWS.search(clause)
+    return Aim("allows", matter_of(clause)) if is_allowing else None

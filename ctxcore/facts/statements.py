@@ -152,6 +152,7 @@ def _fact(kind: str, sentence: Sentence, role: Role) -> Fact:
         kind="decision",
         text=text,
         key=key,
+        value="aimed" if change.reach == "aimed" else "",
         effect=change.effect,
         matter=matter,
         about=change.about,

@@ -180,9 +180,9 @@ def test_an_instruction_said_once_is_there_at_a_twentieth_of_the_history(
 
 def test_a_rule_that_only_the_summary_said_stays_when_the_summary_gives_way() -> None:
     history = [user(words(400)), assistant("Fine."), user(RULE), assistant("Very well."), *talk(2)]
-    active = Compaction(covered_until=8, summary=f"{words(60)}. {RULE}", seen_until=8)
+    active = Compaction(covered_until=8, summary=f"So far. {words(60)}. {RULE}", seen_until=8)
 
     context = context_of([*history, user("Go on.")], 300, active=active)
 
     assert RULE in facts_of(context)
-    assert words(60) not in str(sent(context))
+    assert "So far." not in str(sent(context))
