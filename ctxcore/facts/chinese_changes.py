@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.matters import matter_of
+from ctxcore.facts.matters import is_number, matter_of
 from ctxcore.facts.values import Aim
 
 _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
@@ -23,18 +23,23 @@ _TURNS: Final = re.compile(  # another value: what it is about stands before it
     "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
 )
 _MAY_TURN: Final = re.compile("[改换切转更替到为成至回还]")  # all that have none are no turns
+_ATTRIBUTE: Final = re.compile("(?:时间|日期|地点|方式|颜色|风格|价格|预算|折扣)$")
 _FROM: Final = re.compile("(?<=[^，])[从由]")
 _LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is as good
-    "取代|代替|不(?:用|必|需|须|再|强求|强制|勉强|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得"
+    "取代|代替|不要太|别太|不要这么|别这么|别那么|不(?:要求|做要求|用|必|需|须|再|强求|强制|勉强"
+    "|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得"
     "|是非|是必须|光是?|仅|只[是看用])"
     "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]"
-    "|取消|撤[销回]|废[除止]|作废|失效|无效|不算|不作数|不适用|去掉|拿掉|删掉|撤掉"
+    "|取消|撤[销回]|废[除止]|作废|失效|无效|不算数?|不作数|不适用|去掉|拿掉|删掉|撤掉"
     "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止"
     "|没有?[^，。]{1,8}也"
-    "|例外|除外|除了|不在此限|不够|够了|太[^，。]{1,4}了?$"
+    "|例外|除外|除了|不在此限"
     "|也(?:可以|好|[行成能]|没关系|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
     "|随[便意你您]|无所谓"
 )
+_TOO: Final = re.compile("够了|不够|太[^，。]{1,4}了?$")  # of an amount that is named with it
+_NEEDS_NOT: Final = re.compile("不(?:用|必|需要?|须)(?:再|都|总)?([^，。]{1,12})")
+_LIKE: Final = ("那么", "这么", "太")
 _PERMITS: Final = re.compile(  # what was forbidden may be
     "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
     "|现在[^，。]{0,3}(?:可以|允许|能|也)|以后[^，。]{0,3}(?:可以|允许|能)"
@@ -43,7 +48,9 @@ _PERMITS: Final = re.compile(  # what was forbidden may be
     "|重新(?:可以|允许|能)|继续(?:可以|允许|能)|可以(?:不|再|重新|继续)"
 )
 _MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
-_NO_MORE: Final = re.compile("(?:别|甭|勿|不)(?!过|能不|得不)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
+_NO_MORE: Final = re.compile(
+    "(?:别|甭|勿|不)(?!过|能不|得不|够)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$"
+)
 MOST_ALLOWING: Final = 20  # characters of a clause that allows something in passing
 _ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
@@ -79,9 +86,12 @@ def aims(words: str) -> Iterator[Aim]:
 def _aim(clause: str) -> Aim | None:
     """What `clause` changes, as far as it names it; None where it changes nothing."""
     if _MAY_TURN.search(clause) and (turn := _TURNS.search(clause)):
-        return Aim("turns", matter_of(_FROM.split(clause[: turn.start()], maxsplit=1)[0]))
+        topic = _FROM.split(clause[: turn.start()], maxsplit=1)[0]
+        return Aim("turns", matter_of(_ATTRIBUTE.sub("", topic) or topic))
     if _LIFTS.search(clause):
-        return Aim("lifts", matter_of(_LIFTS.sub(" ", clause)))
+        return Aim("lifts", matter_of(_LIFTS.sub(" ", clause)), _done(clause))
+    if _TOO.search(clause) and any(map(is_number, matter_of(clause))):
+        return Aim("lifts", matter_of(_TOO.sub(" ", clause)))
     if _PERMITS.search(clause):
         return Aim("permits", matter_of(_PERMITS.sub(" ", clause)))
     if "了" in clause and _MAY_AGAIN.search(clause):
@@ -90,3 +100,9 @@ def _aim(clause: str) -> Aim | None:
         return Aim("lifts", matter_of(clause))
     is_allowing = len(clause) <= MOST_ALLOWING and _ALLOWS.search(clause)
     return Aim("allows", matter_of(clause)) if is_allowing else None
+
+
+def _done(clause: str) -> tuple[str, ...]:
+    """What need not be done any more, where the clause names it behind the form."""
+    needs_not = _NEEDS_NOT.search(clause)
+    return matter_of(needs_not[1]) if needs_not and not needs_not[1].startswith(_LIKE) else ()

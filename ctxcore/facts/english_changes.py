@@ -42,7 +42,7 @@ _LIFTS: Final = re.compile(
     r" (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory|set on"
     r"|strict|bound to)|exempt|exceptions?|except for|excluded|(?:can|may|could"
     r"|should) be (?:dropped"
-    r"|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional|over|off|gone|history|void"
+    r"|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional"
     r"|too (?:few|many|much|short|long|coarse|strict)|enough)|(?:was|were) (?:wrong|too [a-z]+)"
     r"|changed my mind|no need|will do|do too|works? too|also (?:fine|ok|okay|works?|allowed)"
     r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"

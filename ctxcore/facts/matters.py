@@ -50,9 +50,12 @@ _EMPTY_HAN = re.compile(
     "|记得|取消|撤销|作废|解除|恢复|放[宽开]|改成|改为|改用|加上"
     "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|上限|下限|时限|期限"
     "|频率|标准|额度|规则|说法|请(?![求假教客])|我们|你们"
-    "|其实|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数|页数|次数|数量|长度|大小|使用|采用"
+    "|其实|控制在?|未经|以内|以上|以下|之内|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数"
+    "|页数|次数"
+    "|数量|长度|大小|使用|采用"
     "|继续|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
-    "|把|都|也|就(?![业医餐诊])|再|又|要(?![求点])|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])"
+    "|把|都|也|就(?![业医餐诊])|再|又|要(?<![摘主重概纪需]要)(?![求点])"
+    "|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])"
     "|在(?!线)|和|与|或|是|有(?![机效])"
     "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?!户|品|途|(?<=信用)卡)|不|只|太"
 )
@@ -123,6 +126,12 @@ def mentioned(part: Collection[str], whole: Collection[str]) -> float:
         elif not word.isascii():
             full += weight * sum(character in said for character in word) / len(word)
     return full / wanted if wanted and shared_words(part, whole) else 0.0
+
+
+def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
+    """Whether `matter` has a word of `part`, or a Chinese character of it."""
+    characters = {*"".join(word for word in matter if not word.isascii())}
+    return any(word in matter or not characters.isdisjoint(word) for word in part)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:

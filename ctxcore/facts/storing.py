@@ -63,7 +63,7 @@ def _to_list(fact: Fact) -> list[JsonValue]:
         list(fact.matter),
         fact.is_negative,
         fact.weight,
-        [[aim.cue, *aim.matter] for aim in fact.about],
+        [[aim.cue, list(aim.matter), list(aim.done)] for aim in fact.about],
     ]
     while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
@@ -75,5 +75,7 @@ def _to_fact(values: list[Any], role: Role) -> Fact:
     if "matter" in told:
         told["matter"] = tuple(told["matter"])
     if "about" in told:
-        told["about"] = tuple(Aim(cue, tuple(matter)) for cue, *matter in told["about"])
+        told["about"] = tuple(
+            Aim(cue, tuple(matter), tuple(done)) for cue, matter, done in told["about"]
+        )
     return Fact(role=role, **told)

@@ -18,6 +18,7 @@ from ctxcore.facts.matters import (
     mentioned,
     overlap,
     shared_words,
+    speaks_of,
 )
 from ctxcore.facts.values import Aim, Fact
 
@@ -35,6 +36,9 @@ _BOUND: Final = re.compile(
     r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below"
     r"|over|up to|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
 )
+_CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end it
+    r"未经|没有我|没经|除非|\b(?:without|unless|until)\b"
+)
 _SUBJECT_FIRST: Final = re.compile(
     r"(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
 )
@@ -51,7 +55,7 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
     if by_slot:
         return by_slot
     if fact.effect == "states":
-        return [at for at in allowed if _contradicts(fact, earlier[at][1])]
+        return _contradicted(fact, earlier, allowed)
     scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1]))}
     if scores:
         floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, max(scores.values())))
@@ -59,6 +63,8 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
         if all(aim.cue == "turns" for aim in fact.about) and fact.about:  # one value for another
             return [max(chosen, key=lambda at: (scores[at], _closeness(fact, earlier[at][1]), at))]
         return chosen
+    if fact.effect == "updates" and (said := _contradicted(fact, earlier, allowed)):
+        return said
     return _latest(fact, seq, earlier, allowed)
 
 
@@ -71,7 +77,7 @@ def _closeness(fact: Fact, rule: Fact) -> tuple[bool, float]:
 def _score(fact: Fact, rule: Fact) -> float:
     """How surely `fact`, which has a cue, is about `rule`, in [0, 1]; 0 where it is not."""
     aimed = max((_aimed(aim, fact, rule) for aim in fact.about), default=0.0)
-    if fact.about and not any(_may_end(aim, fact, rule) for aim in fact.about):
+    if fact.about and not any(_touches(aim, fact, rule) for aim in fact.about):
         return aimed
     words = shared_words(fact.matter, rule.matter)
     said = mentioned(rule.matter, fact.matter)
@@ -84,6 +90,10 @@ def _score(fact: Fact, rule: Fact) -> float:
     return max(aimed, shared if shared >= (CLEAR_OVERLAP if is_clear else CUED_OVERLAP) else 0.0)
 
 
+def _touches(aim: Aim, fact: Fact, rule: Fact) -> bool:
+    return _may_end(aim, fact, rule) and speaks_of(rule.matter, aim.matter)
+
+
 def _is_one_word(rule: Fact) -> bool:
     return rule.matter[-1:] == rule.matter or shared_words(rule.matter, rule.matter) < 2
 
@@ -94,15 +104,19 @@ def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
         case "turns":
             return _may_turn(aim.matter, fact, rule)
         case "lifts":
-            return True
+            return not aim.done or speaks_of(rule.matter, aim.done)
         case "permits":
-            return rule.is_negative or bool(_BOUND.search(rule.text.lower()))
+            said = rule.text.lower()
+            is_limit = rule.is_negative or bool(_BOUND.search(said))
+            return is_limit and not _CONDITION.search(said)
         case "allows":
             return False
 
 
 def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
     """How far what a clause changes is what `rule` is about; 0 for too little."""
+    if aim.cue in ("permits", "allows") and _CONDITION.search(rule.text.lower()):
+        return 0.0
     if aim.cue == "allows":
         is_ban = rule.is_negative and not fact.is_negative
         said = mentioned(rule.matter, aim.matter) if is_ban else 0.0
@@ -151,6 +165,12 @@ def _corrects_itself(fact: Fact) -> bool:
 
 def _rank(fact: Fact) -> int:
     return 1 if fact.role in ("system", "developer") else 0
+
+
+def _contradicted(
+    fact: Fact, earlier: Sequence[tuple[int, Fact]], allowed: Sequence[int]
+) -> list[int]:
+    return [at for at in allowed if _contradicts(fact, earlier[at][1])]
 
 
 def _contradicts(fact: Fact, rule: Fact) -> bool:

@@ -75,6 +75,8 @@ class Aim:
 
     cue: Cue
     matter: tuple[str, ...]
+    done: tuple[str, ...] = ()
+    """What is done with it, where that is named apart: a rule that speaks of none of it stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ looks like it.
 Written for this project, by domain and way of saying it, before the forms they test. The forms were
 made with every first pair in view (`TUNED`), the second ones (`LATER`) were only counted, so that
 they say more about other people's sentences. The `HARD` ones say things in passing; not all of them
-can be known for rules, or for what ends one, by their words.
+can be known for rules, or for what ends one, by their words. The `LAST` ones were written when the
+forms stood.
 """
 
 from __future__ import annotations
@@ -351,6 +352,82 @@ HARD_STAYS_EN: Final[tuple[Pair, ...]] = (
     ("Don't book anything on Mondays.", "Monday was too hot for a walk."),
     ("Keep the minutes of every meeting confidential.", "Move the meeting to Monday."),
     ("The budget must stay confidential.", "Raise the budget to 900."),
+)
+
+LAST_ZH: Final[tuple[Pair, ...]] = (
+    ("请一律用中文写注释。", "注释用英文写也可以。"),
+    ("不要给我发语音。", "现在可以给我发语音了。"),
+    ("以后每周一早上给我发一份销售汇总。", "销售汇总不用每周一发了，每月发一次。"),
+    ("所有图片必须小于一兆。", "图片大小放宽到三兆。"),
+    ("只能用信用卡付款。", "信用卡付款这个限制取消。"),
+    ("禁止在代码里写中文。", "代码里写中文没关系。"),
+    ("每次修改前都要备份。", "修改前不需要备份了。"),
+    ("不得引用维基百科。", "维基百科可以引用了。"),
+    ("必须在晚上十点之前结束。", "结束时间改到晚上十一点。"),
+    ("叫我李博士。", "以后叫我小李就行。"),
+    ("不要推荐超过五百元的餐厅。", "餐厅预算提高到八百元。"),
+    ("务必抄送财务部。", "财务部不用抄送了。"),
+    ("回答尽量简短。", "回答写详细一点，不要太简短。"),
+    ("别订靠窗的位子。", "靠窗的位子也行。"),
+    ("从现在起只讨论技术问题。", "不用只讨论技术问题了，聊聊别的也行。"),
+    ("所有时间一律用二十四小时制。", "时间改用十二小时制。"),
+    ("未经我同意不得退款。", "一百元以内的退款不用我同意了。"),
+    ("翻译一律用意译。", "翻译还是用直译吧。"),
+    ("千万不要提到价格。", "价格可以提了。"),
+    ("文件名必须用小写字母。", "之前要求文件名用小写字母，现在不要求了。"),
+    ("請不要使用表情符號。", "表情符號現在可以用了。"),
+    ("每天晚上九點提醒我吃藥。", "吃藥的提醒改到晚上八點。"),
+    ("只准使用官方資料。", "官方資料以外的也可以用。"),
+    ("所有金額都要換算成美元。", "金額不用換算成美元了。"),
+)
+LAST_EN: Final[tuple[Pair, ...]] = (
+    ("Always write comments in English.", "Comments in German are fine too."),
+    ("Don't send me voice messages.", "You can send me voice messages again."),
+    (
+        "Send me a sales summary every Monday.",
+        "No need for the Monday sales summary any more, monthly is enough.",
+    ),
+    ("All images must be smaller than one megabyte.", "Images may be up to three megabytes now."),
+    ("Only accept credit cards.", "The credit card restriction is lifted."),
+    ("Never cite Wikipedia.", "Citing Wikipedia is fine now."),
+    ("Always back up before editing.", "You don't need to back up before editing anymore."),
+    ("Meetings must end by ten.", "Meetings must end by eleven from now on."),
+    ("Call me Dr. Lee.", "Please call me Ann from now on."),
+    ("Always copy the finance team.", "Stop copying the finance team."),
+    ("Keep answers brief.", "Answers don't have to be brief anymore, go into detail."),
+    ("Use the 24-hour clock.", "Switch to the 12-hour clock."),
+    ("Never mention the price.", "You may mention the price now."),
+    ("File names must be lowercase.", "File names no longer have to be lowercase."),
+    ("Translate everything literally.", "Translate freely instead of literally."),
+    ("Never book the night train.", "The night train is okay after all."),
+)
+LAST_STAYS_ZH: Final[tuple[Pair, ...]] = (
+    ("请一律用中文写注释。", "注释里有个错别字，改一下。"),
+    ("不要给我发语音。", "语音助手可以关了。"),
+    ("所有图片必须小于一兆。", "图片找到了，可以发了。"),
+    ("只能用信用卡付款。", "信用卡不用还了，上个月还清了。"),
+    ("每次修改前都要备份。", "备份已经做完了，可以修改了。"),
+    ("不得引用维基百科。", "维基百科现在打不开了。"),
+    ("务必抄送财务部。", "财务部换了新经理。"),
+    ("未经我同意不得退款。", "我同意了，这笔可以退款了。"),
+    ("千万不要提到价格。", "价格变了吗？"),
+    ("所有时间一律用二十四小时制。", "时间不够了，快点吧。"),
+    ("禁止在代码里写中文。", "中文翻译可以交了。"),
+    ("回答尽量简短。", "这道题的回答错了，改成B。"),
+    ("合同必须盖章。", "合同已经盖章了，不用再寄了。"),
+    ("不要动生产环境。", "生产环境的日志可以看一下吗？"),
+)
+LAST_STAYS_EN: Final[tuple[Pair, ...]] = (
+    ("Don't send me voice messages.", "The voice assistant is off now."),
+    ("Only accept credit cards.", "My credit card is gone."),
+    ("Never cite Wikipedia.", "Wikipedia is back online."),
+    ("Always back up before editing.", "The backup is done, you can edit now."),
+    ("Meetings must end by ten.", "Move the meeting with Tom to Friday."),
+    ("Always copy the finance team.", "The finance team is too small."),
+    ("File names must be lowercase.", "Change the file name to report.txt."),
+    ("Never mention the price.", "The price dropped to 30 euros."),
+    ("Use the 24-hour clock.", "The clock on the wall is too fast."),
+    ("Do not touch production.", "Production is fine again."),
 )
 
 TUNED_ZH, LATER_ZH = _ZH[::2], _ZH[1::2]

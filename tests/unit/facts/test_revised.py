@@ -11,11 +11,13 @@ from tests.unit.facts.speech import facts, folded, held
 
 REVISED = {  # and how many may be missed
     "tuned zh": (revised.TUNED_ZH, 1),
-    "later zh": (revised.LATER_ZH, 6),
+    "later zh": (revised.LATER_ZH, 5),
     "hard zh": (revised.HARD_ZH, 13),
     "tuned en": (revised.TUNED_EN, 2),
     "later en": (revised.LATER_EN, 3),
-    "hard en": (revised.HARD_EN, 5),
+    "hard en": (revised.HARD_EN, 4),
+    "last zh": (revised.LAST_ZH, 0),
+    "last en": (revised.LAST_EN, 3),
 }
 STAYS = {
     "zh": (revised.STAYS_ZH, 0),
@@ -24,6 +26,8 @@ STAYS = {
     "en": (revised.STAYS_EN, 0),
     "later en": (revised.LATER_STAYS_EN, 0),
     "hard en": (revised.HARD_STAYS_EN, 3),
+    "last zh": (revised.LAST_STAYS_ZH, 0),
+    "last en": (revised.LAST_STAYS_EN, 2),
 }
 
 
