@@ -106,16 +106,20 @@ def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
         case "lifts":
             return not aim.done or speaks_of(rule.matter, aim.done)
         case "permits":
-            said = rule.text.lower()
-            is_limit = rule.is_negative or bool(_BOUND.search(said))
-            return is_limit and not _CONDITION.search(said)
+            is_limit = rule.is_negative or bool(_BOUND.search(rule.text.lower()))
+            return is_limit and not _is_met(fact, rule)
         case "allows":
             return False
 
 
+def _is_met(fact: Fact, rule: Fact) -> bool:
+    """Whether `fact` may only say that the condition of `rule` is met; it does not name it."""
+    return bool(_CONDITION.search(rule.text.lower())) and not _CONDITION.search(fact.text.lower())
+
+
 def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
     """How far what a clause changes is what `rule` is about; 0 for too little."""
-    if aim.cue in ("permits", "allows") and _CONDITION.search(rule.text.lower()):
+    if aim.cue in ("permits", "allows") and _is_met(fact, rule):
         return 0.0
     if aim.cue == "allows":
         is_ban = rule.is_negative and not fact.is_negative
