@@ -7,13 +7,14 @@ text is a diff, whose colours a code block draws without anything in it being re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ctxcore.compression.json_text import parse_json
 from ctxcore.compression.markers import Elision, member_path
 from ctxcore.messages.values import JsonValue
+from dashboard.sending.pieces import Stretch, lines_of
 
 MOST_LINES: Final = 1_200
 LINE_CHARS: Final = 300
@@ -33,26 +34,32 @@ class Marked:
 def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
     """`original` with what `elided` names marked as gone."""
     parts = tuple(elided)
-    try:
-        value = parse_json(original)
-    except ValueError:
-        return _marked(_text_lines(original, parts))
-    if not isinstance(value, dict | list):
-        return _marked(_text_lines(original, parts))
-    return _marked(_Walk(parts).lines(value))
+    value = _collection(original)
+    return _marked(_text_lines(original, parts) if value is None else _Walk(parts).lines(value))
+
+
+def mark_pieces(original: str, stayed: Sequence[Stretch]) -> Marked:
+    """`original` with all marked as gone but the stretches that `stayed`."""
+    return _marked(lines_of(original, stayed, is_json=_collection(original) is not None))
 
 
 def mark_missing(original: str, sent: str) -> Marked:
     """`original` with the lines, or JSON values, marked that do not stand literally in `sent`."""
-    try:
-        value = parse_json(original)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict | list):
+    value = _collection(original)
+    if value is None:
         lines = original.split("\n")
         return _marked((bool(line.strip()) and line.strip() not in sent, line) for line in lines)
     walk = _Walk(())
     return _marked((_is_missing(line, sent), line) for _, line in walk.lines(value))
+
+
+def _collection(original: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+    """The JSON object or list that `original` is; None if it is text."""
+    try:
+        value = parse_json(original)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None
 
 
 def _is_missing(line: str, sent: str) -> bool:

@@ -14,6 +14,7 @@ from ctxcore.compression.markers import Elided
 from ctxcore.compression.sides import elided_text
 from ctxcore.engine.desk import Subject
 from ctxcore.store.values import SessionInfo
+from ctxcore.tokens.counter import TokenCounter
 from dashboard import numbers
 from dashboard.filling import filling_of
 from dashboard.panels import window_panel
@@ -21,14 +22,16 @@ from dashboard.safe_markdown import plain_label
 from dashboard.sending import actions
 from dashboard.sending.marking import MOST_LINES
 from dashboard.sending.shortened import (
+    LeftOut,
     Shortened,
-    elided_of,
     find_shortened,
+    left_out,
     limits_for,
     mark,
     with_block,
 )
-from dashboard.services import engine
+from dashboard.services import database_url, engine
+from dashboard.shell import session_title
 from dashboard.texts import t
 from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, plain_table
@@ -42,6 +45,7 @@ PANE_HEIGHT = 420
 
 def show_context(session: SessionInfo) -> None:
     """What the next call of a session is sent, and how each message stands in it."""
+    st.caption(plain_label(session_title(session)))
     _problem()
     with st.spinner(t("context.working")):
         subject = engine().subject(session.id)
@@ -79,7 +83,7 @@ def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None
     )
     one = found[seq]
     _restoring(session, subject, one, with_block(one, found.values()))
-    _sides(one, _elided(subject, one))
+    _sides(one, _left_out(subject, one))
 
 
 def _label(one: Shortened) -> str:
@@ -87,18 +91,31 @@ def _label(one: Shortened) -> str:
     return t("context.option", seq=one.seq, name=one.name[:40], before=before, after=after)
 
 
-def _elided(subject: Subject, one: Shortened) -> Elided | None:
-    """What was left out; kept for the session, since it is worked out by shortening again."""
-    kept: dict[tuple[object, ...], Elided | None] = st.session_state.setdefault("context_kept", {})
-    key = (subject.session.id, one.seq, one.sent)
-    if key not in kept:
-        call = subject.call
-        limits = limits_for(
-            call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
+def _left_out(subject: Subject, one: Shortened) -> LeftOut:
+    """What is gone of a message; it may have to be shortened again to tell."""
+    call = subject.call
+    limits = limits_for(
+        call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
+    )
+    with st.spinner(t("context.comparing")):
+        return _kept_left_out(
+            database_url(), subject.session.id, one.seq, one.sent, tuple(limits), one, call.counter
         )
-        kept.clear()  # one is looked at, then another
-        kept[key] = elided_of(one, limits, call.counter)
-    return kept[key]
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def _kept_left_out(
+    url: str,
+    session_id: str,
+    seq: int,
+    sent: str,
+    limits: tuple[int, ...],
+    _one: Shortened,
+    _counter: TokenCounter,
+) -> LeftOut:
+    """The same, kept: a message never changes."""
+    del url, session_id, seq, sent  # part of the key only
+    return left_out(_one, limits, _counter)
 
 
 def _restoring(
@@ -120,8 +137,8 @@ def _restoring(
         st.caption(t("context.too_large") if is_too_large else told, width="content")
 
 
-def _sides(one: Shortened, elided: Elided | None) -> None:
-    marked = mark(one, elided)
+def _sides(one: Shortened, found: LeftOut) -> None:
+    marked = mark(one, found)
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{t('context.original', tokens=numbers.tokens(one.before_tokens))}**")
@@ -133,12 +150,17 @@ def _sides(one: Shortened, elided: Elided | None) -> None:
         st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
         st.caption(words_for("usage.reason", one.reason))
         st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
-    if elided is None:
-        st.caption(t("context.by_words"))
-    elif elided:
-        _parts(one, elided)
+    if found.elided:
+        _parts(one, found.elided)
     else:
-        st.caption(t("context.lossless"))
+        st.caption(t(f"context.{_how(found)}"))
+
+
+def _how(found: LeftOut) -> str:
+    """How what is marked as left out is known, where there is no list of its parts."""
+    if found.stayed is not None:
+        return "in_pieces"
+    return "by_words" if found.elided is None else "lossless"
 
 
 def _parts(one: Shortened, elided: Elided) -> None:

@@ -1,7 +1,8 @@
 """Owns the messages of a context that stand shortened: each with its original and what is gone.
 
-Pure. What was left out is found by shortening the original once more the way the library did; where
-that gives other words, what of the original stands literally in the short text tells.
+Pure. A text made of pieces of its original shows what was left out by itself; for any other, the
+original is shortened once more the way the library did. Where that gives other words, what of the
+original stands literally in the short text tells.
 """
 
 from __future__ import annotations
@@ -18,10 +19,21 @@ from ctxcore.compression.outputs import compress_with
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
-from dashboard.sending.marking import Marked, mark_elided, mark_missing
+from dashboard.sending.marking import Marked, mark_elided, mark_missing, mark_pieces
+from dashboard.sending.pieces import Stretch, pieces_of
 
 _SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
 _SHED = (200, 60)  # where nothing else fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What is gone of a message, as exactly as it can be told; neither where only words tell."""
+
+    stayed: tuple[Stretch, ...] | None = None
+    """The stretches of the original that are sent, where the short text is made of them."""
+    elided: Elided | None = None
+    """The parts that were left out, where the short text tells them by place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +66,14 @@ def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]
     return [one for one in among if one.row.block == chosen.row.block]
 
 
+def left_out(one: Shortened, limits: Sequence[int], counter: TokenCounter) -> LeftOut:
+    """What is gone of a message."""
+    stayed = pieces_of(one.original, one.sent, one.seq)
+    if stayed is not None:
+        return LeftOut(stayed=tuple(stayed))
+    return LeftOut(elided=elided_of(one, limits, counter))
+
+
 def elided_of(one: Shortened, limits: Sequence[int], counter: TokenCounter) -> Elided | None:
     """What the library left out of a message; None where it cannot be told exactly."""
     name, message = one.row.function_name, one.row.message
@@ -75,11 +95,13 @@ def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[i
     return sorted({*limits, *(limit - REFERENCE_TOKENS for limit in limits)})
 
 
-def mark(one: Shortened, elided: Elided | None) -> Marked:
+def mark(one: Shortened, found: LeftOut) -> Marked:
     """The original of `one` with what was left out of it marked."""
-    if elided is None:
-        return mark_missing(one.original, one.sent)
-    return mark_elided(one.original, elided)
+    if found.stayed is not None:
+        return mark_pieces(one.original, found.stayed)
+    if found.elided is not None:
+        return mark_elided(one.original, found.elided)
+    return mark_missing(one.original, one.sent)
 
 
 def _items(context: Context) -> Iterator[Item]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ctxcore.engine.models import save_figures
 from ctxcore.store.values import SessionInfo
 from dashboard.texts import LANGUAGES, Language, translate
-from tests.dashboard_app import Dashboard, open_dashboard
+from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 SHIPS = [
     {"ship": f"S-{n:03d}", "cargo": f"<b>gravel</b> **{n * 271}**", "berth": f"quay {n * 7919}"}
@@ -55,6 +56,12 @@ def test_an_empty_session_says_how_something_comes(app: Dashboard, language: Lan
     assert at.info[0].value == translate("context.empty", language)
 
 
+def test_the_page_says_whose_context_it_shows(app: Dashboard) -> None:
+    opened(app, with_output(app))
+
+    assert "Ships" in app.texts()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language: Language) -> None:
     session = with_output(app)
@@ -81,6 +88,23 @@ def test_the_verdicts_add_up_to_what_is_there(app: Dashboard) -> None:
 
     runs = app.engine.context(session.id).runs
     assert list(table.iloc[:, -1]) == [run.after_tokens for run in runs]
+
+
+def test_an_output_kept_in_pieces_shows_what_stayed_of_each_line(app: Dashboard) -> None:
+    log = "\n".join(f"ship S-{n:03d} took berth {n * 7919}, crew {n % 7}" for n in range(60))
+    save_figures(app.engine.store, MODEL, {"window_tokens": 4_000})
+    session = with_output(app, log)
+    assert app.engine.compact(session.id) is not None
+    sent = dict(app.engine.compactions(session.id)[-1].compaction.shortened)[3]
+
+    at = opened(app, session)
+
+    marked = at.code[0].value.split("\n")
+    stayed = " ".join(line[2:] for line in marked if line.startswith("  "))
+    pieces = [piece.split("\n")[0].strip() for piece in sent.split("…") if piece.strip()]
+    assert all(piece in stayed for piece in pieces)
+    assert any(line.startswith("- ") for line in marked)
+    assert translate("context.in_pieces", "en") in app.texts()
 
 
 def test_one_click_shows_an_output_whole_and_another_takes_that_back(app: Dashboard) -> None:

@@ -7,11 +7,21 @@ import json
 from hypothesis import given
 
 from ctxcore.assembly.fitting import fit
+from ctxcore.compression.expanding import with_reference
 from ctxcore.compression.outputs import compress
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for
-from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing
-from dashboard.sending.shortened import elided_of, find_shortened, limits_for, mark, with_block
+from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces
+from dashboard.sending.pieces import pieces_of
+from dashboard.sending.shortened import (
+    LeftOut,
+    elided_of,
+    find_shortened,
+    left_out,
+    limits_for,
+    mark,
+    with_block,
+)
 from tests.histories import outputs
 
 SHIPS: list[dict[str, object]] = [
@@ -61,6 +71,46 @@ def test_without_knowing_what_was_left_out_the_words_tell() -> None:
     assert gone(mark_missing('{"a": "x", "b": ["y"]}', '{"a":"x"}').text) == ['"y"']
 
 
+def test_a_line_of_which_a_piece_is_sent_is_told_in_parts() -> None:
+    said = "one two three\n\nfour five"
+
+    stayed = pieces_of(said, "one two … five", 3)
+
+    assert stayed == [(0, 7), (20, 24)]
+    assert mark_pieces(said, stayed).text.split("\n") == [
+        "  one two",
+        "-  three",
+        "  ",
+        "- four ",
+        "  five",
+    ]
+
+
+def test_of_json_in_pieces_each_value_is_marked_where_it_stands() -> None:
+    """The second "red" is not taken for the first, though the short text has the word."""
+    said = json.dumps({"ships": [{"hull": "red"}, {"hull": "red", "crew": 3}]})
+
+    stayed = pieces_of(said, '… {"hull": "red"}, …', 1)
+
+    assert stayed is not None
+    assert gone(mark_pieces(said, stayed).text) == ['"ships": [', '"hull": "red",', '"crew": 3']
+
+
+@given(outputs())
+def test_an_original_that_is_sent_whole_has_nothing_gone(output: str) -> None:
+    assert mark_pieces(output, [(0, len(output))]).gone_lines == 0
+
+
+def test_a_text_that_is_not_made_of_pieces_is_none() -> None:
+    assert pieces_of("one two three", "one two", 1) is None
+    assert pieces_of("one two three", "three … one", 1) is None
+    assert pieces_of("one two three", "one … 2 words … three", 1) is None
+
+
+def test_a_reference_to_the_original_is_no_piece_of_it() -> None:
+    assert pieces_of("one two", with_reference("… two", 7), 7) == [(4, 7)]
+
+
 def test_a_long_original_is_shown_to_a_limit_and_counted_whole() -> None:
     marked = mark_elided("\n".join("ab" for _ in range(MOST_LINES + 5)), ())
 
@@ -82,7 +132,9 @@ def test_what_the_library_left_out_of_a_message_is_found_again() -> None:
 
     assert (one.seq, one.name) == (3, "search")
     assert elided
-    assert mark(one, elided) == mark_elided(one.original, elided)
-    assert mark(one, None) == mark_missing(one.original, one.sent)
+    found = left_out(one, limits_for(policy, "search", 500), counter)
+    assert found == LeftOut(elided=elided)
+    assert mark(one, found) == mark_elided(one.original, elided)
+    assert mark(one, LeftOut()) == mark_missing(one.original, one.sent)
     assert elided_of(one, [], counter) is None
     assert with_block(one, [one]) == [one]
