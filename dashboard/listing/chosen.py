@@ -7,17 +7,12 @@ import streamlit as st
 from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
 from ctxcore.store.values import SessionInfo
 from dashboard.listing import actions
+from dashboard.listing.links import page_links
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import current_session, select_session, session_title
 from dashboard.texts import t
 
-LINKED_PAGES = (
-    ("chat", ":material/chat:"),
-    ("context", ":material/visibility:"),
-    ("usage", ":material/monitoring:"),
-    ("compaction", ":material/compress:"),
-)
 FILES = {
     "native": ("jsonl", "application/x-ndjson"),
     "openai": ("json", "application/json"),
@@ -48,13 +43,7 @@ def _open(session: SessionInfo) -> None:
             on_click=select_session,
             args=(session.id,),
         )
-        for name, icon in LINKED_PAGES:
-            st.page_link(
-                f"../pages/{name}.py",
-                label=t(f"shell.page.{name}"),
-                icon=icon,
-                query_params={"session": session.id},
-            )
+        page_links(session)
 
 
 def _keep(session: SessionInfo) -> None:

@@ -18,6 +18,7 @@ from dashboard.listing.importing import (
     problem_lines,
     read_upload,
 )
+from dashboard.listing.links import page_links
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import select_session, session_title
@@ -168,12 +169,7 @@ def _imported(session: SessionInfo) -> None:
             on_click=select_session,
             args=(session.id,),
         )
-        for page in ("chat", "usage", "compaction"):
-            st.page_link(
-                f"../pages/{page}.py",
-                label=t(f"shell.page.{page}"),
-                query_params={"session": session.id},
-            )
+        page_links(session)
 
 
 def _again() -> None:

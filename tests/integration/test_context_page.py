@@ -11,6 +11,7 @@ import pytest
 
 from ctxcore.engine.models import save_figures
 from ctxcore.store.values import SessionInfo
+from dashboard import verdict_table
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
@@ -105,6 +106,23 @@ def test_an_output_kept_in_pieces_shows_what_stayed_of_each_line(app: Dashboard)
     assert all(piece in stayed for piece in pieces)
     assert any(line.startswith("- ") for line in marked)
     assert translate("context.in_pieces", "en") in app.texts()
+
+
+def test_a_table_that_does_not_hold_all_verdicts_says_so(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = with_output(app)
+    count = len(app.engine.context(session.id).runs)
+    monkeypatch.setattr(verdict_table, "SHOWN_RUNS", count)
+    assert len(opened(app, session).dataframe[0].value) == count
+    told = translate("usage.verdicts.newest", "en", shown=2, count=count)
+    assert told not in app.texts()
+
+    monkeypatch.setattr(verdict_table, "SHOWN_RUNS", 2)
+    app.run()
+
+    assert len(app.at.dataframe[0].value) == 2
+    assert told in app.texts()
 
 
 def test_one_click_shows_an_output_whole_and_another_takes_that_back(app: Dashboard) -> None:

@@ -144,6 +144,7 @@ def test_an_upload_is_shown_before_it_is_imported(app: Dashboard, language: Lang
     (session,) = app.engine.sessions()
     assert session.length == 8
     assert at.success[0].value
+    assert link_labels(at) == [translate(f"shell.page.{name}", language) for name in LINKED]
 
     at.button(key=f"sessions_take_{session.id}").click().run()
     at.button(key="sessions_import_again").click().run()
@@ -158,6 +159,12 @@ def test_a_file_without_a_conversation_says_why(app: Dashboard) -> None:
     app.check()
 
     assert "JSON" in at.error[0].value
+
+
+def test_the_chosen_session_is_linked_to_every_page_that_shows_one(app: Dashboard) -> None:
+    session_with(app, "Plan")
+
+    assert link_labels(opened(app)) == [translate(f"shell.page.{name}", "en") for name in LINKED]
 
 
 def test_exports_are_offered_in_three_forms(app: Dashboard) -> None:
@@ -196,4 +203,10 @@ def test_operators_see_and_assign_the_sessions_of_others(app: Dashboard) -> None
     assert app.engine.session(theirs.id).user_id == "local"
 
 
+def link_labels(at: Any) -> list[str]:
+    """What the links on the page say."""
+    return [link.proto.label for link in at.main.get("page_link")]
+
+
 FORMS = ("native", "openai", "markdown")
+LINKED = ("chat", "context", "usage", "compaction")
