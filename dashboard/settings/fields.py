@@ -108,7 +108,6 @@ FIELDS = (
     _field("requires_confirmation", "switch", "when"),
     _field("is_shadow", "switch", "when"),
     _field("max_failures", "count", "when"),
-    _limit("rebuild_after", "count", "summary"),
     _field("target_ratio", "percent", "target"),
     _limit("lower_tokens", "tokens", "target"),
     Field(
@@ -141,6 +140,7 @@ FIELDS = (
     _limit("working_state_ratio", "percent", "stays"),
     _limit("facts_ratio", "percent", "stays"),
     _limit("summary_model", "model", "summary"),
+    _limit("rebuild_after", "count", "summary"),
     _choice("summary_form", "summary", get_args(SummaryForm)),
     _field("summary_max_tokens", "tokens", "summary"),
     _limit("summary_usable_ratio", "percent", "summary"),

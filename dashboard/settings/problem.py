@@ -6,6 +6,7 @@ import streamlit as st
 
 from ctxcore.errors import ConfigurationError, PolicyError
 from dashboard.safe_markdown import plain_label
+from dashboard.settings.allowed import allowed_label
 from dashboard.settings.inputs import field_name
 from dashboard.texts import STATE_KEY, language_of, t
 
@@ -30,5 +31,5 @@ def _told(error: PolicyError | ConfigurationError) -> str:
         source=plain_label(error.source, max_chars=300),
         field=plain_label(field_name(error.field)),
         value=plain_label(repr(error.value), max_chars=100),
-        allowed=plain_label(error.allowed, max_chars=2_000),
+        allowed=plain_label(allowed_label(error.allowed), max_chars=2_000),
     )

@@ -15,6 +15,7 @@ from ctxcore.policy.rules import check_value
 from ctxcore.policy.values import Policy
 from dashboard.sentences import sentence
 from dashboard.services import engine
+from dashboard.settings.allowed import allowed_label
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
 from dashboard.settings.inputs import field_name
 from dashboard.settings.scopes import Target, changed, without
@@ -106,11 +107,19 @@ def _save(target: Target, overrides: JsonObject) -> None:
 def refusal(error: PolicyError) -> str:
     """Which field was refused, what was typed, and what is allowed."""
     field = field_named(error.field)
-    value, allowed = error.value, error.allowed
+    return t(
+        "settings.refused",
+        field=field_name(error.field),
+        value=_refused_value(field, error.value),
+        allowed=allowed_label(error.allowed, field),
+    )
+
+
+def _refused_value(field: Field | None, value: object) -> str:
+    """A value that was refused, as it was typed."""
     if field is not None and field.kind == "percent" and isinstance(value, float | int):
-        value = f"{field.shown(value)} %"
-        allowed = t("settings.allowed.share", allowed=allowed)
-    return t("settings.refused", field=field_name(error.field), value=value, allowed=allowed)
+        return f"{field.shown(value):g} %"
+    return str(field.shown(value) if field is not None and isinstance(value, tuple) else value)
 
 
 def _overrides(target: Target) -> JsonObject:
