@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.executing import Step
 from ctxcore.compaction.losing import find_losses, with_losses
 from ctxcore.compaction.measuring import input_size
 from ctxcore.compaction.remembering import ledger_for, with_facts
@@ -22,6 +23,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo
 from ctxcore.summarizers.protocol import Summarizer
+
+EDITED = "edited summary"  # a person's step, where the others are strategies
 
 
 class Compactions:
@@ -69,8 +72,11 @@ class Compactions:
         if changed:
             raise StaleProposalError(changed=changed)
         said = record.summary if summary is None else summary.strip()
-        if said != record.summary or _is_told_anew(proposal, subject):
+        is_edited = said != record.summary
+        if is_edited or _is_told_anew(proposal, subject):
             record = _edited(record, said, subject)
+        if is_edited:
+            proposal = _with_edit(proposal, record)
         try:
             info = self._desk.store.record_compaction(
                 proposal.session_id,
@@ -158,6 +164,16 @@ def _edited(record: Compaction, summary: str, subject: Subject) -> Compaction:
     edited = with_facts(view, call, edited, ledger_for(view, call))
     edited = with_losses(edited, find_losses(view, call, subject.record, edited))
     return replace(edited, after_tokens=input_size(view, call, edited))
+
+
+def _with_edit(proposal: Proposal, edited: Compaction) -> Proposal:
+    """`proposal` with the edit of its summary as its last step."""
+    before = proposal.outcome.after_tokens
+    step = Step(
+        strategy=EDITED, before_tokens=before, after_tokens=edited.after_tokens, outcome="done"
+    )
+    outcome = replace(proposal.outcome, record=edited, steps=(*proposal.steps, step))
+    return replace(proposal, outcome=outcome)
 
 
 def _details(proposal: Proposal) -> JsonObject:

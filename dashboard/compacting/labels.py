@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ctxcore.compaction.triggers import ASKED
 from ctxcore.engine.exchange import RECORDED_BY
 from dashboard.compacting.reasons import Reason, parse_reason, parse_trigger
 from dashboard.compacting.rows import CompactionRow
@@ -24,9 +25,9 @@ def told_trigger_label(told: str) -> str:
 
 
 def with_numbers(rule: str, numbers: Sequence[str]) -> str:
-    """A rule in the page's language, with the numbers that it compared."""
+    """A rule in the page's language, with the numbers that it compared; a person compares none."""
     label = rule_label(rule)
-    return f"{label} ({' / '.join(numbers)})" if numbers else label
+    return f"{label} ({' / '.join(numbers)})" if numbers and rule != ASKED else label
 
 
 def rule_label(rule: str) -> str:

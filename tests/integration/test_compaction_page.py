@@ -121,6 +121,36 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     app.check()
 
     assert "Only what matters." in app.texts()
+    (row,) = at.dataframe[0].value.to_dict("records")
+    steps = at.dataframe[1].value
+    assert steps["Strategy"].iloc[-1] == translate("compaction.strategy.edited_summary", "en")
+    assert steps["After"].iloc[-1] == row["After"]
+    assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
+
+
+def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) -> None:
+    session = long_session(app)
+    app.engine.compact(session.id)  # what this one kept folds with the next
+    said = [{"role": "user", "content": f"And {n}? " + "then " * 50} for n in range(14)]
+    app.engine.append(session.id, said)
+    at = opened(app, session)
+    at.button(key="compaction_open").click().run()
+    (proposed,) = [one.label for one in at.expander if one.label.startswith("Messages that")]
+
+    at.button(key="compact_confirm").click().run()
+    app.check()
+
+    (recorded,) = [one.label for one in at.expander if one.label.startswith("Messages folded")]
+    assert proposed.rpartition("(")[2] == recorded.rpartition("(")[2]
+
+
+def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
+    session = long_session(app)
+    app.engine.compact(session.id)
+
+    table = opened(app, session).dataframe[0].value
+
+    assert table["Trigger"][0] == translate("compact.rule.asked_for", "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:

@@ -15,6 +15,7 @@ from ctxcore.compaction.choosing import Choice, Uses, choose
 from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.triggers import NEW_SESSION
+from ctxcore.engine.compactions import EDITED
 from ctxcore.policy.values import Policy, StrategyName
 from dashboard import texts
 from dashboard.compacting.labels import (
@@ -29,7 +30,8 @@ from tests.histories import user
 from tests.words import words
 
 ROOT = Path(ctxcore.__file__).parent
-DONE = (*get_args(StrategyName), "truncate", "summarize", EMERGENCY, "drop_oldest", "new_session")
+OTHERS = ("truncate", "summarize", EMERGENCY, "drop_oldest", "new_session", EDITED)
+DONE = (*get_args(StrategyName), *OTHERS)
 
 
 @pytest.fixture(params=LANGUAGES)
