@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from ctxcore.engine.models import save_figures
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
+from dashboard import services
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
@@ -129,10 +131,10 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
 
 
 def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) -> None:
-    session = long_session(app)
-    app.engine.compact(session.id)  # what this one kept folds with the next
-    said = [{"role": "user", "content": f"And {n}? " + "then " * 50} for n in range(14)]
-    app.engine.append(session.id, said)
+    demo = services.PROJECT / "data" / "demo_incident.json"
+    (session,) = app.engine.import_(demo.read_text(encoding="utf-8"), name="demo")
+    app.engine.set_model(session.id, "scripted/roomy")  # some of what is planned to fold is kept
+    save_figures(app.engine.store, "scripted/roomy", {"window_tokens": 8_000})
     at = opened(app, session)
     at.button(key="compaction_open").click().run()
     (proposed,) = [one.label for one in at.expander if one.label.startswith("Messages that")]
