@@ -87,15 +87,20 @@ def _headline(
         used=used,
         usable=numbers.tokens(budget.usable_tokens),
         of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
-        of_trigger=numbers.percent(waiting.tokens, budget.trigger_tokens),
+        of_trigger=numbers.percent(waiting.tokens, _trigger_tokens(budget)),
     )
+
+
+def _trigger_tokens(budget: TokenBudget) -> int:
+    """Where the next compaction starts by itself: what is above usable cannot be sent as it is."""
+    return min(budget.trigger_tokens, budget.usable_tokens)
 
 
 def _distance(waiting: int, budget: TokenBudget | None) -> str:
     """How far the next compaction is, in words, so that no colour is needed to read it."""
     if budget is None:
         return t("compact.no_window")
-    left = budget.trigger_tokens - waiting
+    left = _trigger_tokens(budget) - waiting
     if left <= 0:
         return t("compact.over_trigger", over=numbers.tokens(-left))
     return t("compact.to_trigger", left=numbers.tokens(left))

@@ -15,7 +15,7 @@ SEGMENT_COLORS: Final[dict[Segment, str]] = {
     "pinned": "#CC79A7",
     "facts": "#F0E442",
     "summary": "#009E73",
-    "kept": "#7570B3",
+    "kept": "#726DB1",
     "recent": "#56B4E9",
     "recalled": "#A6761D",
     "knowledge": "#66A61E",

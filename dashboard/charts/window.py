@@ -22,8 +22,10 @@ Label = Callable[[str], str]
 CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"
 
 _HATCH = "repeating-linear-gradient(45deg,{0} 0 3px,transparent 3px 7px)"
-_LABEL_SHARE = 0.12  # of the bar: below it a label does not fit on a phone
-_DARK_TEXT: frozenset[Segment] = frozenset({"tools", "facts", "recent", "pinned"})
+_HEIGHT = "26px"
+LIGHT_TEXT: frozenset[Segment] = frozenset({"system", "kept"})
+"""The segments dark enough for white words; the others have black ones."""
+BLACK, WHITE = "#111111", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,8 @@ def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -
     return (
         f'<div role="img" aria-label="{escape(label("bar"))}: {escape(spoken)}" '
         f'style="position:relative;padding:16px 0 18px 0">'
-        f'<div style="display:flex;height:26px;border-radius:5px;overflow:hidden">{pieces}</div>'
+        f'<div style="display:flex;height:{_HEIGHT};border-radius:5px;overflow:hidden">'
+        f"{pieces}</div>"
         f"{ticks}</div>"
     )
 
@@ -121,14 +124,16 @@ def _fill(segment: Segment) -> str:
 
 
 def _piece(part: Part, label: Label) -> str:
+    """One segment; its name drops out of sight into a second line where it does not fit."""
     name = escape(label(part.segment))
-    text = name if part.share >= _LABEL_SHARE and part.segment not in ("free", "reserve") else ""
-    color = "#111" if part.segment in _DARK_TEXT else "#fff"
+    text = "" if part.segment in ("free", "reserve") else name
+    color = WHITE if part.segment in LIGHT_TEXT else BLACK
     return (
         f'<div title="{name}: {part.tokens:,}" style="width:{part.share:.4%};{_fill(part.segment)};'
-        f"color:{color};font-size:.75rem;line-height:26px;text-align:center;overflow:hidden;"
+        f"color:{color};font-size:.75rem;line-height:{_HEIGHT};height:{_HEIGHT};overflow:hidden;"
+        "display:flex;flex-wrap:wrap;justify-content:center;align-content:flex-start;"
         'white-space:nowrap;box-sizing:border-box;border-right:1px solid rgba(255,255,255,.55)">'
-        f"{text}</div>"
+        f'<span style="width:1px;height:{_HEIGHT}"></span><span>{text}</span></div>'
     )
 
 

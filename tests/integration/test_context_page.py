@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ctxcore.engine.models import save_figures
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import Scope, SessionInfo
 from dashboard import verdict_table
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
@@ -80,6 +80,19 @@ def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language:
     assert f"{verdict.before_tokens:,}" in told
     assert f"{verdict.after_tokens:,}" in told
     assert "gravel" not in told  # words of tools stand in code blocks alone
+
+
+def test_a_trigger_beyond_the_window_is_not_waited_for(app: Dashboard) -> None:
+    session = app.engine.create_session("Short")
+    app.engine.append(session.id, [{"role": "user", "content": "hello"}])
+    app.engine.save_policy(Scope(), {"trigger_ratio": 2.5})
+
+    opened(app, session)
+
+    context = app.engine.context(session.id)
+    assert context.budget is not None
+    left = context.budget.usable_tokens - context.tokens
+    assert translate("compact.to_trigger", "en", left=f"{left:,}") in app.texts()
 
 
 def test_the_verdicts_add_up_to_what_is_there(app: Dashboard) -> None:

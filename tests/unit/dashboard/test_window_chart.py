@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,15 @@ from ctxcore.assembly.breakdown import INPUT_SEGMENTS, SEGMENTS, Breakdown, make
 from ctxcore.budget import TokenBudget
 from dashboard.charts.comparison import changes, comparison_table
 from dashboard.charts.palette import SEGMENT_COLORS
-from dashboard.charts.window import window_bar, window_parts, window_table, with_reply
+from dashboard.charts.window import (
+    BLACK,
+    LIGHT_TEXT,
+    WHITE,
+    window_bar,
+    window_parts,
+    window_table,
+    with_reply,
+)
 
 BUDGET = TokenBudget(
     window_tokens=8_000,
@@ -54,6 +64,32 @@ def test_a_running_reply_takes_its_room_from_what_is_free(reply: int) -> None:
 def test_every_segment_has_a_colour_of_its_own() -> None:
     assert set(SEGMENT_COLORS) == set(SEGMENTS)
     assert len(set(SEGMENT_COLORS.values())) == len(SEGMENTS)
+
+
+def test_the_words_on_a_segment_can_be_read() -> None:
+    for segment in set(INPUT_SEGMENTS) - {"free", "reserve"}:
+        words = WHITE if segment in LIGHT_TEXT else BLACK
+
+        assert contrast(words, SEGMENT_COLORS[segment]) >= 4.5  # WCAG 2.2, level AA
+
+
+def test_every_segment_is_named_in_a_line_that_hides_what_does_not_fit() -> None:
+    bar = window_bar(BREAKDOWN, BUDGET, plain)
+
+    assert re.findall(r"<span>(\w*)</span>", bar) == ["system", "recent", "", ""]
+    assert bar.count("flex-wrap:wrap") == 4
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    shares = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_trigger_and_target_stand_where_they_are() -> None:
