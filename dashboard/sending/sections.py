@@ -52,8 +52,8 @@ def show_context(session: SessionInfo) -> None:
         context = build_context(subject.view, subject.call, subject.record)
     window_panel(context, filling_of(subject))
     _verdicts(context)
-    _shortened(session, subject, context)
     _pinned(session)
+    _shortened(session, subject, context)
 
 
 def _problem() -> None:
@@ -75,7 +75,7 @@ def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None
     if not found:
         st.caption(t("context.none_shortened"))
         return
-    key = f"context_pick_{session.id}"
+    key = actions.picked_key(session.id)
     if st.session_state.get(key) not in found:
         st.session_state[key] = next(iter(found))
     seq = st.selectbox(
@@ -133,7 +133,8 @@ def _restoring(
             on_click=actions.show_whole,
             args=(session.id, one.seq),
         )
-        told = t("context.cost", tokens=numbers.tokens(cost), count=len(block))
+        name = "cost" if len(block) == 1 else "cost_together"
+        told = t(f"context.{name}", tokens=numbers.tokens(cost), count=len(block))
         st.caption(t("context.too_large") if is_too_large else told, width="content")
 
 
@@ -142,7 +143,8 @@ def _sides(one: Shortened, found: LeftOut) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{t('context.original', tokens=numbers.tokens(one.before_tokens))}**")
-        st.caption(t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}"))
+        told = t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}")
+        st.caption(told, help=t("context.marked_help"))
         st.code(marked.text, language="diff", wrap_lines=True, height=PANE_HEIGHT)
         if marked.lines > MOST_LINES:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))

@@ -30,17 +30,19 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
 def with_output(app: Dashboard, output: str = json.dumps(SHIPS)) -> SessionInfo:
     """A session with a tool output that is too large for the test's window."""
     session = app.engine.create_session("Ships")
-    ask = {"id": "c", "type": "function", "function": {"name": "list_ships", "arguments": "{}"}}
-    app.engine.append(
-        session.id,
-        [
-            {"role": "user", "content": "Which ships are there?"},
-            {"role": "assistant", "content": "", "tool_calls": [ask]},
-            {"role": "tool", "tool_call_id": "c", "content": output},
-            {"role": "assistant", "content": "These."},
-        ],
-    )
+    app.engine.append(session.id, [{"role": "user", "content": "Which ships are there?"}])
+    app.engine.append(session.id, with_call("c", output))
     return app.engine.session(session.id)
+
+
+def with_call(call_id: str, output: str) -> list[dict[str, object]]:
+    """A call of a tool, what it returned, and the answer."""
+    ask = {"id": call_id, "type": "function", "function": {"name": "list_ships", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [ask]},
+        {"role": "tool", "tool_call_id": call_id, "content": output},
+        {"role": "assistant", "content": "These."},
+    ]
 
 
 def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> Any:
@@ -153,6 +155,24 @@ def test_one_click_shows_an_output_whole_and_another_takes_that_back(app: Dashbo
 
     assert app.engine.context(session.id).verdict(2).verdict == "compressed"
     assert at.button(key="context_restore_3").label
+
+
+def test_what_is_shortened_again_is_what_is_looked_at(app: Dashboard) -> None:
+    """Pinning takes a message off the list, so that another one is looked at meanwhile."""
+    session = with_output(app)
+    app.engine.append(session.id, with_call("d", json.dumps(SHIPS * 2)))
+    at = opened(app, session)
+    pick = f"context_pick_{session.id}"
+    assert len(at.selectbox(key=pick).options) > 1
+    at.selectbox(key=pick).set_value(3).run()
+
+    at.button(key="context_restore_3").click()
+    app.run()
+    assert at.selectbox(key=pick).value != 3
+
+    at.button(key="context_unpin_3").click()
+    app.run()
+    assert at.selectbox(key=pick).value == 3
 
 
 def test_a_session_without_shortened_messages_says_so(app: Dashboard) -> None:
