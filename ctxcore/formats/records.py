@@ -95,5 +95,5 @@ def _parse_json(text: str) -> JsonValue:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
+        return f"{error.msg.removesuffix(' at')} at column {error.colno}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -14,6 +14,7 @@ from ctxcore.errors import ContextError
 from ctxcore.formats.records import decode_text
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Progress
+from dashboard.listing.problems import file_problem, problem_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ def read_upload(engine: ContextEngine, name: str, data: bytes) -> Upload:
     try:
         return Upload(name=name, text=text, found=tuple(engine.preview_import(text, name=name)))
     except ContextError as error:
-        return Upload(name=name, text="", error=str(error))
+        return Upload(name=name, text="", error=file_problem(error))
 
 
 def choices(uploads: Sequence[Upload]) -> list[Choice]:
@@ -109,7 +110,7 @@ class _Sum:
 def problem_lines(uploads: Iterable[Upload]) -> list[tuple[str, str]]:
     """What could not be read, with the file it is in."""
     return [
-        (upload.name, problem)
+        (upload.name, problem_label(problem))
         for upload in uploads
         for preview in upload.found
         for problem in preview.problems

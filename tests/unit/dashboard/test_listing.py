@@ -7,9 +7,12 @@ import json
 import pytest
 
 from ctxcore.engine.core import ContextEngine
+from dashboard import texts
 from dashboard.jobs import Job, Progress
 from dashboard.listing.importing import Choice, choices, import_work, problem_lines, read_upload
 from dashboard.listing.pages import PAGE_SESSIONS, list_page
+from dashboard.listing.problems import problem_label
+from dashboard.texts import LANGUAGES
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 
@@ -34,6 +37,37 @@ def test_an_upload_is_looked_at_without_writing_anything() -> None:
         assert [preview.messages for preview in upload.found] == [8]
         assert upload.error is None
         assert engine.sessions() == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b'{"a": 1}', b'{"a": 1}\n{"b": "x', b"[1, 2]"],
+    ids=["empty", "cut", "no conversation", "cut line", "no messages"],
+)
+def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with engine_with() as (engine, _):
+        told = {}
+        for language in LANGUAGES:
+            monkeypatch.setattr(texts, "OUTSIDE", language)
+            told[language] = read_upload(engine, "x.json", data).error or ""
+
+    assert told["zh"].startswith("x.json: ")
+    assert "expected" not in told["zh"].lower()
+    assert "Expected are" in told["en"]
+    assert "`" not in told["en"]
+
+
+def test_a_line_that_cannot_be_read_is_told_in_the_language_of_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(texts, "OUTSIDE", "zh")
+
+    assert problem_label("line 4: is JSON but no session record") == (
+        "第 4 行：是 JSON，但不是会话记录"
+    )
+    assert problem_label("line 5: something new") == "第 5 行：something new"
 
 
 def test_a_file_that_holds_nothing_says_why() -> None:

@@ -278,7 +278,7 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
 
     assert shape(found) == ["user: go", "assistant: ok"]
     assert found.problems == (
-        Problem(line=3, reason="is not JSON: Unterminated string starting at at column 18"),
+        Problem(line=3, reason="is not JSON: Unterminated string starting at column 18"),
         Problem(line=5, reason="the user record has no content"),
         Problem(line=6, reason="is JSON but no session record"),
     )

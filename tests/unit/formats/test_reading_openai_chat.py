@@ -91,7 +91,7 @@ def test_a_bad_line_is_named_with_its_number() -> None:
 
     assert [message.text for message in found.messages] == ["hello", "hi"]
     assert [(problem.line, problem.reason) for problem in found.problems] == [
-        (2, "is not JSON: Unterminated string starting at at column 18"),
+        (2, "is not JSON: Unterminated string starting at column 18"),
         (4, "is neither a chat message nor a conversation"),
     ]
 
