@@ -19,6 +19,7 @@ from dashboard.usage.rows import (
 )
 from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, csv_button, plain_table, table_with_choice
+from dashboard.wording import words_for
 
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
@@ -105,7 +106,7 @@ def _call_row(number: int, call: CallInfo) -> Row:
         t("usage.seconds"): None
         if call.latency_seconds is None
         else round(call.latency_seconds, 2),
-        t("usage.error"): call.error or "",
+        t("usage.error"): words_for("usage.state", call.error or ""),  # stopped, or what failed
     }
 
 

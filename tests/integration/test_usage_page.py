@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard.shell import select_session
@@ -54,6 +55,20 @@ def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Lan
 
     assert at.info[0].value == translate("usage.empty", language)
     assert not at.metric
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language) -> None:
+    session = app.engine.create_session("Chat")
+    events = app.engine.chat(session.id, "Tell me.")
+    next(event for event in events if isinstance(event, TextDelta))
+    events.close()  # type: ignore[attr-defined]  # what the hub does on Stop
+
+    at = opened(app, session, language)
+
+    column = translate("usage.error", language)
+    (table,) = [shown.value for shown in at.dataframe if column in shown.value]
+    assert list(table[column]) == [translate("usage.state.stopped", language)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
