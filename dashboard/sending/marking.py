@@ -152,7 +152,6 @@ def _members(
 def _inner(paths: tuple[str, ...], key: str | None, at: int) -> tuple[str, ...]:
     """The paths of a member: its own, and as the member of any record of the collection."""
     own = tuple(f"{path}[{at}]" if key is None else member_path(path, key) for path in paths)
-    as_record = tuple(
-        path if path.endswith("[]") else f"{path}[]" for path in paths if path.count("[]") <= 1
-    )
-    return tuple(dict.fromkeys((*own, *(path for path in as_record if path.count("[]") == 1))))
+    around = (path.removesuffix("[]") for path in paths)
+    as_record = (f"{path}[]" for path in around if "[]" not in path)
+    return tuple(dict.fromkeys((*own, *as_record)))
