@@ -42,6 +42,7 @@ _SESSION = "compact_session"
 _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
+_PINNED = "compact_pinned"
 _DONE = "compact_done"
 
 
@@ -145,6 +146,8 @@ def _dialog_body(session_id: str) -> None:
         return
     if (problem := st.session_state.get(_PROBLEM)) is not None:
         st.warning(plain_label(problem, max_chars=400), icon=":material/sync_problem:")
+    if (seq := st.session_state.pop(_PINNED, None)) is not None:
+        st.caption(f":material/keep: {t('compact.lost.pinned', seq=seq)}")
     if proposal.record is None or proposal.after is None:
         st.info(_reason(proposal), icon=":material/info:")
         _buttons(can_confirm=False)
@@ -289,6 +292,8 @@ def _pin_first(session_id: str, seq: int) -> None:
     """Keeps message `seq` out of the fold: the proposal is worked out again with the pin."""
     if pin(session_id, seq):
         _drop_proposal()
+        # No toast: one from a callback of the dialog takes the place of the whole page.
+        st.session_state[_PINNED] = seq
 
 
 def _cancel() -> None:
@@ -297,7 +302,7 @@ def _cancel() -> None:
 
 
 def _drop_proposal() -> None:
-    for key in (_PROPOSAL, _PROBLEM, _SUMMARY):
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _PINNED):
         st.session_state.pop(key, None)
 
 

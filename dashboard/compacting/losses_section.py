@@ -90,7 +90,8 @@ def _pinning(subject: Subject) -> Pinning:
 
 
 def _pin(session_id: str, seq: int) -> None:
-    pin(session_id, seq)
+    if pin(session_id, seq):
+        st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
 
 
 def _kept_by_ours(report: LossReport) -> frozenset[str] | None:

@@ -11,7 +11,6 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.errors import ContextError
 from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.texts import t
 
 Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
 
@@ -51,5 +50,4 @@ def pin(session_id: str, seq: int) -> bool:
     except ContextError as error:
         st.session_state[PROBLEM] = sentence(error)
         return False
-    st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
     return True

@@ -9,6 +9,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
 from tests.browser.conftest import Server
 from tests.browser.test_chat import IS_IDLE, open_session, say
+from tests.losing_sessions import ticket_session
 
 pytestmark = pytest.mark.browser
 
@@ -88,3 +89,18 @@ def test_the_typed_command_opens_the_dialog(page: Page, server: Server) -> None:
 
     page.get_by_role("dialog").wait_for()
     assert server.engine.session(session.id).length == 26
+
+
+def test_a_pin_in_the_dialog_works_the_proposal_out_again(page: Page, server: Server) -> None:
+    """A toast from there took the place of the whole page."""
+    session = server.engine.session(ticket_session(server.engine))
+    open_session(page, server, session)
+    say(page, "/compact")
+    dialog = page.get_by_role("dialog")
+    dialog.locator(".st-key-compact_lost summary").click()
+
+    dialog.get_by_role("button", name="Pin message").click()
+
+    expect(dialog.get_by_text("is pinned: every context shows it")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Confirm")).to_be_enabled()
+    assert [mark.kind for mark in server.engine.store.marks(session.id)] == ["pin"]
