@@ -105,23 +105,22 @@ class Executor:
         budget, record = self._call.budget, self._covering(self._with_shortened())
         if budget is None:
             return None
-        measured = measure(self._view, self._call, record)
-        least = measured.input_tokens - measured.summary_tokens
+        least = self._size(record) - measure(self._view, self._call, record).summary_tokens
         if least <= budget.target_tokens:
             return None
         return Outcome(record=None, reason=f"at least {least:,} tokens stay", plan=self.plan)
 
     def is_enough(self, outcome: Outcome) -> bool:
-        """Whether the input is now at the target; thinking of the open turn, which yields to
-        everything else, is not asked to be.
-        """
+        """Whether the input is now at the target."""
         budget, record = self._call.budget, outcome.record
         if record is None or budget is None:
             return record is not None
-        if record.after_tokens <= budget.target_tokens:
-            return True
-        measured = measure(self._view, self._call, record)
-        return measured.input_tokens <= budget.target_tokens
+        return self._size(record) <= budget.target_tokens
+
+    def _size(self, record: Compaction) -> int:
+        """The input, but for thinking of the open turn: it yields to everything else."""
+        measured = measure(self._view, self._call, record).input_tokens
+        return min(measured, input_size(self._view, self._call, record))
 
     def skipped(self, outcome: Outcome) -> Step:
         """The step of this plan where the next one is taken instead."""

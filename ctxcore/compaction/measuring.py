@@ -165,7 +165,7 @@ def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
 
 
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
-    """What the tool outputs that the record shortened take less."""
+    """What the tool outputs that the record shortened take less than totals count."""
     whole = {*excluded, *view.anchors().pinned}
     texts = {seq: text for seq, text in active.shortened if seq not in whole}
     rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
@@ -173,4 +173,11 @@ def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collecti
     if call.offers_expand:
         shorter = (referring(row, call.counter) for row in shorter)
     pairs = zip(rows, shorter, strict=True)
-    return sum(max(0, row.sent_tokens - short.sent_tokens) for row, short in pairs)
+    return sum(max(0, _in_totals(view, row) - short.sent_tokens) for row, short in pairs)
+
+
+def _in_totals(view: HistoryView, row: Counted) -> int:
+    """What totals count of a row: of an over-long output they may know its limit alone."""
+    if row.short is None:
+        return row.sent_tokens
+    return view.totals(after=row.seq - 1).tokens - view.totals(after=row.seq).tokens

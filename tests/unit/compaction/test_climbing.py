@@ -5,11 +5,16 @@ waiting request asks for stays.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from ctxcore.assembly.building import NOTHING_COVERED, build_context
+from ctxcore.assembly.fitting import prepare
 from ctxcore.compaction.compacting import compact
+from ctxcore.compaction.measuring import measure
 from ctxcore.messages.values import Message, Reasoning, Text, tool_result
+from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
 from tests.words import words
 
@@ -59,3 +64,25 @@ def test_thinking_of_the_open_turn_makes_no_further_step() -> None:
         ("shorten_tool_outputs", "done")
     ]
     assert result.after_tokens > 1_500  # its thinking comes back for as long as the turn is open
+
+
+def test_an_output_that_is_over_long_by_itself_is_measured_as_it_is_sent() -> None:
+    """Totals know only its limit until it is read; a record shortens it from what it takes."""
+    history = [user("Look."), *reading("a", 90), *chatter(3)]
+    prepared = prepare(
+        history,
+        policy=Policy(),
+        max_tokens=4_000,
+        model=None,
+        tools=None,
+        knowledge=None,
+        state=None,
+    )
+    view, call_ = prepared.view, prepared.call
+    taken = view.get([3])[0].sent_tokens
+    record = replace(NOTHING_COVERED, shortened=((3, "short"),))
+
+    measured = measure(view, call_, record)
+
+    assert taken < 1_000  # its limit
+    assert measured.input_tokens == build_context(view, call_, record).tokens
