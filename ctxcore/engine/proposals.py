@@ -54,6 +54,25 @@ class Proposal:
         """The strategies that ran."""
         return self.outcome.steps
 
+    @property
+    def messages_folded(self) -> int:
+        """How many messages fold in the end: room that the summary left may have kept some."""
+        done, record = self._done, self.record
+        if done is None or record is None:
+            return 0
+        kept = set(record.kept)
+        return sum(at + 1 not in kept for at in done.fold)
+
+    @property
+    def turns_folded(self) -> int:
+        """How many turns they are of."""
+        return self._done.turns_folded if self._done else 0
+
+    @property
+    def _done(self) -> CompactionPlan | None:
+        """What was carried out: a later step of the plan, where the first was not enough."""
+        return self.outcome.plan or self.plan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:

@@ -286,6 +286,21 @@ def test_room_for_tools_is_made_by_compacting_first() -> None:
         assert info.compaction.trigger == "no room for tool calls"
 
 
+@pytest.mark.parametrize("preset", ["default", "ladder"])
+def test_the_number_of_folded_messages_is_that_of_what_was_done(preset: str) -> None:
+    with engine_with(window=4_000) as (engine, _):
+        _use(engine, preset)
+        session_id = _told(engine, turns=30)
+
+        info = engine.compact(session_id)
+
+        [event] = engine.store.events(session_id, kind="context_compacted")
+        assert info is not None
+        record = info.compaction
+        folded = record.covered_until - 1 - len({*record.kept, *record.pins})  # 1: system prompt
+        assert info.details["folded"] == event.body["messages_folded"] == folded > 0
+
+
 # shadow
 
 
