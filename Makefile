@@ -39,6 +39,8 @@ lint: setup ## format, lint, types and import rules, changing nothing
 bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.context_build
 	$(BIN)/python -m benchmarks.presets
+	$(BIN)/python -m benchmarks.ladder --presets
+	$(BIN)/python -m benchmarks.ladder
 	$(BIN)/python -m benchmarks.tool_outputs
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.event_loop
