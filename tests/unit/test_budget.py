@@ -30,6 +30,31 @@ def test_the_default_at_4_000_tokens() -> None:
     assert budget.recent_tokens == 600
 
 
+def test_a_small_system_prompt_leaves_the_target_where_it_is() -> None:
+    budget = Policy().budget(window_tokens=128_000, system_tokens=8_000, tools_tokens=4_000)
+
+    assert budget.target_tokens == 49_561
+
+
+def test_a_third_of_what_system_prompt_and_tools_leave_stays() -> None:
+    some = Policy().budget(window_tokens=32_000, tools_tokens=5_000)
+    many = Policy().budget(window_tokens=32_000, tools_tokens=12_000)
+
+    assert (some.usable_tokens, some.trigger_tokens) == (27_904, 22_323)
+    assert some.target_tokens == 5_000 + (27_904 - 5_000) // 3
+    assert many.target_tokens == (12_000 + 22_323) // 2  # half-way to the trigger
+
+
+@pytest.mark.parametrize("name", Policy.presets())
+@pytest.mark.parametrize("tools_tokens", [0, 5_000, 12_000, 20_000, 24_000, 40_000])
+def test_a_compaction_stops_below_its_trigger_however_much_tools_take(
+    name: str, tools_tokens: int
+) -> None:
+    budget = Policy.preset(name).budget(window_tokens=32_000, tools_tokens=tools_tokens)
+
+    assert 0 <= budget.target_tokens <= budget.trigger_tokens
+
+
 def test_sliding_summary_at_128_000_tokens() -> None:
     budget = Policy.preset("sliding-summary").budget(window_tokens=1_000_000)
 
