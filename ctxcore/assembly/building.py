@@ -115,7 +115,7 @@ class Builder:
             context = self._try(reading, limit)
             if usable is None or context.tokens <= usable:
                 return context
-            over += context.tokens - usable
+            over += over + context.tokens - usable  # a layout that stays as it is needs more
             limit = usable - over
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,15 @@ def test_an_output_that_is_over_long_by_itself_is_measured_as_it_is_sent() -> No
 
     assert taken < 1_000  # its limit
     assert measured.input_tokens == build_context(view, call_, record).tokens
+
+
+@pytest.mark.parametrize("usable", [14_916, 14_943, 15_006])
+def test_a_full_window_makes_room_for_what_repairs_add(usable: int) -> None:
+    """Messages that are merged count some tokens more than their parts."""
+    text = (Path(__file__).parents[3] / "data" / "demo_incident.json").read_text(encoding="utf-8")
+    history = json.loads(text)["messages"][:197]
+
+    result = compact(history, max_tokens=usable, target_tokens=usable, model="gpt-4", force=True)
+
+    assert result.applied
+    assert result.context.tokens <= usable
