@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
@@ -167,12 +168,20 @@ class Scope:
         if not short_sizes:
             return self.sizes
         sizes = list(self.sizes)
-        for at, block in enumerate(self.blocks):
-            if len(block) > 1 or block[0].message.is_tool_result:
-                sizes[at] = sum(
-                    min(row.sent_tokens, short_sizes.get(row.seq, row.sent_tokens)) for row in block
-                )
+        for seq, tokens in short_sizes.items():
+            at, now = self._outputs[seq]
+            sizes[at] -= max(0, now - tokens)
         return tuple(sizes)
+
+    @cached_property
+    def _outputs(self) -> Mapping[int, tuple[int, int]]:
+        """The block of each tool output, and what it takes now."""
+        return {
+            row.seq: (at, row.sent_tokens)
+            for at, block in enumerate(self.blocks)
+            for row in block
+            if row.message.is_tool_result
+        }
 
     def expected_at(self, cut: int, kept_tokens: int) -> int:
         """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
