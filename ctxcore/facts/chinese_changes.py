@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ctxcore.facts.clauses import Clauses
 from ctxcore.facts.matters import is_number, matter_of
 from ctxcore.facts.values import Aim
 
@@ -57,17 +58,7 @@ _OTHERS: Final = re.compile(
     "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|以前|过去|当时"
     "|我们?(?:家)?(?:同事|同学|朋友|室友|邻居|妈|爸|弟|哥|姐|妹|儿子|女儿|孩子|老公|老婆|奶奶|爷爷)"
 )
-
-
-def own_clauses(words: str) -> list[str]:
-    """The clauses of `words` that do not speak of somebody else, or of former times."""
-    clauses = map(str.strip, _CLAUSE.split(words))
-    return [clause for clause in clauses if clause and not _OTHERS.search(clause)]
-
-
-def speaks_of_others(words: str) -> bool:
-    """Whether some clause of `words` speaks of somebody else, or of former times."""
-    return bool(_OTHERS.search(words))
+CLAUSES: Final = Clauses(_CLAUSE, _OTHERS)
 
 
 def aims(words: str) -> Iterator[Aim]:
@@ -76,7 +67,7 @@ def aims(words: str) -> Iterator[Aim]:
     A clause that names nothing (“改成五千”) is about what the clause before it names.
     """
     before = ""
-    for clause in filter(None, map(str.strip, _CLAUSE.split(words))):
+    for clause in CLAUSES.of(words):
         aim = _aim(clause)
         if aim is not None and not _OTHERS.search(clause):
             yield aim if aim.matter else Aim(aim.cue, matter_of(before) or matter_of(clause))

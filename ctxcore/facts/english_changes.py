@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ctxcore.facts.clauses import Clauses
 from ctxcore.facts.matters import matter_of
 from ctxcore.facts.values import Aim
 
@@ -41,8 +42,7 @@ _LIFTS: Final = re.compile(
     r"| always)?"
     r" (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory|set on"
     r"|strict|bound to)|exempt|exceptions?|except for|excluded|(?:can|may|could"
-    r"|should) be (?:dropped"
-    r"|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional"
+    r"|should) be (?:dropped|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional"
     r"|too (?:few|many|much|short|long|coarse|strict)|enough)|(?:was|were) (?:wrong|too [a-z]+)"
     r"|changed my mind|no need|will do|do too|works? too|also (?:fine|ok|okay|works?|allowed)"
     r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
@@ -64,6 +64,7 @@ _OTHERS: Final = re.compile(
     r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
     r"| will| did| do| can| could| got| went| started| think| guess| know| found)\b"
 )
+CLAUSES: Final = Clauses(_CLAUSE, _OTHERS)
 _WORD: Final = re.compile(r"[a-z']+")
 _CUE_WORDS = """
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
@@ -81,22 +82,11 @@ _CUES: Final = frozenset(_CUE_WORDS.split())
 MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones
 
 
-def own_clauses(words: str) -> list[str]:
-    """The clauses of `words` that do not speak of somebody else, or of former times."""
-    clauses = map(str.strip, _CLAUSE.split(words))
-    return [clause for clause in clauses if clause and not _OTHERS.search(clause)]
-
-
-def speaks_of_others(words: str) -> bool:
-    """Whether some clause of `words` speaks of somebody else, or of former times."""
-    return bool(_OTHERS.search(words))
-
-
 def aims(words: str) -> Iterator[Aim]:
     """What each clause of `words` takes back, or gives another value."""
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return
-    for clause in map(str.strip, _CLAUSE.split(words)):
+    for clause in CLAUSES.of(words):
         found = list(_aims(clause))
         if found and not _OTHERS.search(clause):
             yield from (aim for aim in found if aim.matter)

@@ -135,8 +135,8 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
 def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> Change:
     """`change` with what the clauses are about that change something, or what these do alone."""
     forms = chinese_changes if has_han else english_changes
-    if change != NO_CHANGE and forms.speaks_of_others(words):
-        own = ", ".join(forms.own_clauses(words))
+    if change != NO_CHANGE and forms.CLAUSES.speak_of_others(words):
+        own = ", ".join(forms.CLAUSES.own(words))
         change = _by_form(own, is_rule=is_rule, has_han=has_han)
     about = tuple(islice(forms.aims(words), MOST_ABOUT))
     if change != NO_CHANGE:
