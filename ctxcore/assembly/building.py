@@ -110,13 +110,18 @@ class Builder:
         usable = self._call.budget.usable_tokens if self._call.budget else None
         reading = self._reader().read(usable)
         reading = looked_at(reading, self._policy.lookback_messages)
-        limit, over = usable, 0
+        limit = usable
         for _ in range(_TRIES):
-            context = self._try(reading, limit)
+            try:
+                context, planned = self._try(reading, limit)
+            except BudgetError as error:
+                repairs = (usable or 0) - (limit or 0)
+                parts = {**error.parts, "repairs": repairs}
+                needed = error.needed + repairs
+                raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or context.tokens <= usable:
                 return context
-            over += over + context.tokens - usable  # a layout that stays as it is needs more
-            limit = usable - over
+            limit = planned - (context.tokens - usable)
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
@@ -125,14 +130,16 @@ class Builder:
         refers = self._call.offers_expand
         return Reader(self._view, self._active, self._policy, self._counter, refers=refers)
 
-    def _try(self, reading: Reading, limit: int | None) -> Context:
+    def _try(self, reading: Reading, limit: int | None) -> tuple[Context, int]:
+        """A context within `limit`, and what it was to take before repairs."""
         taken = self.framing(reading)
         layout = self._choose(reading, taken, WHOLE if limit is None else limit)
         items, prefix = layout.ordered(reading.anchors)
         repairer = Repairer(self._counter)
         merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
         reminded = layout.reminded if layout.facts else frozenset()
-        return self._context(reading, merged, repairer, taken, prefix, reminded)
+        made = self._context(reading, merged, repairer, taken, prefix, reminded)
+        return made, taken + layout.tokens
 
     def framing(self, reading: Reading) -> int:
         """What a request takes beside its messages: priming and tool definitions."""

@@ -172,3 +172,21 @@ def test_a_plain_summary_is_acknowledged_in_its_language() -> None:
     context = fit([user("继续")], max_tokens=200, state="客户要求退款。")
 
     assert "明白了" in str(context.messages)
+
+
+def test_an_error_tells_what_is_usable_and_what_repairs_take() -> None:
+    history = [
+        text_message("system", words(40)),
+        user("go"),
+        assistant("", *(call(f"c{n}", "look") for n in range(6))),
+    ]
+
+    with pytest.raises(BudgetError) as without:
+        fit(history, max_tokens=60)
+    usable = without.value.needed  # as much as what must be kept takes before it is made legal
+    with pytest.raises(BudgetError) as raised:
+        fit(history, max_tokens=usable)
+
+    assert raised.value.available == usable
+    assert raised.value.needed == sum(raised.value.parts.values()) > usable
+    assert raised.value.parts["repairs"] > 0
