@@ -20,6 +20,9 @@ from ctxcore.cli.texts import ESTIMATED, amount, block, one_line, percent, plura
 from ctxcore.compaction.results import CompactionResult
 from ctxcore.messages.values import JsonObject, JsonValue
 
+MOST_LOST = 8
+"""Facts that are named, the most worth first; `--json` has all of them."""
+
 
 def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
     """One compaction as `--json` prints it."""
@@ -63,7 +66,7 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
             ("written by", _writer(compacted)),
             ("trigger", str(result.trigger or "")),
             ("gain", _gain(result)),
-            ("facts lost", ", ".join(map(one_line, result.facts_lost or ()))),
+            ("facts lost", _lost(result.facts_lost or ())),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
         )
@@ -76,6 +79,13 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
         yield quoted(block(result.summary))
     yield from context_details(result.context, show=show)
     yield Text()
+
+
+def _lost(facts_lost: Sequence[str]) -> str:
+    """The most worth of what the context no longer says, and how many more there are."""
+    named = ", ".join(map(one_line, facts_lost[:MOST_LOST]))
+    more = len(facts_lost) - MOST_LOST
+    return f"{named} and {more:,} more (--json)" if more > 0 else named
 
 
 def _outcome(result: CompactionResult) -> Text:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxcore.messages.values import JsonValue
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -71,3 +72,22 @@ def test_several_conversations_are_a_table_with_reasons(tmp_path: Path) -> None:
 
     assert "keep_by_worth" in shown
     assert "nothing done" in shown
+
+
+def test_of_many_lost_facts_the_first_are_named_and_all_in_the_document(tmp_path: Path) -> None:
+    said: list[JsonValue] = [
+        {
+            "role": "user",
+            "content": f"Order ORD-{9000 + n} went to {n} Mill Road on 2026-03-{n:02}.",
+        }
+        for n in range(10, 29)
+    ]
+    path = write(tmp_path / "orders.json", [*said, *talk(30)])
+    options = ("compact", path, "--max-tokens", "900", "--preset", "pi", "--yes")
+
+    (one,) = results(run_json(*options))
+    shown = " ".join(run(*options, columns=200).stdout.split())
+
+    lost = one["facts_lost"]
+    assert len(lost) > 8
+    assert f"{lost[7]} and {len(lost) - 8} more (--json)" in shown
