@@ -30,7 +30,6 @@ from dashboard.compacting.labels import (
 from dashboard.compacting.pinning import pin
 from dashboard.compacting.proposed_losses import show_proposed_losses
 from dashboard.compacting.reasons import parse_reason
-from dashboard.compacting.rows import folded_between
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
 from dashboard.safe_markdown import plain_label, safe_markdown
@@ -221,13 +220,9 @@ def _reason(proposal: Proposal) -> str:
 
 def _folded(proposal: Proposal) -> None:
     """The messages that it folds, those included that the compaction before it had kept."""
-    record, active_id = proposal.record, proposal.base.active_id
-    assert record is not None
-    store = engine().store
-    parent = store.compaction(proposal.session_id, active_id).compaction if active_id else None
-    places = [seq - 1 for seq in folded_between(record, parent)]
+    places = [seq - 1 for seq in proposal.folded]
     with st.expander(t("compact.folded", count=len(places)), key="compact_folded"):
-        for line in folded_lines(store, proposal.session_id, places):
+        for line in folded_lines(engine().store, proposal.session_id, places):
             st.markdown(line)
 
 

@@ -6,6 +6,7 @@ numbers are places in the history, starting at 1. Truncation is a record with an
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
@@ -80,6 +81,18 @@ class Compaction:
     def last_seq(self) -> int:
         """The newest message that it knows."""
         return max((self.covered_until, *(seq for seq, _ in self.shortened)))
+
+    def folded_since(
+        self, parent: Compaction | None, system: Collection[int] = ()
+    ) -> tuple[int, ...]:
+        """The messages that it folds and `parent` did not, those first that `parent` had kept;
+        `system` messages never fold.
+        """
+        start = parent.covered_until if parent else 0
+        before = {*parent.kept, *parent.pins} if parent else set[int]()
+        stays = {*self.kept, *self.pins, *system}
+        covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
+        return (*sorted(before - stays), *covered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

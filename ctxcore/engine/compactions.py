@@ -130,8 +130,8 @@ class Compactions:
             "new_tokens": record.after_tokens,
             "saved_ratio": round(record.saved_ratio, 4),
             "summary": record.summary,
-            "rounds_folded": proposal.turns_folded,
-            "messages_folded": proposal.messages_folded,
+            "rounds_folded": proposal.plan.turns_folded if proposal.plan else 0,
+            "messages_folded": len(proposal.folded),
             "failed": proposal.outcome.failed,
             **_account(proposal),
         }
@@ -183,8 +183,8 @@ def _details(proposal: Proposal) -> JsonObject:
             "rule": proposal.trigger.rule,
             "numbers": dict(proposal.trigger.numbers),
         },
-        "folded": proposal.messages_folded,
-        "turns_folded": proposal.turns_folded,
+        "folded": len(proposal.folded),
+        "turns_folded": proposal.plan.turns_folded if proposal.plan else 0,
         **_account(proposal),
     }
 

@@ -43,6 +43,8 @@ class Proposal:
     """What must still hold when it is confirmed."""
     working: WorkingState
     """What the application said of its work."""
+    folded: tuple[int, ...]
+    """The messages that fold, by sequence number: what was kept before and stays no longer too."""
 
     @property
     def record(self) -> Compaction | None:
@@ -53,25 +55,6 @@ class Proposal:
     def steps(self) -> tuple[Step, ...]:
         """The strategies that ran."""
         return self.outcome.steps
-
-    @property
-    def messages_folded(self) -> int:
-        """How many messages fold in the end: room that the summary left may have kept some."""
-        done, record = self._done, self.record
-        if done is None or record is None:
-            return 0
-        kept = set(record.kept)
-        return sum(at + 1 not in kept for at in done.fold)
-
-    @property
-    def turns_folded(self) -> int:
-        """How many turns they are of."""
-        return self._done.turns_folded if self._done else 0
-
-    @property
-    def _done(self) -> CompactionPlan | None:
-        """What was carried out: a later step of the plan, where the first was not enough."""
-        return self.outcome.plan or self.plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +124,8 @@ class Proposals:
                 )
             self._note_usages(subject, outcome.usages)
         record = outcome.record
+        system = subject.view.anchors().system
+        folded = record.folded_since(subject.record, system) if record else ()
         return Proposal(
             session_id=subject.session.id,
             trigger=cause,
@@ -150,6 +135,7 @@ class Proposals:
             after=build_context(subject.view, subject.call, record) if record else None,
             base=self.base(subject, record.covered_until if record else 0),
             working=subject.call.working,
+            folded=folded,
         )
 
     def base(self, subject: Subject, covered_until: int) -> Base:

@@ -21,7 +21,7 @@ from dashboard.compacting.labels import (
     trigger_label,
 )
 from dashboard.compacting.losses_section import show_losses
-from dashboard.compacting.rows import CompactionRow, folded_between, length_then, steps
+from dashboard.compacting.rows import CompactionRow, length_then, steps
 from dashboard.panels import segment_label, show_summary
 from dashboard.reads import message_page
 from dashboard.safe_markdown import plain_label
@@ -164,7 +164,8 @@ def _folded(
     session: SessionInfo, subject: Subject, info: CompactionInfo, parent: CompactionInfo | None
 ) -> None:
     """The messages that this compaction folded and its parent had not, a page at a time."""
-    folded = folded_between(info.compaction, parent.compaction if parent else None)
+    before, system = parent.compaction if parent else None, subject.view.anchors().system
+    folded = info.compaction.folded_since(before, system)
     title = t("compaction.folded", count=len(folded))
     key = f"compaction_folded_{info.id}"
     with st.expander(title, key=key, on_change="rerun") as opened:

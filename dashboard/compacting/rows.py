@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ctxcore.assembly.records import Compaction
 from ctxcore.engine.exchange import RECORDED_BY
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.protocol import SessionStore
@@ -170,15 +169,6 @@ def _step(raw: JsonObject) -> StepRow:
 
 def _whole(value: JsonValue) -> int:
     return int(value) if isinstance(value, (int, float)) else 0
-
-
-def folded_between(record: Compaction, parent: Compaction | None) -> list[int]:
-    """The messages that `record` folds and its parent had not, by sequence number."""
-    start = parent.covered_until if parent else 0
-    before = set(parent.kept) | set(parent.pins) if parent else set()
-    stays = {*record.kept, *record.pins}
-    late = sorted(before - stays)
-    return [*late, *(seq for seq in range(start + 1, record.covered_until + 1) if seq not in stays)]
 
 
 def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo) -> int:

@@ -10,7 +10,6 @@ from ctxcore.store.values import CompactionInfo
 from dashboard.compacting.rows import (
     active_chain,
     compaction_rows,
-    folded_between,
     length_then,
     steps,
 )
@@ -112,8 +111,9 @@ def test_only_what_the_parent_had_not_folded_is_listed() -> None:
     parent = Compaction(covered_until=4, kept=(2,))
     record = Compaction(covered_until=7, kept=(6,))
 
-    assert folded_between(record, None) == [1, 2, 3, 4, 5, 7]
-    assert folded_between(record, parent) == [2, 5, 7]
+    assert record.folded_since(None) == (1, 2, 3, 4, 5, 7)
+    assert record.folded_since(parent) == (2, 5, 7)
+    assert record.folded_since(None, system=(1,)) == (2, 3, 4, 5, 7)
 
 
 def test_what_it_took_is_told_where_it_was_recorded() -> None:
