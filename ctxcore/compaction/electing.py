@@ -49,7 +49,9 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
     """Those of `blocks` whose importance reaches the policy's threshold, and some newest others."""
     facts = _facts_in(view, blocks)
-    scores = importances(blocks, _request(view), facts, last_seq=view.count())
+    scores = importances(
+        blocks, text_at(view, view.anchors().last_user), facts, last_seq=view.count()
+    )
     return _with_others(
         blocks,
         {at for at, score in enumerate(scores) if score >= policy.importance_threshold},
@@ -145,10 +147,9 @@ def _facts_in(view: HistoryView, blocks: Sequence[Rows]) -> Facts:
     return {seq: facts for seq, facts in view.facts() if seq in seqs}
 
 
-def _request(view: HistoryView) -> str:
-    """The words of the last user message: what the model is asked now."""
-    last = view.anchors().last_user
-    return view.get([last])[0].message.text if last else ""
+def text_at(view: HistoryView, seq: int | None) -> str:
+    """The words of one message; none where there is none."""
+    return "" if seq is None else view.get([seq])[0].message.text
 
 
 def _text(block: Rows) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, shorten_row
@@ -102,25 +103,29 @@ class Executor:
         """That nothing came of the plan, where what stays verbatim is above the target by itself;
         no summary is asked for.
         """
-        budget, record = self._call.budget, self._covering(self._with_shortened())
+        budget = self._call.budget
         if budget is None:
             return None
-        least = self._size(record) - measure(self._view, self._call, record).summary_tokens
+        record = self._covering(self._shortened)
+        measured = measure(self._view, self._call, record)
+        least = measured.input_tokens - measured.summary_tokens
+        if least > budget.target_tokens:  # unless repairs and merged neighbours save enough
+            size = input_size(self._view, self._call, record)
+            least = min(least, size - measured.summary_tokens)
         if least <= budget.target_tokens:
             return None
         return Outcome(record=None, reason=f"at least {least:,} tokens stay", plan=self.plan)
 
     def is_enough(self, outcome: Outcome) -> bool:
-        """Whether the input is now at the target."""
+        """Whether the input is now at the target, but for thinking of the open turn: it yields to
+        everything else.
+        """
         budget, record = self._call.budget, outcome.record
         if record is None or budget is None:
             return record is not None
-        return self._size(record) <= budget.target_tokens
-
-    def _size(self, record: Compaction) -> int:
-        """The input, but for thinking of the open turn: it yields to everything else."""
-        measured = measure(self._view, self._call, record).input_tokens
-        return min(measured, input_size(self._view, self._call, record))
+        if record.after_tokens <= budget.target_tokens:
+            return True
+        return measure(self._view, self._call, record).input_tokens <= budget.target_tokens
 
     def skipped(self, outcome: Outcome) -> Step:
         """The step of this plan where the next one is taken instead."""
@@ -137,13 +142,13 @@ class Executor:
 
     def truncated(self, failure: str) -> Outcome | None:
         """A truncation in place of the plan, whose summary failed."""
-        outcome = self._instead(self._with_shortened(), failure, is_needed=True)
+        outcome = self._instead(self._shortened, failure, is_needed=True)
         if outcome is None:
             return None
         return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
 
     def _run(self, gain: float, *, is_needed: bool) -> Outcome:
-        shortened = self._with_shortened()
+        shortened = self._shortened
         if self.plan.fold and self.plan.fold_as == "truncation":
             return self._judge(self._covering(shortened), shortened, "", gain)
         outcome = self._fold(shortened, gain)
@@ -255,7 +260,8 @@ class Executor:
         planned = next(step for step in self.plan.steps if step.strategy == strategy)
         return max(after, planned.expected_tokens)
 
-    def _with_shortened(self) -> Compaction:
+    @cached_property
+    def _shortened(self) -> Compaction:
         """The active record with the tool outputs of the plan shortened; a new session has none."""
         active = NOTHING_COVERED if self.plan.starts_anew else self._active
         taken = REFERENCE_TOKENS if self._call.offers_expand else 0

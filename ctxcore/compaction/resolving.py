@@ -11,7 +11,7 @@ from dataclasses import replace
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.reading import by_block
-from ctxcore.compaction.electing import CHOOSERS
+from ctxcore.compaction.electing import CHOOSERS, text_at
 from ctxcore.compaction.keeping import keep_blocks
 from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
 from ctxcore.compaction.plans import CompactionPlan, Competing
@@ -58,7 +58,7 @@ def _kept_by_worth(
         counter,
         opened=_rows(view, competing.opened),
         outdated=outdated,
-        request=_text(view, competing.asked),
+        request=text_at(view, competing.asked),
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
@@ -75,10 +75,6 @@ def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPl
         keep=(*(seq - 1 for seq in verbatim), *planned.keep),
         fold=tuple(at for at in planned.fold if at + 1 not in staying),
     )
-
-
-def _text(view: HistoryView, seq: int | None) -> str:
-    return "" if seq is None else view.get([seq])[0].message.text
 
 
 def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
