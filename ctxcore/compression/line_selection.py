@@ -74,13 +74,15 @@ class Lines:
         if kind == "table":
             heads = header_lines(judged)
             errors = list(dict.fromkeys([*errors, *odd_rows(judged)[:MOST_ODD]]))
+        few_named = named_lines(named)
         worths = line_worths(judged, frozenset(failing), named, kind, count=len(lines))
+        always = [*heads, *errors, *few_named]
         return cls(
             lines=lines,
-            worths=_promising(worths, judged, errors, most=PROMISING * target.max_tokens),
+            worths=_promising(worths, judged, always, most=PROMISING * target.max_tokens),
             heads=heads,
             errors=errors,
-            named=named_lines(named),
+            named=few_named,
             names=find_names(judged, target.terms),
             kind=kind,
         )

@@ -135,6 +135,13 @@ def test_below_the_least_budget_a_marker_is_all_there_is(max_tokens: int) -> Non
     assert shrink("\n".join(LOG), max_tokens=max_tokens).tokens <= max(1, max_tokens)
 
 
+@pytest.mark.parametrize("max_tokens", range(-1, 12))
+def test_below_the_least_budget_a_table_is_no_error(max_tokens: int) -> None:
+    table = "\n".join(["till,state,guests", *(f"till-{n},open,{n * 37 % 90}" for n in range(90))])
+
+    assert shrink(table, max_tokens=max_tokens).tokens <= max(1, max_tokens)
+
+
 def test_a_table_keeps_its_header_and_the_row_that_differs_and_counts_rows() -> None:
     rows = [f"till-{n:03d},open,{n * 37 % 90},Elze" for n in range(120)]
     rows[70] = "till-070,jammed,12,Elze"
