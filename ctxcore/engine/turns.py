@@ -7,62 +7,31 @@ stored while it streams, and the turn ends in a state that says how.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
-from ctxcore.assembly.building import build_context
-from ctxcore.assembly.context import Context
-from ctxcore.compaction.confirming import Answer, Confirm
+from ctxcore.compaction.confirming import Answer
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.engine.asked import Asked
 from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.calls import Calls
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import NoModelError, TurnStateError
-from ctxcore.engine.events import (
-    ContextBuilt,
-    SessionStarted,
-    TextDelta,
-    ToolCallRequested,
-    TurnEvent,
-    UsageReported,
-)
+from ctxcore.engine.events import SessionStarted, ToolCallRequested, TurnEvent
 from ctxcore.engine.expanding import is_own, without_expand
 from ctxcore.engine.journal import CONTINUED
-from ctxcore.engine.logs import log_call
-from ctxcore.engine.markers import MarkerFilter
 from ctxcore.engine.pending import Pending
 from ctxcore.engine.running import LEASE, RunningTurn
-from ctxcore.engine.tools import RunTool, Tools
+from ctxcore.engine.tools import Tools
 from ctxcore.errors import ContextError
-from ctxcore.gateway.errors import ContextOverflowError, ProviderError
-from ctxcore.gateway.masking import to_detail
-from ctxcore.gateway.usage import cost_of
-from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.gateway.errors import ContextOverflowError
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall
-from ctxcore.store.errors import StoreError
-from ctxcore.store.values import CallInfo, MessageInfo, Scope, TurnInfo
+from ctxcore.store.values import MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)
 
 MAX_CALLS = 25  # of one turn; a loop that long is not getting anywhere
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a caller wants of a turn."""
-
-    session_id: str
-    model: str | None = None
-    tools: Sequence[Mapping[str, object]] | None = None
-    knowledge: Mapping[str, str] = field(default_factory=dict)
-    run_tool: RunTool | None = None
-    max_output_tokens: int | None = None
-    temperature: float | None = None
-    confirm: Confirm | None = None
-    """Who is asked before a compaction."""
-    answers: list[Answer] = field(default_factory=list)
-    """What a person has answered already; used up by the first compaction."""
 
 
 class Turns:
@@ -72,6 +41,7 @@ class Turns:
         self._desk = desk
         self._automatic = automatic
         self._tools = Tools(desk, automatic)
+        self._calling = Calls(desk)
 
     def start(self, asked: Asked, message: Message) -> Iterator[TurnEvent]:
         """Stores `message` and answers it; nothing happens before the first event is asked for."""
@@ -339,7 +309,7 @@ class Turns:
     ) -> Generator[TurnEvent, None, None]:
         """One call, and after an overflow one more with a compacted context."""
         try:
-            yield from self._one_call(asked, running, number)
+            yield from self._calling.make(asked, running, number)
         except ContextOverflowError as error:
             before = running.subject.active
             if running.has_partial:
@@ -349,91 +319,7 @@ class Turns:
                 return
             if running.subject.active == before:  # the same input is never sent twice
                 raise
-            yield from self._one_call(asked, running, number)
-
-    def _one_call(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
-        subject = running.subject
-        with self._desk.slots:
-            context = build_context(subject.view, subject.call, subject.record)
-        log_call(subject, context)
-        yield ContextBuilt(context=context, call_number=number)
-        request = _to_request(asked, subject, context)
-        running.calls = ()
-        reply: ModelReply | None = None
-        shown = MarkerFilter(subject.call.policy.summary_marker)
-        try:
-            with closing(self._stream(request)) as stream:
-                for event in stream:
-                    if isinstance(event, ModelReply):
-                        reply = event
-                    elif isinstance(event, TextDelta):
-                        text = shown.feed(event.text)
-                        running.keep_partial(text)
-                        if text:
-                            yield TextDelta(text=text)
-                    elif not isinstance(event, CallDelta):
-                        running.keep_partial()
-                        yield event
-            if rest := shown.flush():
-                running.keep_partial(rest)
-                yield TextDelta(text=rest)
-            if reply is None:
-                raise TurnStateError(
-                    problem="the model's stream ended without an answer; send again to go on"
-                )
-        except ContextError as error:
-            self._record_call(running, context, None, str(error))
-            raise
-        except GeneratorExit:
-            self._record_call(running, context, None, "stopped")
-            raise
-        if subject.price is not None:
-            reply = replace(reply, cost=cost_of(reply.usage, subject.price))
-        with self._desk.slots:
-            seq = running.add_reply(reply, subject.call.policy.summary_marker)
-            self._record_call(running, context, reply, None, seq=seq)
-        yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
-
-    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
-        """The gateway's events; whatever else it raises becomes a failed call."""
-        assert self._desk.gateway is not None  # `_subject` looked
-        try:
-            with closing(self._desk.gateway.stream(request)) as stream:
-                yield from stream
-        except ContextError:
-            raise
-        except Exception as error:
-            detail = to_detail(f"{type(error).__name__} - {error}")
-            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
-
-    def _record_call(
-        self,
-        running: RunningTurn,
-        context: Context,
-        reply: ModelReply | None,
-        error: str | None,
-        *,
-        seq: int | None = None,
-    ) -> None:
-        subject = running.subject
-        info = CallInfo(
-            id=self._desk.new_id(),
-            session_id=subject.session.id,
-            created_at=self._desk.clock(),
-            purpose="answer",
-            turn_id=running.id,
-            model=subject.model,
-            policy_version_id=subject.effective.version_id,
-            compaction_id=subject.active.id if subject.active else None,
-            seq=seq,
-            estimate=context.breakdown.to_dict(),
-            runs=context.runs,
-            error=error,
-        )
-        try:
-            self._desk.store.record_calls([_with_reply(info, reply) if reply else info])
-        except StoreError as lost:  # the session may be erased; what the call ended with counts
-            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+            yield from self._calling.make(asked, running, number)
 
 
 def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:
@@ -456,33 +342,3 @@ def _refusal(error: ContextOverflowError) -> Trigger:
     given = (("needed", error.needed_tokens), ("limit", error.limit_tokens))
     numbers = tuple((name, tokens) for name, tokens in given if tokens is not None)
     return Trigger(rule="refused by the provider as too long", numbers=numbers)
-
-
-def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelRequest:
-    return ModelRequest(
-        model=subject.model or "",
-        messages=context.messages,
-        tools=subject.tools,
-        max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
-        temperature=asked.temperature,
-        connection=subject.connection,
-    )
-
-
-def _reply_limit(context: Context, subject: Subject) -> int | None:
-    """The longest reply: the reserve, where the window is shared with it."""
-    reserve = context.budget.reserve_tokens if context.budget else 0
-    return reserve or subject.info.max_output_tokens
-
-
-def _with_reply(info: CallInfo, reply: ModelReply) -> CallInfo:
-    return replace(
-        info,
-        input_tokens=reply.usage.input_tokens,
-        output_tokens=reply.usage.output_tokens,
-        cached_tokens=reply.usage.cached_tokens,
-        cache_write_tokens=reply.usage.cache_write_tokens,
-        reasoning_tokens=reply.usage.reasoning_tokens,
-        cost=reply.cost,
-        latency_seconds=reply.latency_seconds,
-    )

@@ -1,0 +1,158 @@
+"""Owns one call to a model: the request, the answer while it streams, and the record of it.
+
+Every call is recorded once, with what was sent and how it ended, failed and stopped ones too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from ctxcore.assembly.building import build_context
+from ctxcore.assembly.context import Context
+from ctxcore.engine.asked import Asked
+from ctxcore.engine.desk import Desk, Subject
+from ctxcore.engine.errors import TurnStateError
+from ctxcore.engine.events import ContextBuilt, TextDelta, TurnEvent, UsageReported
+from ctxcore.engine.logs import log_call
+from ctxcore.engine.markers import MarkerFilter
+from ctxcore.engine.running import RunningTurn
+from ctxcore.errors import ContextError
+from ctxcore.gateway.errors import ProviderError
+from ctxcore.gateway.masking import to_detail
+from ctxcore.gateway.usage import cost_of
+from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.store.errors import StoreError
+from ctxcore.store.values import CallInfo
+
+logger = logging.getLogger(__name__)
+
+
+class Calls:
+    """Makes the calls of a turn, one at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def make(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
+        """Call `number` of the turn, from 1; the answer is stored before its usage is told."""
+        subject = running.subject
+        with self._desk.slots:
+            context = build_context(subject.view, subject.call, subject.record)
+        log_call(subject, context)
+        yield ContextBuilt(context=context, call_number=number)
+        try:
+            reply = yield from self._receive(running, _to_request(asked, subject, context))
+        except ContextError as error:
+            self._record(running, context, None, str(error))
+            raise
+        except GeneratorExit:
+            self._record(running, context, None, "stopped")
+            raise
+        if subject.price is not None:
+            reply = replace(reply, cost=cost_of(reply.usage, subject.price))
+        with self._desk.slots:
+            seq = running.add_reply(reply, subject.call.policy.summary_marker)
+            self._record(running, context, reply, None, seq=seq)
+        yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
+
+    def _receive(
+        self, running: RunningTurn, request: ModelRequest
+    ) -> Generator[TurnEvent, None, ModelReply]:
+        """The answer, told piece by piece without the marker that asks for a compaction."""
+        running.calls = ()
+        reply: ModelReply | None = None
+        shown = MarkerFilter(running.subject.call.policy.summary_marker)
+        with closing(self._stream(request)) as stream:
+            for event in stream:
+                if isinstance(event, ModelReply):
+                    reply = event
+                elif isinstance(event, TextDelta):
+                    text = shown.feed(event.text)
+                    running.keep_partial(text)
+                    if text:
+                        yield TextDelta(text=text)
+                elif not isinstance(event, CallDelta):
+                    running.keep_partial()
+                    yield event
+        if rest := shown.flush():
+            running.keep_partial(rest)
+            yield TextDelta(text=rest)
+        if reply is None:
+            raise TurnStateError(
+                problem="the model's stream ended without an answer; send again to go on"
+            )
+        return reply
+
+    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
+        """The gateway's events; whatever else it raises becomes a failed call."""
+        assert self._desk.gateway is not None  # a turn begins with one
+        try:
+            with closing(self._desk.gateway.stream(request)) as stream:
+                yield from stream
+        except ContextError:
+            raise
+        except Exception as error:
+            detail = to_detail(f"{type(error).__name__} - {error}")
+            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
+
+    def _record(
+        self,
+        running: RunningTurn,
+        context: Context,
+        reply: ModelReply | None,
+        error: str | None,
+        *,
+        seq: int | None = None,
+    ) -> None:
+        subject = running.subject
+        info = CallInfo(
+            id=self._desk.new_id(),
+            session_id=subject.session.id,
+            created_at=self._desk.clock(),
+            purpose="answer",
+            turn_id=running.id,
+            model=subject.model,
+            policy_version_id=subject.effective.version_id,
+            compaction_id=subject.active.id if subject.active else None,
+            seq=seq,
+            estimate=context.breakdown.to_dict(),
+            runs=context.runs,
+            error=error,
+        )
+        try:
+            self._desk.store.record_calls([_with_reply(info, reply) if reply else info])
+        except StoreError as lost:  # the session may be erased; what the call ended with counts
+            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+
+
+def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelRequest:
+    return ModelRequest(
+        model=subject.model or "",
+        messages=context.messages,
+        tools=subject.tools,
+        max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
+        temperature=asked.temperature,
+        connection=subject.connection,
+    )
+
+
+def _reply_limit(context: Context, subject: Subject) -> int | None:
+    """The longest reply: the reserve, where the window is shared with it."""
+    reserve = context.budget.reserve_tokens if context.budget else 0
+    return reserve or subject.info.max_output_tokens
+
+
+def _with_reply(info: CallInfo, reply: ModelReply) -> CallInfo:
+    return replace(
+        info,
+        input_tokens=reply.usage.input_tokens,
+        output_tokens=reply.usage.output_tokens,
+        cached_tokens=reply.usage.cached_tokens,
+        cache_write_tokens=reply.usage.cache_write_tokens,
+        reasoning_tokens=reply.usage.reasoning_tokens,
+        cost=reply.cost,
+        latency_seconds=reply.latency_seconds,
+    )
