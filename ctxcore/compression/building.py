@@ -12,9 +12,9 @@ from typing import Final
 
 from ctxcore.compression.codec import KEY, TABLE, TABLE_BY, TABLES, keyed_records
 from ctxcore.compression.focus import FOCUS_FACTOR, standing_out
-from ctxcore.compression.json_text import parse_inner
 from ctxcore.compression.markers import member_path
 from ctxcore.compression.sheets import Cell, Column, Missing, Records, Sheet, is_records, to_sheet
+from ctxcore.compression.structures import parse_inner
 from ctxcore.compression.table import Origin, Table
 from ctxcore.compression.target import Target
 from ctxcore.compression.text_leaves import LinedLeaf, has_lines

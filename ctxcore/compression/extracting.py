@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ctxcore.compression.json_text import parse_inner, parse_json, render_json
+from ctxcore.compression.json_text import render_json
 from ctxcore.compression.markers import ELISION, amount
 from ctxcore.compression.outputs import compress_with
 from ctxcore.compression.paths import leaves_at, value_at
+from ctxcore.compression.structures import parse_inner, read_structure
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.tokens.counter import TokenCounter
@@ -38,7 +39,7 @@ def extract(
     """Exact parts of `output` in at most `max_tokens` tokens of `model` (from 40 on).
 
     The three ways of asking are applied one after the other; without any, `output` from its
-    start. JSON comes back as JSON.
+    start. JSON comes back as JSON, and so do parts of what is almost JSON.
 
     Args:
         output: What a tool returned, as it was.
@@ -80,7 +81,7 @@ def extract_with(
 ) -> str:
     """`extract` with the counter passed in."""
     fitter = _Fitter(max_tokens, counter)
-    value = _value_of(output, is_needed=bool(path))
+    value = _value_of(output, is_needed=bool(path), asks_for_part=bool(rows or grep))
     if value is None:
         return _from_lines(output, rows, grep, context, fitter)
     value = value_at(value, path or "")
@@ -92,15 +93,21 @@ def extract_with(
     return _from_json(value, rows, grep, fitter)
 
 
-def _value_of(output: str, *, is_needed: bool) -> JsonValue:
-    """The list, object or, for a path, any value that `output` is JSON for; None for text."""
+def _value_of(output: str, *, is_needed: bool, asks_for_part: bool) -> JsonValue:
+    """The list, object or, for a path, any value that `output` stands for; None for text.
+
+    What is no JSON as it is has parts too, but is itself given as it is.
+    """
     try:
-        value = parse_json(output)
+        structure = read_structure(output)
     except ValueError as error:
         if is_needed:
-            raise PartNotFoundError(part="path", problem="the output is not JSON") from error
+            problem = "the output is not JSON"
+            raise PartNotFoundError(part="path", problem=problem) from error
         return None
-    return value if isinstance(value, list | dict) else None
+    if not (structure.is_json or is_needed or asks_for_part):
+        return None
+    return structure.value if isinstance(structure.value, list | dict) else None
 
 
 class _Fitter:

@@ -6,6 +6,7 @@ marker. What comes out is JSON again, whatever the rung.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ctxcore.compression.building import TreeBuilder
@@ -16,7 +17,8 @@ from ctxcore.compression.markers import ELISION, Elided, Elision, amount
 from ctxcore.compression.shedding import Shedding
 from ctxcore.compression.target import Target, estimate_tokens
 from ctxcore.compression.thinning import thin
-from ctxcore.compression.tree import Leaf, Node
+from ctxcore.compression.tree import MARKER_TOKENS, Leaf, Node
+from ctxcore.messages.values import JsonValue
 
 MAX_ROUNDS: Final = 20  # each sheds at least one part; two or three are usual
 REFILL_SHARES: Final = (0.9, 0.9, 0.5, 0.5, 0.3)  # of the room left each time; estimates err
@@ -25,25 +27,52 @@ HOPELESS_RATIO: Final = 2.5  # an estimate this far over the budget is not count
 
 
 def compress_json(source: Source, target: Target) -> tuple[str, Elided]:
-    """JSON within the budget, or the smallest marker there is, and what is gone."""
-    if source.is_too_deep:
+    """JSON within the budget, or the smallest marker there is, and what is gone.
+
+    The end of JSON that the tool cut off says so.
+    """
+    tail = source.structure.tail if source.structure is not None else None
+    if tail is None:
+        return _compress_whole(source, target)
+    note = render_json(f"{ELISION} cut off here")
+    room = target.max_tokens - target.counter.count(note) - 2 * MARKER_TOKENS
+    text, elided = _compress_whole(source, replace(target, max_tokens=max(0, room)))
+    return _with_note(text, note, tail, target), elided
+
+
+def _with_note(text: str, note: str, tail: str, target: Target) -> str:
+    """`text` with `note` as its last part, and the `tail` too if it fits; it may have no parts."""
+    closing = text[-1]
+    if closing not in "]}":
+        return text
+    comma = "," if text[-2] not in "[{" else ""
+    notes = [f"{note}:{render_json(tail)}", f'{note}:""'] if closing == "}" else [note]
+    noted = (f"{text[:-1]}{comma}{one}{closing}" for one in notes)
+    return target.first_fitting(noted) or text
+
+
+def _compress_whole(source: Source, target: Target) -> tuple[str, Elided]:
+    if source.structure is None:
         return json_marker(source, target)
+    value = source.structure.value
     try:
-        return _shortened_text(source, target) or _climb_down(source, target)
+        if isinstance(value, str):
+            return _shortened_text(source, value, target)
+        return _climb_down(source, value, target)
     except RecursionError:  # the caller's own stack is nearly used up
         return json_marker(source, target)
 
 
-def _climb_down(source: Source, target: Target) -> tuple[str, Elided]:
-    minified = render_json(source.value)
+def _climb_down(source: Source, value: JsonValue, target: Target) -> tuple[str, Elided]:
+    minified = render_json(value)
     if _may_fit(minified, target):
         if target.fits(minified):
             return minified, ()
-        shorter = encode(source.value)
+        shorter = encode(value)
         if target.fits(shorter):
             return shorter, ()
     builder = TreeBuilder(target)
-    tree = builder.build(thin(source.value, len(minified), target, builder.thinned))
+    tree = builder.build(thin(value, len(minified), target, builder.thinned))
     if builder.is_shorter and not builder.thinned and target.fits(whole := tree.render()):
         return whole, ()
     text = shed(tree, target)
@@ -94,11 +123,9 @@ def json_marker(source: Source, target: Target) -> tuple[str, Elided]:
     return text, (Elision(unit="characters", count=len(source.text)),)
 
 
-def _shortened_text(source: Source, target: Target) -> tuple[str, Elided] | None:
-    """An output that is one JSON string, shortened; None if it is something else."""
-    if not isinstance(source.value, str):
-        return None
-    leaf = Leaf(source.value, 1.0)
+def _shortened_text(source: Source, said: str, target: Target) -> tuple[str, Elided]:
+    """An output that is one JSON string, shortened."""
+    leaf = Leaf(said, 1.0)
     while leaf.can_shorten:
         leaf.shorten()
         text = leaf.render()

@@ -17,8 +17,6 @@ MAX_NESTING: Final = 64
 """Deeper JSON is not taken apart: Python's parser gives up at a depth that depends on how deep its
 caller is, and the same input must give the same bytes everywhere."""
 
-LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
-
 # Made once: `json.dumps` makes an encoder for each of the thousands of scalars of an output.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _STARTS: Final = frozenset('{["-0123456789tfnNI')
@@ -60,15 +58,11 @@ def render_json(value: JsonValue) -> str:
     return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def parse_inner(text: str) -> JsonValue:
-    """The list or object that a text inside the output is JSON for; None if it is none."""
-    stripped = text.strip()
-    if len(stripped) < LEAST_INNER_CHARS or stripped[0] not in "[{" or stripped[-1] not in "]}":
-        return None
-    try:
-        return parse_json(stripped)
-    except ValueError:
-        return None
+def join_surrogates(text: str) -> str:
+    """`text` with the two halves of a character, where escapes wrote them apart, as one."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _parse_float(literal: str) -> float | str:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ctxcore.compression.json_text import TooDeepError, parse_json
-from ctxcore.messages.values import JsonValue
+from ctxcore.compression.json_text import TooDeepError
+from ctxcore.compression.structures import Structure, read_structure
 
 Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 
@@ -38,22 +38,26 @@ _GAP: Final = re.compile(r"\S {2,}(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A tool output, what kind it is and, for JSON, its value; `value` is None if too deep."""
+    """A tool output, what kind of text it is, and its structure if it has one."""
 
     text: str
     kind: Kind
-    value: JsonValue = None
+    structure: Structure | None = None
+    """The value that it stands for; a text that is no JSON can have one too."""
     is_too_deep: bool = False
+    """Whether it has a structure that is nested too deeply to be taken apart."""
 
 
 def read_source(output: str) -> Source:
-    """`output` with its kind."""
+    """`output` with its kind and its structure."""
     try:
-        return Source(output, "json", parse_json(output))
+        structure = read_structure(output)
     except TooDeepError:
         return Source(output, "json", is_too_deep=True)
     except ValueError:
         return Source(output, detect_text_kind(output))
+    kind = "json" if structure.is_json else detect_text_kind(output)
+    return Source(output, kind, structure)
 
 
 def detect_text_kind(output: str) -> Kind:

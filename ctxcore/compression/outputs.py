@@ -1,6 +1,7 @@
 """Owns `compress`: a tool output made to fit a token budget, with its structure kept.
 
-An output that fits comes back byte for byte. JSON stays JSON; other kinds keep whole lines. What is
+An output that fits comes back byte for byte. JSON stays JSON, and what is almost JSON becomes it;
+other kinds keep whole lines. What is
 gone is counted in place, in the unit of the source. The same input gives the same bytes in every
 process, and no input raises.
 """
@@ -29,6 +30,7 @@ class Compressed:
     tokens: int
     original_tokens: int
     kind: Kind
+    """Of the text; what is almost JSON, e.g. what Python prints, is JSON once it is shortened."""
     elided: Elided = ()
     """What is gone, each part with its place, in the order of the output; empty if nothing is."""
 
@@ -75,32 +77,28 @@ def compress_with(
     tokens = counter.count(output)
     source = read_source(output)
     if lossless:
-        return _result(source, shorten_losslessly(output, counter, tokens), (), tokens, counter)
+        text = shorten_losslessly(output, counter, tokens)
+        return _result(text, counter.count(text), tokens, source.kind)
+    whole = _result(output, tokens, tokens, source.kind)
     if tokens <= max_tokens:
-        return _result(source, output, (), tokens, counter)
+        return whole
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
-    text, elided = _reduce(source, target)
-    shorter = _result(source, text, elided, tokens, counter)
-    return shorter if shorter.tokens < tokens else _result(source, output, (), tokens, counter)
+    text, elided, kind = _reduce(source, target)
+    shorter = _result(text, counter.count(text), tokens, kind, elided)
+    return shorter if shorter.tokens < tokens else whole
 
 
 def _result(
-    source: Source, text: str, elided: Elided, tokens: int, counter: TokenCounter
+    text: str, tokens: int, original_tokens: int, kind: Kind, elided: Elided = ()
 ) -> Compressed:
     return Compressed(
-        text=text,
-        tokens=tokens if text == source.text else counter.count(text),
-        original_tokens=tokens,
-        kind=source.kind,
-        elided=elided,
+        text=text, tokens=tokens, original_tokens=original_tokens, kind=kind, elided=elided
     )
 
 
-def _reduce(source: Source, target: Target) -> tuple[str, Elided]:
-    match source.kind:
-        case "json":
-            return compress_json(source, target)
-        case "binary":
-            return compress_binary(source, target)
-        case _:
-            return compress_text(source, target)
+def _reduce(source: Source, target: Target) -> tuple[str, Elided, Kind]:
+    if source.structure is not None or source.is_too_deep:
+        return (*compress_json(source, target), "json")
+    if source.kind == "binary":
+        return (*compress_binary(source, target), "binary")
+    return (*compress_text(source, target), source.kind)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.compression.json_text import parse_inner
 from ctxcore.compression.markers import amount, member_path
+from ctxcore.compression.structures import parse_inner
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonValue
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from ctxcore.compression.json_text import parse_json, render_json
+from ctxcore.compression.json_text import render_json
 from ctxcore.compression.markers import ELISION, Elision
 from ctxcore.compression.paths import value_at
+from ctxcore.compression.structures import read_structure
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonValue
 
@@ -24,16 +25,16 @@ def elided_text(output: str, elision: Elision, *, max_chars: int = 200) -> str:
     JSON for parts of JSON, lines for lines; `…` at the end where it goes on.
     """
     try:
-        is_text = elision.unit in ("lines", "rows") and not _is_json(output)
+        is_text = elision.unit in ("lines", "rows") and not _has_structure(output)
         text = _lines(output, elision) if is_text else _part(output, elision)
     except (PartNotFoundError, ValueError):
         return ""
     return text if len(text) <= max_chars else text[:max_chars] + ELISION
 
 
-def _is_json(output: str) -> bool:
+def _has_structure(output: str) -> bool:
     try:
-        parse_json(output)
+        read_structure(output)
     except ValueError:
         return False
     return True
@@ -52,7 +53,7 @@ def _part(output: str, elision: Elision) -> str:
         return ""
     if elision.unit == "characters" and not elision.path:
         return _cut_line(output, elision)
-    value = parse_json(output)
+    value = read_structure(output).value
     if elision.unit == "columns":
         return _column(value, elision.path)
     value = value_at(value, elision.path)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxcore.compression.focus import standing_out
-from ctxcore.compression.json_text import parse_inner
+from ctxcore.compression.structures import parse_inner
 from ctxcore.compression.target import Target
 from ctxcore.messages.values import JsonValue
 

@@ -1,7 +1,8 @@
 """Owns marking an original line by line: what stands in its shortened form, and what was left out.
 
-Pure. JSON is written one value a line, so that each can be marked; text stays as it is. A marked
-text is a diff, whose colours a code block draws without anything in it being read as markup.
+Pure. JSON, that inside a string too, is written one value a line, so that each can be marked; text
+stays as it is. A marked text is a diff, whose colours a code block draws without anything in it
+being read as markup.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ctxcore.compression.json_text import parse_json
 from ctxcore.compression.markers import Elision, member_path
+from ctxcore.compression.structures import parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
 from dashboard.sending.pieces import Stretch, lines_of
 
@@ -54,9 +55,9 @@ def mark_missing(original: str, sent: str) -> Marked:
 
 
 def _collection(original: str) -> dict[str, JsonValue] | list[JsonValue] | None:
-    """The JSON object or list that `original` is; None if it is text."""
+    """The object or list that `original` stands for; None if it is text."""
     try:
-        value = parse_json(original)
+        value = read_structure(original).value
     except ValueError:
         return None
     return value if isinstance(value, dict | list) else None
@@ -118,6 +119,8 @@ class _Walk:
         is_gone: bool,
     ) -> Iterator[tuple[bool, str]]:
         pad = " " * depth
+        if isinstance(value, str) and (inside := parse_inner(value)) is not None:
+            value = inside  # compression takes it apart too, and its places are told
         if not isinstance(value, dict | list) or not value:
             is_cut = isinstance(value, str) and any(path in self._ranges for path in paths)
             yield is_gone or is_cut, f"{pad}{head}{json.dumps(value, ensure_ascii=False)}{end}"

@@ -47,6 +47,18 @@ def test_rows_that_are_gone_are_marked_whole_and_columns_in_every_row() -> None:
     assert any('"berth"' in line for line in marked)
 
 
+def test_what_is_gone_of_json_inside_a_string_and_of_printed_objects_is_marked() -> None:
+    for output in (json.dumps({"error": "", "response": str(SHIPS)}), str(SHIPS)):
+        shorter = compress(output, max_tokens=120)
+
+        marked = gone(mark_elided(output, shorter.elided).text)
+
+        said = [ship for ship in SHIPS if f'"{ship["ship"]}"' in shorter.text]
+        assert 0 < len(said) < len(SHIPS)
+        assert not [ship for ship in said if any(f'"{ship["ship"]}"' in line for line in marked)]
+        assert any('"berth"' in line for line in marked)
+
+
 def test_lines_of_text_are_marked_where_they_are_gone() -> None:
     output = "\n".join(f"step {n} took {n * 13} ms" for n in range(200))
     shorter = compress(output, max_tokens=100)
