@@ -133,7 +133,7 @@ class TreeBuilder:
         worth = self._worth(value, key, depth)
         if isinstance(value, str) and has_lines(value):
             return LinedLeaf(value, worth, self.target)
-        return Leaf(value, worth)
+        return Leaf(value, worth, self.target.terms)
 
     def _worth(self, value: str | float | bool | None, key: str, depth: int) -> float:
         worth = scalar_worth(key, value) * DEPTH_FACTOR**depth

@@ -125,7 +125,7 @@ def json_marker(source: Source, target: Target) -> tuple[str, Elided]:
 
 def _shortened_text(source: Source, said: str, target: Target) -> tuple[str, Elided]:
     """An output that is one JSON string, shortened."""
-    leaf = Leaf(said, 1.0)
+    leaf = Leaf(said, 1.0, target.terms)
     while leaf.can_shorten:
         leaf.shorten()
         text = leaf.render()

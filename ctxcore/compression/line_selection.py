@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from ctxcore.compression.kinds import Kind
@@ -23,7 +23,8 @@ from ctxcore.compression.line_worth import (
     named_lines,
     named_scores,
 )
-from ctxcore.compression.markers import Elision, Unit, cut_middle, gone_ranges
+from ctxcore.compression.markers import Elision, Unit, gone_ranges
+from ctxcore.compression.passages import Passages
 from ctxcore.compression.target import Target, estimate_tokens
 from ctxcore.compression.text_tables import header_lines, odd_rows
 
@@ -44,9 +45,42 @@ MAX_ROUNDS: Final = 8
 LEAST_STEP: Final = 0.04  # of the budget; a smaller one would not bring another line
 WELL_USED: Final = 0.96  # of the budget; below it another round looks for more lines
 WHOLE_LINE_TOKENS: Final = 32  # a line this short stays whole or goes
-LONGEST_SHARE: Final = 3  # of many lines, one takes at most a third of the budget
+LONGEST_SHARE: Final = 3  # of many lines, one takes at most a third of the room
 SAMPLE_CHARS: Final = 1_000
 MARKER_TOKENS: Final = 20  # of a cut line, for what says how much is gone
+
+
+@dataclass(frozen=True, slots=True)
+class LongLines:
+    """The lines that may be too long for the budget, each looked through once."""
+
+    lines: Sequence[str]
+    terms: frozenset[str]
+    known: dict[int, Passages] = field(default_factory=dict)
+
+    def gist(self, at: int) -> str:
+        """What a line is judged by: its head, and the passages that matter behind it."""
+        line, best = self.lines[at], self._passages(at).best
+        behind = (line[passage.start : passage.stop] for passage in best)
+        return " ".join([line[:LINE_CHARS], *behind])
+
+    def shorten(self, at: int, room: float) -> str:
+        """The line, without what matters least if it takes more than its share of the room."""
+        line = self.lines[at]
+        sample = line[:SAMPLE_CHARS]
+        most_tokens = max(2.0, room - MARKER_TOKENS) / min(LONGEST_SHARE, len(self.lines))
+        most_tokens = max(most_tokens, min(WHOLE_LINE_TOKENS, room / 2))
+        if len(line) <= most_tokens:
+            return line
+        most_chars = int(most_tokens * len(sample) / max(1, estimate_tokens(sample)))
+        if len(line) <= most_chars:
+            return line
+        return self._passages(at).shorten(max(8, most_chars))
+
+    def _passages(self, at: int) -> Passages:
+        if at not in self.known:
+            self.known[at] = Passages.of(self.lines[at], self.terms)
+        return self.known[at]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +97,15 @@ class Lines:
     """The lines that the query names, if it names a few."""
     names: LineNames
     kind: Kind
+    long_lines: LongLines
 
     @classmethod
     def of(cls, lines: Sequence[str], kind: Kind, target: Target) -> Lines:
-        judged = {at: lines[at][:LINE_CHARS] for at in looked_at(lines, target.terms)}
+        places = looked_at(lines, target.terms)
+        long_lines = LongLines(lines, target.terms)
+        judged = {
+            at: lines[at] if len(lines[at]) <= LINE_CHARS else long_lines.gist(at) for at in places
+        }
         failing = failing_lines(judged)
         named = named_scores(judged, target.terms)
         errors = error_lines(judged, failing)
@@ -85,6 +124,7 @@ class Lines:
             named=few_named,
             names=find_names(judged, target.terms),
             kind=kind,
+            long_lines=long_lines,
         )
 
     def select(self, room: float) -> tuple[str, list[Elision]]:
@@ -92,8 +132,8 @@ class Lines:
         count = len(self.lines)
         names_room = room * NAMES_SHARE[self.kind] if count > FEW_LINES else 0.0
         lines_room = room - min(names_room, self.names.tokens)
-        shown = {at: shorten_line(self.lines[at], lines_room, count) for at in self.worths}
-        shown |= {at: shorten_line(self.lines[at], 1.5 * room, count) for at in self.errors}
+        shown = {at: self.long_lines.shorten(at, lines_room) for at in self.worths}
+        shown |= {at: self.long_lines.shorten(at, 1.5 * room) for at in self.errors}
         first = [
             *self.heads,
             *self._within(room * ERROR_SHARE[self.kind], self.errors, shown),
@@ -158,14 +198,3 @@ def fit_lines(lines: Lines, target: Target) -> tuple[str, list[Elision]] | None:
         else:
             room *= max(1.05, ratio) if low else min(0.95, ratio)
     return best
-
-
-def shorten_line(line: str, room: float, count: int) -> str:
-    """`line`, cut in its middle if it takes more than its share of `room` tokens."""
-    sample = line[:SAMPLE_CHARS]
-    most_tokens = max(2.0, room - MARKER_TOKENS) / min(LONGEST_SHARE, count)
-    most_tokens = max(most_tokens, min(WHOLE_LINE_TOKENS, room / 2))
-    if len(line) <= most_tokens:
-        return line
-    most_chars = int(most_tokens * len(sample) / max(1, estimate_tokens(sample)))
-    return line if len(line) <= most_chars else cut_middle(line, max(8, most_chars))

@@ -65,24 +65,22 @@ def gone_ranges(
         start = at + 1
 
 
-def cut_middle(text: str, keep_chars: int) -> str:
-    """`text` with its middle replaced by the number of characters gone; head and tail stay.
-
-    About `keep_chars` characters stay, two thirds of them from the head. Never cuts between the
-    halves of a surrogate pair.
-    """
-    head, tail = middle_of(text, keep_chars)
-    gone = tail - head
-    return f"{text[:head]}{ELISION}{gone:,} chars{ELISION}{text[tail:]}" if gone else text
+def gap_marker(chars: int) -> str:
+    """What stands in a text where so many of its characters are gone."""
+    return f"{ELISION}{chars:,} chars{ELISION}"
 
 
 def middle_of(text: str, keep_chars: int) -> tuple[int, int]:
-    """Where the middle that `cut_middle` leaves out starts and stops."""
-    head = _pair_safe(text, keep_chars - keep_chars // 3)
-    return head, _pair_safe(text, max(head, len(text) - keep_chars // 3))
+    """Where the middle starts and stops that leaves about `keep_chars` characters around it.
+
+    Two thirds of them are the head's. Never between the halves of a surrogate pair.
+    """
+    head = pair_safe(text, keep_chars - keep_chars // 3)
+    return head, pair_safe(text, max(head, len(text) - keep_chars // 3))
 
 
-def _pair_safe(text: str, at: int) -> int:
+def pair_safe(text: str, at: int) -> int:
+    """`at`, or the place before it if it is between the halves of a surrogate pair."""
     splits = 0 < at < len(text) and (
         "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
     )

@@ -26,7 +26,7 @@ class LinedLeaf(Leaf):
     __slots__ = ("_found", "_lines", "_target")
 
     def __init__(self, value: str, worth: float, target: Target) -> None:
-        super().__init__(value, worth)
+        super().__init__(value, worth, target.terms)
         self._target = target
         self._lines: Lines | None = None
         self._found: dict[int, tuple[str, list[Elision]]] = {}

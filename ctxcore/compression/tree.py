@@ -17,11 +17,10 @@ from ctxcore.compression.markers import (
     MOST_NAMED,
     Elision,
     amount,
-    cut_middle,
     gone_ranges,
     member_path,
-    middle_of,
 )
+from ctxcore.compression.passages import Passages
 from ctxcore.compression.target import estimate_tokens, scalar_tokens
 
 MARKER_TOKENS: Final = 5
@@ -87,10 +86,17 @@ class Container(Node):
 class Leaf(Node):
     """A scalar. A long text is shortened in steps before it is taken out."""
 
-    __slots__ = ("_full", "_keep_chars", "value")
+    __slots__ = ("_full", "_keep_chars", "_passages", "_terms", "value")
 
-    def __init__(self, value: str | float | bool | None, worth: float) -> None:
+    def __init__(
+        self,
+        value: str | float | bool | None,
+        worth: float,
+        terms: frozenset[str] = frozenset(),
+    ) -> None:
         self.value = value
+        self._terms = terms
+        self._passages: Passages | None = None
         self._keep_chars: list[int] = []
         super().__init__(scalar_tokens(value), worth)
         self._full = (self.tokens, worth)
@@ -99,8 +105,9 @@ class Leaf(Node):
         return render_json(self._text() if self._keep_chars else self.value)
 
     def gone(self, path: str) -> Iterator[Elision]:
-        if self._keep_chars and isinstance(self.value, str):
-            start, stop = middle_of(self.value, self._keep_chars[-1])
+        if not self._keep_chars:
+            return
+        for start, stop in self._passages_of().gone(self._keep_chars[-1]):
             yield Elision(unit="characters", count=stop - start, path=path, start=start, stop=stop)
 
     def leaves(self) -> Iterator[Leaf]:
@@ -127,7 +134,12 @@ class Leaf(Node):
         return len(self.value) if isinstance(self.value, str) else 0
 
     def _text(self) -> str:
-        return cut_middle(str(self.value), self._keep_chars[-1])
+        return self._passages_of().shorten(self._keep_chars[-1])
+
+    def _passages_of(self) -> Passages:
+        if self._passages is None:
+            self._passages = Passages.of(str(self.value), self._terms)
+        return self._passages
 
     def _resize(self) -> None:
         tokens, worth = self._full

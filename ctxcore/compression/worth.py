@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from ctxcore.compression.target import scalar_tokens
@@ -50,6 +51,11 @@ _BLOB: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_=-]{80,}")
 def has_error(text: str) -> bool:
     """Whether `text` speaks of something that went wrong."""
     return bool(_ERROR.search(text))
+
+
+def error_places(text: str, most: int) -> list[int]:
+    """Where `text` speaks of something that went wrong, the first `most` places."""
+    return [found.start() for found in islice(_ERROR.finditer(text), most)]
 
 
 def is_error(key: str, value: JsonValue) -> bool:
