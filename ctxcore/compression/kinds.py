@@ -23,6 +23,7 @@ _DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTIL
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
 _STAMP: Final = re.compile(
     r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:)"
+    r"|^\{\"(?:ts|time|timestamp|level|severity|msg|message)\""
     r"|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b"
 )
 _CODE: Final = re.compile(
@@ -86,8 +87,8 @@ def _is_html(sample: str, lines: list[str]) -> bool:
 
 def _is_table(sample: str, lines: list[str]) -> bool:
     rows = lines[:20]
-    if len(rows) < 3:
-        return False
+    if len(rows) < 3 or sum(row[0] in "{[" for row in rows) * 2 > len(rows):
+        return False  # commas of JSON separate no cells
     if _RULE.search(sample) and sum("|" in row for row in rows) * 2 > len(rows):
         return True
     separated = any(_is_regular([row.count(mark) for row in rows], 2) for mark in "\t,;|")

@@ -8,15 +8,19 @@ process, and no input raises.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from ctxcore.compression.json_outputs import compress_json
 from ctxcore.compression.kinds import Kind, Source, read_source
 from ctxcore.compression.lossless import shorten_losslessly
-from ctxcore.compression.markers import Elided
+from ctxcore.compression.markers import Elided, Elision
+from ctxcore.compression.structures import Structure
 from ctxcore.compression.target import Target, terms_of
 from ctxcore.compression.text_outputs import compress_binary, compress_text
 from ctxcore.tokens.counter import TokenCounter
+
+WORDS_SHARE: Final = 0.3  # of the budget, for what is said around JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +101,25 @@ def _result(
 
 
 def _reduce(source: Source, target: Target) -> tuple[str, Elided, Kind]:
-    if source.structure is not None or source.is_too_deep:
+    structure = source.structure
+    if structure is not None and (structure.before or structure.after):
+        return _reduce_announced(source, structure, target)
+    if structure is not None or source.is_too_deep:
         return (*compress_json(source, target), "json")
     if source.kind == "binary":
         return (*compress_binary(source, target), "binary")
     return (*compress_text(source, target), source.kind)
+
+
+def _reduce_announced(
+    source: Source, structure: Structure, target: Target
+) -> tuple[str, Elided, Kind]:
+    """The words around JSON, if there is room for them, and the JSON in what they leave."""
+    words = [structure.before.strip(), structure.after.strip()]
+    tokens = target.counter.count("\n\n".join(words))
+    if tokens > target.max_tokens * WORDS_SHARE:
+        text, elided = compress_json(source, target)
+        gone = Elision(unit="lines", count=sum(part.count("\n") + 1 for part in words if part))
+        return text, (gone, *elided), "json"
+    text, elided = compress_json(source, replace(target, max_tokens=target.max_tokens - tokens))
+    return "\n".join(filter(None, [words[0], text, words[1]])), elided, source.kind

@@ -21,7 +21,7 @@ MOST_PASSAGES: Final = 4
 SCAN_CHARS: Final = 200_000  # of a longer text only its head is looked through
 BEFORE_CHARS: Final = 80  # of a passage before its term, if no sentence begins there
 AFTER_CHARS: Final = 160
-PASSAGE_SHARE: Final = 0.5  # of what is kept; the rest is for the ends
+PASSAGE_SHARE: Final = 0.6  # of what is kept; the rest is for the ends
 GAP_CHARS: Final = 14  # what a marker takes; a gap that short is none
 LEAST_CHARS: Final = 24  # a passage below this says nothing
 

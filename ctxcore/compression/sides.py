@@ -49,8 +49,8 @@ def _lines(output: str, elision: Elision) -> str:
 
 
 def _part(output: str, elision: Elision) -> str:
-    if elision.unit == "tags" or (elision.unit == "keys" and not elision.path):
-        return ""
+    if elision.unit == "tags" or (elision.unit in ("keys", "lines") and not elision.path):
+        return ""  # it has no place of its own
     if elision.unit == "characters" and not elision.path:
         return _cut_line(output, elision)
     value = read_structure(output).value

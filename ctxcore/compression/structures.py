@@ -1,8 +1,9 @@
 """Owns the structure of an output: JSON, and what is almost JSON.
 
-Tools print `str(result)`, write one record a line, or stop in the middle at a limit of their own.
-All of that is read into the value it stands for. Nothing is guessed: a text that holds anything
-else than literals has no structure.
+Tools print `str(result)`, write one record a line, put a sentence or a fence around their JSON, or
+stop in the middle at a limit of their own.
+All of that is read into the value it stands for. Nothing is guessed: what
+holds anything else than literals has no value.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from ctxcore.compression.json_text import TooDeepError, join_surrogates, parse_json, render_json
@@ -18,6 +20,9 @@ from ctxcore.messages.values import JsonValue
 
 LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
 MOST_CHARS: Final = 1_000_000  # Python reads the tokens one by one; a longer text stays text
+MOST_WORDS: Final = 200  # characters around the JSON that they announce; more is a text of its own
+WORDS_SHARE: Final = 0.3  # of a text at most
+MOST_TRIES: Final = 8
 MOST_TAIL: Final = 80  # characters after a cut, e.g. "... [output truncated]"
 
 _TOKEN: Final = re.compile(
@@ -30,6 +35,7 @@ _TOKEN: Final = re.compile(
     r"""|(?P<open>[bu]?['"].*+)\Z""",
     re.DOTALL,
 )
+_ANNOUNCED: Final = re.compile(r"(?:^|[:=>]) *[\[{]", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder()
 _BLANK: Final = re.compile(r"\s*")
 _WORDS: Final = {"None": "null", "True": "true", "False": "false"}
@@ -51,6 +57,9 @@ class Structure:
     """Whether the output is JSON as it is."""
     tail: str | None = None
     """What follows where the value was cut off; None if it is whole."""
+    before: str = ""
+    """What is said before the value, and after it."""
+    after: str = ""
 
 
 def read_structure(text: str) -> Structure:
@@ -76,11 +85,28 @@ def parse_inner(text: str) -> JsonValue:
         found = read_structure(stripped)
     except ValueError:
         return None
-    return found.value if found.tail is None else None
+    is_all = found.tail is None and not found.before and not found.after
+    return found.value if is_all else None
 
 
 def _read_loosely(text: str) -> Structure:
-    return _values_in_a_row(text) or _read_literal(text)
+    structure = _values_in_a_row(text) or _announced(text)
+    return structure or _read_literal(text)
+
+
+def _announced(text: str) -> Structure | None:
+    """The JSON list or object that makes up most of a text, in a fence or behind a few words."""
+    most = min(MOST_WORDS, int(len(text) * WORDS_SHARE))
+    for found in islice(_ANNOUNCED.finditer(text, 0, most + 1), MOST_TRIES):
+        start = found.end() - 1
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if len(text) - (end - start) <= most:
+            value = parse_json(text[start:end])
+            return Structure(value, before=text[:start], after=text[end:])
+    return None
 
 
 def _values_in_a_row(text: str) -> Structure | None:
@@ -99,7 +125,10 @@ def _values_in_a_row(text: str) -> Structure | None:
     assert isinstance(values, list)
     if at == len(text):
         return Structure(values)
-    last = _read_literal(text[at:])
+    try:
+        last = _read_literal(text[at:])
+    except ValueError:
+        return None
     return Structure([*values, last.value], tail=last.tail)
 
 

@@ -13,12 +13,12 @@ from typing import Final
 from ctxcore.compression.kinds import Source
 from ctxcore.compression.line_selection import Lines, fit_lines
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
+from ctxcore.compression.markup import markup_lines
 from ctxcore.compression.target import Target
 
 CHARS_PER_TOKEN: Final = 16  # a text above this ratio is taken not to fit without being counted
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_TAG: Final = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
@@ -38,7 +38,7 @@ def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
 
 
 def _without_places(gone: Iterable[Elision]) -> Elided:
-    """How much is gone; the lines of a text without its tags are no lines of the source."""
+    """How much is gone; the lines of markup are not those of the source."""
     return tuple(Elision(unit=unit, count=count) for unit, count in totals(gone).items())
 
 
@@ -47,16 +47,16 @@ def _tags(count: int) -> Elided:
 
 
 def clean_lines(source: Source) -> tuple[list[str], int]:
-    """The lines of an output without what only a terminal or a browser needs; tags removed."""
-    text, tags = source.text, 0
+    """The lines of an output without what only a terminal or a browser needs, and how
+    many tags that was."""
+    text = source.text
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if source.kind == "html":
-        text, tags = _TAG.subn("\n", text)
-        return [line for line in map(str.strip, text.splitlines()) if line], tags
+        return markup_lines(text)
     if "\r" in text:
         text = "\n".join(map(_last_overwrite, text.replace("\r\n", "\n").split("\n")))
-    return [line.rstrip() for line in text.split("\n")], tags
+    return [line.rstrip() for line in text.split("\n")], 0
 
 
 def _last_overwrite(line: str) -> str:

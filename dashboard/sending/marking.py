@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from ctxcore.compression.markers import Elision, member_path
-from ctxcore.compression.structures import parse_inner, read_structure
+from ctxcore.compression.structures import Structure, parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
 from dashboard.sending.pieces import Stretch, lines_of
 
@@ -35,32 +36,37 @@ class Marked:
 def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
     """`original` with what `elided` names marked as gone."""
     parts = tuple(elided)
-    value = _collection(original)
-    return _marked(_text_lines(original, parts) if value is None else _Walk(parts).lines(value))
+    structure = _structure(original)
+    if structure is None:
+        return _marked(_text_lines(original, parts))
+    walked = _Walk(parts).lines(structure.value)
+    return _marked(
+        chain(_text_lines(structure.before, ()), walked, _text_lines(structure.after, ()))
+    )
 
 
 def mark_pieces(original: str, stayed: Sequence[Stretch]) -> Marked:
     """`original` with all marked as gone but the stretches that `stayed`."""
-    return _marked(lines_of(original, stayed, is_json=_collection(original) is not None))
+    return _marked(lines_of(original, stayed, is_json=_structure(original) is not None))
 
 
 def mark_missing(original: str, sent: str) -> Marked:
     """`original` with the lines, or JSON values, marked that do not stand literally in `sent`."""
-    value = _collection(original)
-    if value is None:
+    structure = _structure(original)
+    if structure is None:
         lines = original.split("\n")
         return _marked((bool(line.strip()) and line.strip() not in sent, line) for line in lines)
     walk = _Walk(())
-    return _marked((_is_missing(line, sent), line) for _, line in walk.lines(value))
+    return _marked((_is_missing(line, sent), line) for _, line in walk.lines(structure.value))
 
 
-def _collection(original: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+def _structure(original: str) -> Structure | None:
     """The object or list that `original` stands for; None if it is text."""
     try:
-        value = read_structure(original).value
+        structure = read_structure(original)
     except ValueError:
         return None
-    return value if isinstance(value, dict | list) else None
+    return structure if isinstance(structure.value, dict | list) else None
 
 
 def _is_missing(line: str, sent: str) -> bool:
@@ -98,7 +104,11 @@ class _Walk:
     """Writes JSON one value a line; knows every place by its path and by that of its column."""
 
     def __init__(self, elided: Iterable[Elision]) -> None:
-        self._whole = {part.path for part in elided if part.start is None and part.unit != "names"}
+        self._whole = {
+            part.path
+            for part in elided
+            if part.start is None and part.unit not in ("names", "lines")
+        }
         self._ranges: dict[str, list[tuple[int, int]]] = {}
         for part in elided:
             if part.start is not None and part.stop is not None and part.unit != "names":

@@ -125,6 +125,45 @@ def test_records_that_are_almost_json_are_shortened_as_records(output: str) -> N
     json.loads(compressed.text)
 
 
+ANNOUNCED = [
+    "Found 60 berths:\n" + json.dumps(BERTHS),
+    "```json\n" + json.dumps(BERTHS, indent=2) + "\n```",
+    "HTTP/1.1 200 OK\ncontent-type: application/json\n\n" + json.dumps(BERTHS) + "\nreal 0.2s",
+    "result: " + json.dumps({"berths": BERTHS}),
+]
+
+
+@pytest.mark.parametrize("output", ANNOUNCED)
+def test_json_behind_a_few_words_is_shortened_as_records_and_the_words_stay(output: str) -> None:
+    structure = read_structure(output)
+
+    compressed = compress(output, max_tokens=120, query="how deep is K-041?")
+
+    assert compressed.kind != "json"
+    assert compressed.tokens <= 120
+    assert compressed.text.startswith(structure.before.strip())
+    assert compressed.text.endswith(structure.after.strip())
+    assert "20.5" in compressed.text
+    shortened = compressed.text.removeprefix(structure.before.strip())
+    json.loads(shortened.removesuffix(structure.after.strip()))
+
+
+@pytest.mark.parametrize("max_tokens", range(0, 60))
+@pytest.mark.parametrize("output", ANNOUNCED)
+def test_announced_json_fits_every_budget(output: str, max_tokens: int) -> None:
+    compressed = shrink(output, max_tokens)
+
+    assert compressed.tokens <= max(1, max_tokens)
+    assert sum(part.count for part in compressed.elided) > 0
+
+
+def test_a_text_that_only_quotes_some_json_stays_text() -> None:
+    words = "The pilot said that the berth was free, and the master agreed to wait. " * 5
+
+    with pytest.raises(ValueError, match=r"\w"):
+        read_structure(f"{words}\n{json.dumps(BERTHS)}")
+
+
 def test_the_end_of_what_was_cut_off_says_so() -> None:
     output = json.dumps(BERTHS).rpartition("{")[0] + "\n... [truncated]"
 

@@ -59,6 +59,16 @@ def test_what_is_gone_of_json_inside_a_string_and_of_printed_objects_is_marked()
         assert any('"berth"' in line for line in marked)
 
 
+def test_words_around_json_are_shown_and_never_marked() -> None:
+    output = f"Found {len(SHIPS)} ships:\n{json.dumps(SHIPS)}\ndone"
+
+    marked = mark_elided(output, compress(output, max_tokens=120).elided)
+
+    assert marked.text.startswith("  Found 40 ships:")
+    assert marked.text.endswith("  done")
+    assert gone(marked.text)
+
+
 def test_lines_of_text_are_marked_where_they_are_gone() -> None:
     output = "\n".join(f"step {n} took {n * 13} ms" for n in range(200))
     shorter = compress(output, max_tokens=100)
