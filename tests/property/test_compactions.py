@@ -146,8 +146,9 @@ def test_a_plan_tells_what_compact_then_folds(history: list[Message], window: in
 
     if result.applied and plan is not None:
         assert result.folded == plan.fold
-        # Joined texts count a few more, and so does the line that tells of facts left out.
-        assert result.after_tokens <= plan.expected_tokens + 16
+        # Joined texts count a few more, and so do rules that only the finished summary shows to be
+        # missing from it, and the line that tells of facts left out.
+        assert result.after_tokens <= plan.expected_tokens * 1.1 + 16
     if plan is None:
         assert not result.applied
 
