@@ -7,8 +7,8 @@ import os
 from hypothesis import HealthCheck, settings
 
 # A vocabulary is loaded with the first exact count, which takes longer than hypothesis allows.
-# The default asks the same questions every time, so that a change fails for what it changed;
-# HYPOTHESIS_PROFILE=thorough looks for new ones.
+# The default asks the same questions as long as the same modules are loaded, so that a change fails
+# for what it changed; HYPOTHESIS_PROFILE=thorough looks for new ones.
 settings.register_profile(
     "default",
     deadline=None,
