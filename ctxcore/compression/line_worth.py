@@ -34,12 +34,14 @@ LINE_CHARS: Final = 400  # of a longer line only its head is judged
 BESIDE_FACTOR: Final = 0.5
 
 _PLAIN_ERROR: Final = re.compile(
-    r"[\W\d]*(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  )",
+    r"[\W\d]*(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  |"
+    r"错误|异常|失败|錯誤|異常|失敗)",
     re.IGNORECASE,
 )
 _SUMMARY: Final = re.compile(
     r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
-    r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b",
+    r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
+    r"总计|合计|共计|完成|成功|警告|结果|總計|合計|共計|結果",
     re.IGNORECASE,
 )
 _DEFINITION: Final = re.compile(

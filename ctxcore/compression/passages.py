@@ -108,7 +108,7 @@ def _rare_terms(text: str, terms: Iterable[str]) -> Iterator[tuple[int, float]]:
     if len(lowered) != len(text):
         lowered = text  # a letter whose small form is longer; places must not shift
     for term in sorted(terms):
-        if len(term) < LEAST_TERM and not any(map(str.isdigit, term)):
+        if term.isascii() and len(term) < LEAST_TERM and not any(map(str.isdigit, term)):
             continue
         places = _places(lowered, term)
         yield from ((at, 1 / len(places)) for at in places if len(places) <= RARE)
@@ -120,7 +120,8 @@ def _places(text: str, term: str) -> list[int]:
     at = text.find(term)
     while at >= 0 and len(found) <= RARE:
         stop = at + len(term)
-        if not (text[at - 1 : at].isalnum() or text[stop : stop + 1].isalnum()):
+        around = text[at - 1 : at] + text[stop : stop + 1]
+        if not (term.isascii() and any(map(str.isalnum, around))):
             found.append(at)
         at = text.find(term, stop)
     return found

@@ -16,12 +16,15 @@ QUOTE_TOKENS: Final = 2
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
 _PART: Final = re.compile(r"[^\W_]+")
+_HAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
 _STOP_TERMS: Final = frozenset(
     re.findall(
         r"\w+",
         "about all also an and any are as at be but by can could do does for from get has have how "
         "if in into is it its me my need no not of on or please so that the their them then there "
-        "these this to was we were what when where which who will with would you your",
+        "these this to was we were what when where which who will with would you your "
+        "什么 为什 多少 是多 怎么 哪个 哪些 请问 一下 时候 如何 是否 可以 没有 "
+        "我们 你们 他们 这个 那个 一个",
     )
 )
 
@@ -61,7 +64,13 @@ def scalar_tokens(value: str | float | bool | None) -> int:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """The words and identifiers `text` is about, whole and in parts, lower-cased."""
+    """The words and identifiers `text` is about, whole and in parts, lower-cased.
+
+    Scripts that put no blanks between words give every two neighbouring characters.
+    """
     lowered = text.lower()
     found = {*_TERM.findall(lowered), *_PART.findall(lowered)}
+    if not text.isascii():
+        runs = _HAN.findall(lowered)
+        found.update(run[at : at + 2] for run in runs for at in range(len(run) - 1))
     return frozenset(term for term in found if len(term) > 1 or term.isdigit()) - _STOP_TERMS

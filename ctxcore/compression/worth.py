@@ -31,12 +31,16 @@ REPEATED_FACTOR: Final = 0.1
 
 _ERROR: Final = re.compile(
     r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"
-    r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found)(?:\b|_)|Error\b|Exception\b",
+    r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found)(?:\b|_)|Error\b|Exception\b|"
+    r"错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效",
     re.IGNORECASE,
 )
-_STATUS_KEY: Final = re.compile(r"(?:^|_)(?:status|state|code|reason|message)$", re.IGNORECASE)
+_STATUS_KEY: Final = re.compile(
+    r"(?:^|_)(?:status|state|code|reason|message)$|(?:状态|原因|消息|狀態|訊息)$", re.IGNORECASE
+)
 _ID_KEY: Final = re.compile(
-    r"(?:^|[_\W])(?:ids?|uuid|key|name|number|sku|code|ref|path)$|[a-z](?:Id|ID|Number|Name)s?$",
+    r"(?:^|[_\W])(?:ids?|uuid|key|name|number|sku|code|ref|path)$|[a-z](?:Id|ID|Number|Name)s?$"
+    r"|(?:编号|名称|姓名|名字|单号|号码|账号|代码|標識|标识|編號|名稱|單號|號碼|帳號|代碼)$",
     re.IGNORECASE,
 )
 _ID_VALUE: Final = re.compile(r"#?(?=[\w.@:/-]*\d)[\w.@:/-]{4,64}")
