@@ -16,6 +16,7 @@ from ctxcore.compression.line_choice import GAP_TOKENS, choose_lines, render_lin
 from ctxcore.compression.line_names import LineNames, choose_names, find_names, in_gaps
 from ctxcore.compression.line_worth import (
     LINE_CHARS,
+    below,
     error_lines,
     failing_lines,
     line_worths,
@@ -94,7 +95,7 @@ class Lines:
     errors: Sequence[int]
     """Error lines, the plainest first, and odd rows of a table."""
     named: Sequence[int]
-    """The lines that the query names, if it names a few."""
+    """The lines that the query names, if it names a few, and what stands below them."""
     names: LineNames
     kind: Kind
     long_lines: LongLines
@@ -114,6 +115,9 @@ class Lines:
             heads = header_lines(judged)
             errors = list(dict.fromkeys([*errors, *odd_rows(judged)[:MOST_ODD]]))
         few_named = named_lines(named)
+        few_named = list(
+            dict.fromkeys([*few_named, *(near for at in few_named for near in below(judged, at))])
+        )
         worths = line_worths(judged, frozenset(failing), named, kind, count=len(lines))
         always = [*heads, *errors, *few_named]
         return cls(

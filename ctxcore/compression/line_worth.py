@@ -29,13 +29,14 @@ REPEATED_FACTOR: Final = 0.4
 CLIFF: Final = 0.8
 LEAST_NAMED: Final = 0.6  # of a term that one line alone has; below, the query names no line
 MOST_ALIKE: Final = 4
+MOST_BELOW: Final = 4
 MOST_LINES: Final = 2_000
 LINE_CHARS: Final = 400  # of a longer line only its head is judged
 BESIDE_FACTOR: Final = 0.5
 
 _PLAIN_ERROR: Final = re.compile(
     r"[\W\d]*(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  |"
-    r"错误|异常|失败|錯誤|異常|失敗)",
+    r"(?:\w+ )?err!|错误|异常|失败|錯誤|異常|失敗)",
     re.IGNORECASE,
 )
 _SUMMARY: Final = re.compile(
@@ -79,6 +80,22 @@ def named_lines(named: Mapping[int, float]) -> list[int]:
     best = max(named.values(), default=0.0)
     near = [at for at, score in named.items() if score >= best * CLIFF]
     return near if best >= LEAST_NAMED and len(near) <= MOST_ALIKE else []
+
+
+def below(lines: Mapping[int, str], at: int) -> list[int]:
+    """The first lines that stand indented below a line: what an entry or a definition holds."""
+    own, found = _indent(lines[at]), list[int]()
+    for place in range(at + 1, at + 1 + MOST_BELOW):
+        if place not in lines or _indent(lines[place]) <= own:
+            break
+        found.append(place)
+    return found
+
+
+def _indent(line: str) -> int:
+    """How far a line is indented; one that says nothing not at all."""
+    line = _NUMBER.sub("", line, count=1)
+    return len(line) - len(line.lstrip()) if line.strip() else 0
 
 
 def failing_lines(lines: Mapping[int, str]) -> list[int]:

@@ -32,7 +32,7 @@ REPEATED_FACTOR: Final = 0.1
 _ERROR: Final = re.compile(
     r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"
     r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found)(?:\b|_)|Error\b|Exception\b|"
-    r"错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效",
+    r"\bERR!|错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效",
     re.IGNORECASE,
 )
 _STATUS_KEY: Final = re.compile(
