@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.compression.extracting import extract
+from ctxcore.compression.literals import MOST_TAIL
 from ctxcore.compression.outputs import compress
-from ctxcore.compression.structures import MOST_TAIL, parse_inner, read_structure
+from ctxcore.compression.structures import parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
 from tests.unit.compression.counters import shrink
 
@@ -36,6 +37,7 @@ PRINTED: st.SearchStrategy[object] = st.recursive(
         ("""{'said': "it's", 'also': 'a "b"\\n'}""", {"said": "it's", "also": 'a "b"\n'}),
         ("[b'x', u'\\xe9\\u4e91', '\\d']", ["x", "é云", "\\d"]),
         ("['\\ud83d\\ude00']", ["😀"]),
+        ("{1: 'a', None: 2}", {"1": "a", "null": 2}),
         ("[-1.5e-07, 2., nan, -inf]", [-1.5e-07, 2.0, "nan", "-inf"]),
         ("[date(2031, 5, 2), <Ship K-1>]", ["date(2031, 5, 2)", "<Ship K-1>"]),
         ('{"a": 1}\n\n{"a": 2}\n', [{"a": 1}, {"a": 2}]),
