@@ -237,8 +237,15 @@ class ListHistory:
         row = self._rows[seq - 1]
         limit = self._oversize_tokens
         if limit is not None and row.short is None and is_oversize(row, limit):
-            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter)
+            asked = self._tracker(row).asked(row.message)
+            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, asked=asked)
         return row
+
+    def _tracker(self, row: Counted) -> BlockTracker:
+        """What was known of blocks when `row` was said."""
+        before = self._users[row.block - 1]
+        request = self._rows[bisect_left(self._users, before) - 1].message if before else None
+        return BlockTracker(self._rows[row.block - 1].message, row.block, request)
 
     def _bound(self, row: Counted) -> int:
         limit = self._oversize_tokens
@@ -282,10 +289,24 @@ def is_expansion(row: Counted) -> bool:
     return row.function_name == EXPAND_NAME
 
 
-def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter) -> Counted:
-    """`row` with a text of its output that keeps the whole message within `limit_tokens`."""
+def asked_for(rows: Iterable[Counted]) -> dict[int, str]:
+    """What each tool output was called for, by sequence number; `rows` follow each other."""
+    tracker, asked = BlockTracker(), dict[int, str]()
+    for row in rows:
+        tracker = tracker.next(row.message, row.seq)
+        if row.message.is_tool_result:
+            asked[row.seq] = tracker.asked(row.message)
+    return asked
+
+
+def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter, *, asked: str) -> Counted:
+    """`row` with a text of its output that keeps the whole message within `limit_tokens`.
+
+    What the output was `asked` for stays longest.
+    """
     frame = count_message(replace_text(row.message, ""), counter, function_name=row.function_name)
-    output = compress_with(row.message.text, max_tokens=limit_tokens - frame, counter=counter)
+    room = limit_tokens - frame
+    output = compress_with(row.message.text, max_tokens=room, counter=counter, query=asked)
     return with_short(row, output.text, counter)
 
 

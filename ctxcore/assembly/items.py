@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
@@ -72,14 +72,23 @@ def total(items: Iterable[Item]) -> int:
     return sum(item.tokens for item in items)
 
 
-def shorten_output(item: Item, limit_tokens: int, counter: TokenCounter, *, refers: bool) -> Item:
+def shorten_output(
+    item: Item,
+    limit_tokens: int,
+    counter: TokenCounter,
+    asked: Mapping[int, str],
+    *,
+    refers: bool,
+) -> Item:
     """`item` with its tool output within `limit_tokens`, if that makes it smaller.
 
-    With `refers` it says where its original is, within the same limit.
+    `asked` tells what outputs were called for. With `refers` it says where its original is, within
+    the same limit.
     """
     if item.row is None or not item.message.is_tool_result or item.tokens <= limit_tokens:
         return item
-    row = shorten_row(item.row, limit_tokens - (REFERENCE_TOKENS if refers else 0), counter)
+    room = limit_tokens - (REFERENCE_TOKENS if refers else 0)
+    row = shorten_row(item.row, room, counter, asked=asked.get(item.row.seq, ""))
     if refers:
         row = referring(row, counter)
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)

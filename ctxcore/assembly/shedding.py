@@ -8,10 +8,11 @@ gives way for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter
 
-from ctxcore.assembly.history import replace_text
+from ctxcore.assembly.history import asked_for, replace_text
 from ctxcore.assembly.items import Item, elide_item, shorten_output, total
 from ctxcore.assembly.layout import Layout, without_kept
 from ctxcore.errors import BudgetError
@@ -58,11 +59,12 @@ def _steps(layout: Layout, room: int, counter: TokenCounter, *, refers: bool) ->
     if layout.summary:
         layout = _cut_summary(layout, room, counter)
         yield layout
-    whole = layout
+    whole, rows = layout, [item.row for item in layout.said if item.row is not None]
+    asked = asked_for(sorted(rows, key=attrgetter("seq")))
     for says in (True, False) if refers else (False,):
         layout = whole
         for limit in _SHORT_STEPS:
-            layout = _shorten(layout, room, limit, counter, refers=says)
+            layout = _shorten(layout, room, limit, counter, asked, refers=says)
             yield layout
     for part in ("pins", "late_pins"):
         layout = _elide(layout, part, room, _LEAST_TOKENS, counter)
@@ -92,10 +94,17 @@ def _cut_summary(layout: Layout, room: int, counter: TokenCounter) -> Layout:
 
 
 def _shorten(
-    layout: Layout, room: int, limit: int, counter: TokenCounter, *, refers: bool
+    layout: Layout,
+    room: int,
+    limit: int,
+    counter: TokenCounter,
+    asked: Mapping[int, str],
+    *,
+    refers: bool,
 ) -> Layout:
     def shrink(item: Item, over: int) -> Item:
-        return shorten_output(item, max(limit, item.tokens - over), counter, refers=refers)
+        most = max(limit, item.tokens - over)
+        return shorten_output(item, most, counter, asked, refers=refers)
 
     for part in ("pins", "late_pins", "recent"):
         layout = _apply(layout, part, room, shrink)

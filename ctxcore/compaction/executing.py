@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import HistoryView, shorten_row
+from ctxcore.assembly.history import HistoryView, asked_for, shorten_row
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.keeping import Keeping, join_pieces
 from ctxcore.compaction.losing import LostFact
@@ -266,9 +266,11 @@ class Executor:
         active = NOTHING_COVERED if self.plan.starts_anew else self._active
         taken = REFERENCE_TOKENS if self._call.offers_expand else 0
         texts = dict(active.shortened)
+        asked = self._asked()
         for row in self._view.get(self.plan.shorten):
             limit = self.plan.short_sizes[row.seq] - taken
-            texts[row.seq] = shorten_row(row, limit, self._call.counter).short or ""
+            shorter = shorten_row(row, limit, self._call.counter, asked=asked[row.seq])
+            texts[row.seq] = shorter.short or ""
         if self.plan.pieces is not None:  # chosen anew, from the original messages
             texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}
             texts |= {seq: join_pieces(pieces) for seq, pieces in self.plan.pieces.items()}
@@ -278,6 +280,14 @@ class Executor:
             trigger=self.plan.trigger.rule,
             strategies=tuple(step.strategy for step in self.plan.steps),
         )
+
+    def _asked(self) -> dict[int, str]:
+        """What the outputs that are shortened were called for."""
+        if not self.plan.shorten:
+            return {}
+        first = min(self._active.covered_until + 1, *self.plan.shorten)
+        last_user = self._view.anchors().last_user or first
+        return asked_for(self._view.get({last_user, *range(first, max(self.plan.shorten) + 1)}))
 
     def _covering(self, shortened: Compaction, cut: int | None = None) -> Compaction:
         """`shortened` moved up to the plan's cut, its summary as it was."""

@@ -9,27 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ctxcore.messages.values import Message, ToolCall
+
+MOST_ASKED_CHARS: Final = 1_000  # of a request or a call; a longer one names everything
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTracker:
-    """Tells the block of each next message, knowing only the head of the block before it."""
+    """Tells the block of each next message, knowing only the head of the block before it.
+
+    `request` is the last user message so far: what calls are made for.
+    """
 
     head: Message | None = None
     head_seq: int = 0
+    request: Message | None = None
 
     def next(self, message: Message, seq: int) -> BlockTracker:
         """The tracker after `message`; its `head_seq` is the block that `message` belongs to."""
         joins = message.is_tool_result and self.head is not None and bool(self.head.calls)
-        return self if joins else BlockTracker(message, seq)
+        if joins:
+            return self
+        return BlockTracker(message, seq, message if message.role == "user" else self.request)
 
     def function_name(self, message: Message) -> str:
         """The function whose output `message` is; empty if no call of this block asked for it."""
         if message.name or self.head is None:
             return message.name or ""
         return next((call.name for call in self.head.calls if call.id == message.answers), "")
+
+    def asked(self, message: Message) -> str:
+        """What the tool output `message` was called for: the request, and the call itself."""
+        said = self.request.text[-MOST_ASKED_CHARS:] if self.request else ""
+        calls = self.head.calls if self.head else ()
+        call = next((call for call in calls if call.id == message.answers), None)
+        asked = f"{call.name} {call.arguments[:MOST_ASKED_CHARS]}" if call else ""
+        return "\n".join(filter(None, (said, asked)))
 
 
 def block_starts(messages: Iterable[Message]) -> list[int]:

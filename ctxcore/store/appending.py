@@ -37,6 +37,8 @@ from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
 from ctxcore.tokens.counter import TokenCounter
 
+MOST_BYTES = 4  # of a character
+
 _SESSION = select(SESSION).where(SESSION.c.id == bindparam("session_id"))
 _LOCKED_SESSION = _SESSION.with_for_update()
 _BODY = select(MESSAGE.c.body).where(
@@ -100,16 +102,32 @@ def get_session(connection: Connection, session_id: str, *, locks: bool = False)
     return row
 
 
-def read_tracker(
-    connection: Connection, session: RowMapping, messages: Sequence[Message]
-) -> BlockTracker:
-    """Where the last block stands; its head is read only if a tool result may join it."""
-    seq = session["head_seq"]
-    if not seq or not messages[0].is_tool_result:
-        return BlockTracker()
-    asked = {"session_id": session["id"], "seq": seq}
-    body = connection.execute(_BODY, asked).scalar_one()
-    return BlockTracker(load_message(body, session_id=session["id"], seq=seq), seq)
+def read_tracker(connection: Connection, session: RowMapping, batch: Batch) -> BlockTracker:
+    """Where the last block stands.
+
+    Its head is read only if a tool result may join it, the last request only if an output may be
+    shortened for it.
+    """
+    joins = batch.messages[0].is_tool_result
+    return BlockTracker(
+        _read(connection, session, session["head_seq"]) if joins else None,
+        (session["head_seq"] or 0) if joins else 0,
+        _read(connection, session, session["last_user_seq"]) if _may_shorten(batch) else None,
+    )
+
+
+def _may_shorten(batch: Batch) -> bool:
+    """Whether an output may be above its limit; no text has more tokens than bytes."""
+    limit = batch.oversize_tokens
+    outputs = (message.text for message in batch.messages if message.is_tool_result)
+    return limit is not None and any(len(text) * MOST_BYTES > limit for text in outputs)
+
+
+def _read(connection: Connection, session: RowMapping, seq: int | None) -> Message | None:
+    if not seq:
+        return None
+    body = connection.execute(_BODY, {"session_id": session["id"], "seq": seq}).scalar_one()
+    return load_message(body, session_id=session["id"], seq=seq)
 
 
 def prepare(
@@ -137,7 +155,7 @@ def write(
 ) -> list[int]:
     """Adds `batch` to the locked `session` with sizes, head and index; the numbers it got."""
     if _is_stale(session, prepared):  # someone else appended since it was counted
-        tracker = read_tracker(connection, session, batch.messages)
+        tracker = read_tracker(connection, session, batch)
         known = None if batch.messages[0].is_tool_result else prepared.facts
         prepared = prepare(session, tracker, batch, facts=known)
     connection.execute(insert(MESSAGE), _message_rows(session["id"], batch, prepared))
@@ -205,7 +223,7 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
         if short is not None:
             yield with_short(row, short, batch.counter)
         elif limit and is_oversize(row, limit):
-            yield shorten_row(row, limit, batch.counter)
+            yield shorten_row(row, limit, batch.counter, asked=tracker.asked(message))
         else:
             yield row
 

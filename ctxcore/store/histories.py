@@ -61,7 +61,7 @@ class Histories(Area):
         )
         with self._database.read() as connection:
             session = get_session(connection, session_id)
-            tracker = read_tracker(connection, session, messages)
+            tracker = read_tracker(connection, session, batch)
         prepared = prepare(session, tracker, batch)
         with self._database.write() as connection:
             locked = get_session(connection, session_id, locks=True)

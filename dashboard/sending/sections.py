@@ -14,7 +14,6 @@ from ctxcore.compression.markers import Elided
 from ctxcore.compression.sides import elided_text
 from ctxcore.engine.desk import Subject
 from ctxcore.store.values import SessionInfo
-from ctxcore.tokens.counter import TokenCounter
 from dashboard import numbers
 from dashboard.filling import filling_of
 from dashboard.panels import window_panel
@@ -24,6 +23,7 @@ from dashboard.sending.marking import MOST_LINES
 from dashboard.sending.shortened import (
     LeftOut,
     Shortened,
+    asked_of,
     find_shortened,
     left_out,
     limits_for,
@@ -99,7 +99,7 @@ def _left_out(subject: Subject, one: Shortened) -> LeftOut:
     )
     with st.spinner(t("context.comparing")):
         return _kept_left_out(
-            database_url(), subject.session.id, one.seq, one.sent, tuple(limits), one, call.counter
+            database_url(), subject.session.id, one.seq, one.sent, tuple(limits), one, subject
         )
 
 
@@ -111,11 +111,11 @@ def _kept_left_out(
     sent: str,
     limits: tuple[int, ...],
     _one: Shortened,
-    _counter: TokenCounter,
+    _subject: Subject,
 ) -> LeftOut:
     """The same, kept: a message never changes."""
     del url, session_id, seq, sent  # part of the key only
-    return left_out(_one, limits, _counter)
+    return left_out(_one, limits, asked_of(_one, _subject.view), _subject.call.counter)
 
 
 def _restoring(

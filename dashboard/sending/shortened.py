@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import Counted, replace_text
+from ctxcore.assembly.history import Counted, HistoryView, asked_for, replace_text
 from ctxcore.assembly.items import Item
 from ctxcore.compression.expanding import LEAST_TOKENS, REFERENCE_TOKENS, with_reference
 from ctxcore.compression.markers import Elided
@@ -24,6 +25,7 @@ from dashboard.sending.pieces import Stretch, pieces_of
 
 _SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
 _SHED = (200, 60)  # where nothing else fits
+_LOOK_BACK = 200  # messages, for the request that an output was called for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +68,36 @@ def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]
     return [one for one in among if one.row.block == chosen.row.block]
 
 
-def left_out(one: Shortened, limits: Sequence[int], counter: TokenCounter) -> LeftOut:
-    """What is gone of a message."""
+def asked_of(one: Shortened, view: HistoryView) -> list[str]:
+    """What the output may have been shortened for; a compaction may not know the request."""
+    last_user = view.anchors().last_user or one.seq
+    firsts = (max(1, one.seq - _LOOK_BACK), one.row.block)
+    spans = [set(range(first, one.seq + 1)) for first in firsts]
+    spans.append(spans[1] | {last_user})
+    asked = (asked_for(view.get(span)).get(one.seq, "") for span in spans)
+    return list(dict.fromkeys((*asked, "")))
+
+
+def left_out(
+    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+) -> LeftOut:
+    """What is gone of a message; `asked` is what it may have been shortened for."""
     stayed = pieces_of(one.original, one.sent, one.seq)
     if stayed is not None:
         return LeftOut(stayed=tuple(stayed))
-    return LeftOut(elided=elided_of(one, limits, counter))
+    return LeftOut(elided=elided_of(one, limits, asked, counter))
 
 
-def elided_of(one: Shortened, limits: Sequence[int], counter: TokenCounter) -> Elided | None:
+def elided_of(
+    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+) -> Elided | None:
     """What the library left out of a message; None where it cannot be told exactly."""
     name, message = one.row.function_name, one.row.message
     frame = count_message(replace_text(message, ""), counter, function_name=name)
-    for limit in limits:
-        if limit < one.after_tokens - REFERENCE_TOKENS:
-            continue
-        again = compress_with(one.original, max_tokens=limit - frame, counter=counter)
+    likely = [limit for limit in limits if limit >= one.after_tokens - REFERENCE_TOKENS]
+    for query, limit in product(asked, likely):
+        room = limit - frame
+        again = compress_with(one.original, max_tokens=room, counter=counter, query=query)
         if one.sent in (again.text, with_reference(again.text, one.seq)):
             return again.elided
     return None

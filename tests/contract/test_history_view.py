@@ -178,6 +178,22 @@ def test_an_oversize_output_stands_for_itself_shortened(make: Factory) -> None:
     assert make(history).get([3])[0].short is None
 
 
+def test_an_oversize_output_keeps_what_was_asked_for(make: Factory) -> None:
+    output = "\n".join(f"berth K-{n:03d} is {n * 7} cm deep" for n in range(200))
+    asking = [
+        user("how deep is K-123?"),
+        assistant("", call("a", name="ls")),
+        tool_result("a", output),
+    ]
+    calling = [user("go on"), assistant("", call("a", berth="K-077")), tool_result("a", output)]
+    other = [user("and K-001?"), assistant("it is 7 cm deep")]
+
+    first, second = make([*asking, *calling, *other], oversize_tokens=100).get([3, 6])
+
+    assert "K-123 is 861" in str(first.short)
+    assert "K-077 is 539" in str(second.short)
+
+
 def test_totals_never_say_less_than_what_is_sent(make: Factory) -> None:
     history = [user("list"), assistant("", call("a")), tool_result("a", words(500, "word\n"))]
     view = make(history, oversize_tokens=100)

@@ -284,6 +284,19 @@ class TestHistories:
         assert row.tokens > 1000 > 100 >= row.sent_tokens
         assert store.messages("s")[2].short == row.short
 
+    def test_an_output_appended_alone_is_shortened_for_the_request_before_it(
+        self, store: SessionStore
+    ) -> None:
+        output = "\n".join(f"berth K-{at:03d} is {at * 7} cm deep" for at in range(200))
+        messages = [user("how deep is K-123?"), calling("read"), tool_result("c0", output)]
+
+        for message in messages:
+            store.append("s", [message], counter=WORDS, at=NOON, oversize_tokens=100)
+
+        [row] = store.view("s").get([3])
+        assert "K-123 is 861" in str(row.short)
+        assert row == ListHistory(messages, WORDS, oversize_tokens=100).get([3])[0]
+
     def test_a_short_text_that_is_known_already_is_taken_as_it_is(
         self, store: SessionStore
     ) -> None:

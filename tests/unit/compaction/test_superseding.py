@@ -124,3 +124,18 @@ def test_what_was_shortened_stays_as_it_is_when_it_is_superseded_later() -> None
     assert before
     assert again.state.active is not None
     assert before.items() <= dict(again.state.active.shortened).items()
+
+
+def test_an_output_is_shortened_for_what_it_was_called_for() -> None:
+    reads = [read("1", "a.py"), read("2", "b.py", note="load_33"), read("3", "c.py")]
+    history = [user("what does load_17 do?"), *(part for one in reads for part in asked(one))]
+    history += [user("and now?"), assistant("nothing"), user("go on"), assistant("fine")]
+    policy = SHORTENING.override(shorten_over_tokens=120)
+
+    context = compact(history, policy=policy, max_tokens=1_500, force=True).context
+
+    shortened = [
+        str(message["content"]) for message in context.messages if message["role"] == "tool"
+    ]
+    assert ["load_17(path)" in text for text in shortened] == [True, True, True]
+    assert ["load_33(path)" in text for text in shortened] == [False, True, False]

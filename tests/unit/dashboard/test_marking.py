@@ -7,14 +7,17 @@ import json
 from hypothesis import given
 
 from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.history import ListHistory
 from ctxcore.compression.expanding import with_reference
 from ctxcore.compression.outputs import compress
+from ctxcore.messages.openai import parse_messages
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for
 from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces
 from dashboard.sending.pieces import pieces_of
 from dashboard.sending.shortened import (
     LeftOut,
+    asked_of,
     elided_of,
     find_shortened,
     left_out,
@@ -142,7 +145,7 @@ def test_a_long_original_is_shown_to_a_limit_and_counted_whole() -> None:
 def test_what_the_library_left_out_of_a_message_is_found_again() -> None:
     ask = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
     messages: list[dict[str, object]] = [
-        {"role": "user", "content": "look"},
+        {"role": "user", "content": "look for the crew of S-017"},
         {"role": "assistant", "content": "", "tool_calls": [ask]},
         {"role": "tool", "tool_call_id": "c", "content": json.dumps(SHIPS * 9)},
     ]
@@ -150,13 +153,15 @@ def test_what_the_library_left_out_of_a_message_is_found_again() -> None:
     context = fit(messages, max_tokens=2_000, policy=policy)
 
     [one] = find_shortened(context)
-    elided = elided_of(one, limits_for(policy, "search", 500), counter)
+    asked = asked_of(one, ListHistory(parse_messages(messages), counter))
+    elided = elided_of(one, limits_for(policy, "search", 500), asked, counter)
 
     assert (one.seq, one.name) == (3, "search")
     assert elided
-    found = left_out(one, limits_for(policy, "search", 500), counter)
+    assert '"S-017"' in one.sent
+    found = left_out(one, limits_for(policy, "search", 500), asked, counter)
     assert found == LeftOut(elided=elided)
     assert mark(one, found) == mark_elided(one.original, elided)
     assert mark(one, LeftOut()) == mark_missing(one.original, one.sent)
-    assert elided_of(one, [], counter) is None
+    assert elided_of(one, [], asked, counter) is None
     assert with_block(one, [one]) == [one]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.messages.blocks import block_starts, cut_points, pair_results
+from ctxcore.messages.blocks import BlockTracker, block_starts, cut_points, pair_results
 from ctxcore.messages.values import tool_result
 from tests.histories import assistant, call, user
 
@@ -54,3 +54,19 @@ def test_more_results_without_an_id_than_calls_leave_orphans() -> None:
     results = [tool_result("", str(n)) for n in range(3)]
 
     assert pair_results(CALLS, results) == ([0, 1], [2])
+
+
+def test_an_output_was_called_for_by_the_last_request_and_its_own_call() -> None:
+    history = [
+        user("first"),
+        user("what of K-7?"),
+        assistant("", call("a", name="look", at="K-7"), call("b", name="list")),
+        tool_result("b", "[]"),
+    ]
+    tracker = BlockTracker()
+    for seq, message in enumerate(history, start=1):
+        tracker = tracker.next(message, seq)
+
+    assert tracker.asked(tool_result("a", "")) == 'what of K-7?\nlook {"at": "K-7"}'
+    assert tracker.asked(tool_result("b", "")) == "what of K-7?\nlist {}"
+    assert BlockTracker().asked(tool_result("a", "")) == ""
