@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.target import terms_of
+from ctxcore.compression.target import shared_terms
 from ctxcore.compression.worth import has_error, is_error
 from ctxcore.messages.values import JsonValue
 
@@ -58,7 +58,7 @@ def relevance(texts: Sequence[str], terms: frozenset[str]) -> list[float]:
         longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
         shared = [frozenset(term for term in longest if term in text) for text in texts]
     else:
-        shared = [terms & terms_of(text) for text in texts]
+        shared = [shared_terms(terms, text) for text in texts]
     seen_in = Counter(term for found in shared for term in found)
     rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
     return [math.fsum(sorted(rarity[term] for term in found)) for found in shared]

@@ -17,7 +17,7 @@ Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 
 SAMPLE_CHARS: Final = 8_000  # about 150 lines: enough for shares, flat in the size of the output
 
-_CONTROL: Final = re.compile(r"[\n\r\t\x1b\x08]+")
+_CONTROL: Final = re.compile(r"[\r\x1b\x08]+")
 _BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
 _DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
@@ -27,12 +27,12 @@ _STAMP: Final = re.compile(
     r"|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b"
 )
 _CODE: Final = re.compile(
-    r"^\s*(?:(?:async |export |pub |static |public |private )*(?:def|class|function|fn|func|struct|"
-    r"interface|enum|impl|module|defmodule|defp|namespace)\b.*|(?:import|from|use|#include|require|"
-    r"alias|package|return|const|let|var|if|for|while|end|else|try|except)\b.*|.*[{};]|[)\]}]+,?|"
-    r"@\w+.*|\w+ = .*|.*\) ?:|.*\bdo)$"
+    r"\s*(?:(?:async |export |pub |static |public |private )*(?:def|class|function|fn|func|struct|"
+    r"interface|enum|impl|module|defmodule|defp|namespace)\b|(?:import|from|use|#include|require|"
+    r"alias|package|return|const|let|var|if|for|while|end|else|try|except)\b|[)\]}]+,?$|@\w|"
+    r"\w+ = |.*+(?:(?<=[{};])|(?<=\):)|(?<=\) :)|(?<=\bdo)))"
 )
-_NUMBERED: Final = re.compile(r"^ *\d+(?:→|: |\t| *\|)")
+_NUMBERED: Final = re.compile(r" *\d+(?:→|: |\t| *\|)")
 _RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
 _GAP: Final = re.compile(r"\S {2,}(?=\S)")
 
@@ -69,8 +69,10 @@ def detect_text_kind(output: str) -> Kind:
 
 
 def _is_binary(sample: str, lines: list[str]) -> bool:
-    plain = _CONTROL.sub("", sample)
-    odd = 0 if plain.isprintable() else sum(not char.isprintable() for char in plain)
+    plain = sample.replace("\n", "").replace("\t", "")
+    odd = 0
+    if not plain.isprintable():  # asked of the whole text first, which takes no time
+        odd = sum(not char.isprintable() for char in _CONTROL.sub("", plain))
     if "\x00" in sample or odd * 10 > len(sample):
         return True
     head = "".join(sample[:400].split("\n")).strip()
@@ -102,17 +104,17 @@ def _is_regular(counts: list[int], least: int) -> bool:
 
 
 def _is_log(sample: str, lines: list[str]) -> bool:
-    return _share(_STAMP, lines) >= 0.3
+    return _share(_STAMP.search, lines) >= 0.3
 
 
 def _is_code(sample: str, lines: list[str]) -> bool:
-    if _share(_NUMBERED, lines) >= 0.7:
+    if _share(_NUMBERED.match, lines) >= 0.7:
         return True
-    return _share(_CODE, lines) >= 0.35
+    return _share(_CODE.match, lines) >= 0.35
 
 
-def _share(pattern: re.Pattern[str], lines: list[str]) -> float:
-    return sum(bool(pattern.search(line)) for line in lines) / max(1, len(lines))
+def _share(is_found: Callable[[str], object], lines: list[str]) -> float:
+    return sum(map(bool, map(is_found, lines))) / max(1, len(lines))
 
 
 _RULES: Final[tuple[tuple[Kind, Callable[[str, list[str]], bool]], ...]] = (

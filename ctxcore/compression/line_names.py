@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ctxcore.compression.target import estimate_tokens, terms_of
+from ctxcore.compression.target import estimate_tokens, shared_terms
 
 PATH_WORTH: Final = 3.0
 COMPOUND_WORTH: Final = 2.0
@@ -24,7 +23,7 @@ _NAME: Final = re.compile(r"[@#]?[A-Za-z_0-9][\w.:/@-]*\w|\b\d{3,}\b")
 _COMPOUND: Final = re.compile(
     r"[a-z0-9][A-Z]|[A-Za-z]_[A-Za-z]|\w[.:]+[A-Za-z]|\w-\w+-\w|[A-Za-z]\d"
 )
-_PATH: Final = re.compile(r"[\w.-]+/[\w./-]*\w|\w+\.[a-z]{1,5}$")
+_PATH: Final = re.compile(r"[\w.-]++/[\w./-]*\w|\w++\.[a-z]{1,5}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +53,22 @@ class LineNames:
 
 def find_names(lines: Mapping[int, str], terms: frozenset[str]) -> LineNames:
     """The names in these lines."""
-    by_line = {at: tuple(names_of(line)) for at, line in lines.items()}
-    counts = Counter(name for names in by_line.values() for name in names)
-    first: dict[str, int] = {}
-    for at, names in by_line.items():
-        for name in names:
-            first.setdefault(name, at)
-    found = [_name(name, first[name], count, terms) for name, count in counts.items()]
+    words = {at: _NAME.findall(line) for at, line in lines.items()}
+    names = set(filter(_is_name, set().union(*words.values())))
+    by_line = {at: tuple(filter(names.__contains__, words[at])) for at in lines}
+    places: dict[str, list[int]] = {}
+    for at, said in by_line.items():
+        for name in said:
+            places.setdefault(name, []).append(at)
+    found = [_name(name, said_at[0], len(said_at), terms) for name, said_at in places.items()]
     usable = [name for name in found if name.ratio > 0]
     usable.sort(key=lambda name: (-name.ratio, name.at, name.text))
     return LineNames(by_line, tuple(usable), sum(name.tokens for name in usable))
 
 
-def names_of(line: str) -> Iterator[str]:
-    """The names in a line that are more than a plain word."""
-    for text in _NAME.findall(line):
-        if len(text) > 3 and (_PATH.search(text) or _COMPOUND.search(text) or text.isdigit()):
-            yield text
+def _is_name(word: str) -> bool:
+    """Whether it is more than a plain word."""
+    return len(word) > 3 and bool(_PATH.search(word) or _COMPOUND.search(word) or word.isdigit())
 
 
 def _name(text: str, at: int, count: int, terms: frozenset[str]) -> Name:
@@ -79,7 +77,7 @@ def _name(text: str, at: int, count: int, terms: frozenset[str]) -> Name:
     if _PATH.search(text):
         worth = PATH_WORTH
     worth *= 1 + 0.5 * math.log(count)
-    if terms and not terms.isdisjoint(terms_of(text)):
+    if shared_terms(terms, text):
         worth += NAMED_WORTH
     ratio = 0.0 if tokens > LONGEST_NAME_TOKENS else worth / tokens
     return Name(text, at, ratio, tokens)

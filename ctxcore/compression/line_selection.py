@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, get_args
 
 from ctxcore.compression.kinds import Kind
@@ -24,8 +24,8 @@ from ctxcore.compression.line_worth import (
     named_lines,
     named_scores,
 )
+from ctxcore.compression.long_lines import LongLines
 from ctxcore.compression.markers import Elision, Unit, gone_ranges
-from ctxcore.compression.passages import Passages
 from ctxcore.compression.target import Target, estimate_tokens
 from ctxcore.compression.text_tables import header_lines, odd_rows
 
@@ -45,43 +45,6 @@ PROMISING: Final = 1  # lines for each token of the budget; a tenth of them can 
 MAX_ROUNDS: Final = 8
 LEAST_STEP: Final = 0.04  # of the budget; a smaller one would not bring another line
 WELL_USED: Final = 0.96  # of the budget; below it another round looks for more lines
-WHOLE_LINE_TOKENS: Final = 32  # a line this short stays whole or goes
-LONGEST_SHARE: Final = 3  # of many lines, one takes at most a third of the room
-SAMPLE_CHARS: Final = 1_000
-MARKER_TOKENS: Final = 20  # of a cut line, for what says how much is gone
-
-
-@dataclass(frozen=True, slots=True)
-class LongLines:
-    """The lines that may be too long for the budget, each looked through once."""
-
-    lines: Sequence[str]
-    terms: frozenset[str]
-    known: dict[int, Passages] = field(default_factory=dict)
-
-    def gist(self, at: int) -> str:
-        """What a line is judged by: its head, and the passages that matter behind it."""
-        line, best = self.lines[at], self._passages(at).best
-        behind = (line[passage.start : passage.stop] for passage in best)
-        return " ".join([line[:LINE_CHARS], *behind])
-
-    def shorten(self, at: int, room: float) -> str:
-        """The line, without what matters least if it takes more than its share of the room."""
-        line = self.lines[at]
-        sample = line[:SAMPLE_CHARS]
-        most_tokens = max(2.0, room - MARKER_TOKENS) / min(LONGEST_SHARE, len(self.lines))
-        most_tokens = max(most_tokens, min(WHOLE_LINE_TOKENS, room / 2))
-        if len(line) <= most_tokens:
-            return line
-        most_chars = int(most_tokens * len(sample) / max(1, estimate_tokens(sample)))
-        if len(line) <= most_chars:
-            return line
-        return self._passages(at).shorten(max(8, most_chars))
-
-    def _passages(self, at: int) -> Passages:
-        if at not in self.known:
-            self.known[at] = Passages.of(self.lines[at], self.terms)
-        return self.known[at]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +83,10 @@ class Lines:
         )
         worths = line_worths(judged, frozenset(failing), named, kind, count=len(lines))
         always = [*heads, *errors, *few_named]
+        worths = _promising(worths, judged, always, most=PROMISING * target.max_tokens)
         return cls(
             lines=lines,
-            worths=_promising(worths, judged, always, most=PROMISING * target.max_tokens),
+            worths=worths,
             heads=heads,
             errors=errors,
             named=few_named,

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from ctxcore.compression.kinds import Kind
-from ctxcore.compression.target import terms_of
+from ctxcore.compression.target import shared_terms
 from ctxcore.compression.worth import has_error
 
 HEAD_WORTH: Final = 2.0
@@ -35,18 +35,17 @@ LINE_CHARS: Final = 400  # of a longer line only its head is judged
 BESIDE_FACTOR: Final = 0.5
 
 _PLAIN_ERROR: Final = re.compile(
-    r"[\W\d]*(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  |"
+    r"[\W\d]*+(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  |"
     r"(?:\w+ )?err!|错误|异常|失败|錯誤|異常|失敗)",
     re.IGNORECASE,
 )
-_SUMMARY: Final = re.compile(
+_SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
     r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
     r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
     r"总计|合计|共计|完成|成功|警告|结果|總計|合計|共計|結果",
-    re.IGNORECASE,
 )
 _DEFINITION: Final = re.compile(
-    r"^\W*(?:\d+\W+)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
+    r"\W*+(?:\d++\W++)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
     r"(?:def|class|function|fn|func|struct|interface|enum|impl|trait|type|module|defmodule|defp?)\s+\w"
 )
 _CHANGE: Final = re.compile(r"^(?:[+-](?![+-]{2})|@@|diff --git|\+\+\+)")
@@ -70,8 +69,8 @@ def line_worths(
     """
     said = _said_worths(lines, failing, named, kind)
     return {
-        at: 0.0 if own is None else _place_worth(at, count) + own + _beside(said, nth)
-        for nth, (at, own) in enumerate(zip(lines, said, strict=True))
+        at: 0.0 if own is None else _place_worth(at, count) + own + beside
+        for at, own, beside in zip(lines, said, _beside(said), strict=True)
     }
 
 
@@ -130,7 +129,7 @@ def looked_at(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
 
 
 def _stands_out(line: str, terms: frozenset[str]) -> bool:
-    return has_error(line) or (bool(terms) and not terms.isdisjoint(terms_of(line)))
+    return has_error(line) or bool(shared_terms(terms, line))
 
 
 def _said_worths(
@@ -141,7 +140,8 @@ def _said_worths(
     known: set[str] = set()
     said: list[float | None] = []
     for at, line in lines.items():
-        if not _SAYS.search(_NUMBER.sub("", line, count=1)):
+        number = _NUMBER.match(line)
+        if not _SAYS.search(line, number.end() if number else 0):
             said.append(None)
             continue
         worth = _own_worth(line, kind) + NAMED_WORTH * named.get(at, 0.0)
@@ -153,10 +153,10 @@ def _said_worths(
     return said
 
 
-def _beside(said: Sequence[float | None], at: int) -> float:
-    """A share of what the lines around it say: they explain each other."""
-    around = (said[near] or 0.0 for near in (at - 1, at + 1) if 0 <= near < len(said))
-    return BESIDE_FACTOR * max(around, default=0.0)
+def _beside(said: Sequence[float | None]) -> Iterator[float]:
+    """For each line a share of what the lines around it say: they explain each other."""
+    worths = [0.0, *(worth or 0.0 for worth in said), 0.0]
+    return (BESIDE_FACTOR * max(around) for around in zip(worths, worths[2:], strict=False))
 
 
 def _place_worth(at: int, count: int) -> float:
@@ -165,7 +165,7 @@ def _place_worth(at: int, count: int) -> float:
 
 
 def _own_worth(line: str, kind: Kind) -> float:
-    worth = SUMMARY_WORTH if _SUMMARY.search(line) else 0.0
+    worth = SUMMARY_WORTH if _SUMMARY.search(line.lower()) else 0.0
     if kind in ("code", "diff") and _DEFINITION.match(line):
         worth += DEFINITION_WORTH
     if kind == "diff" and _CHANGE.match(line):
@@ -182,9 +182,7 @@ def _new_terms(line: str, known: set[str]) -> int:
 
 def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
     """How rare the terms are that each line shares with the query; only lines that share any."""
-    if not terms:
-        return {}
-    shared = {at: found for at, line in lines.items() if (found := terms & terms_of(line))}
+    shared = {at: found for at, line in lines.items() if (found := shared_terms(terms, line))}
     seen_in = Counter(term for found in shared.values() for term in found)
     most = math.log(1 + len(lines))
     rarity = {term: math.log(1 + len(lines) / count) / most for term, count in seen_in.items()}

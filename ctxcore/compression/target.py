@@ -10,7 +10,7 @@ from typing import Final
 
 from ctxcore.tokens.counter import TokenCounter
 
-SHORT_CHARS: Final = 64
+SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
 QUOTE_TOKENS: Final = 2
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
@@ -51,7 +51,7 @@ def estimate_tokens(text: str) -> int:
     return _estimate_short(text) if len(text) <= SHORT_CHARS else len(_PIECE.findall(text))
 
 
-@lru_cache(maxsize=8192)  # names and values of records return again and again
+@lru_cache(maxsize=8192)  # names, values of records and lines return again and again
 def _estimate_short(text: str) -> int:
     return len(_PIECE.findall(text))
 
@@ -68,9 +68,21 @@ def terms_of(text: str) -> frozenset[str]:
 
     Scripts that put no blanks between words give every two neighbouring characters.
     """
+    said = (word for word in _words(text) if len(word) > 1 or word.isdigit())
+    return frozenset(said) - _STOP_TERMS
+
+
+def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
+    """Those of `terms`, which are of another text, that `text` is about too."""
+    return terms & _words(text) if terms else terms
+
+
+def _words(text: str) -> set[str]:
     lowered = text.lower()
-    found = {*_TERM.findall(lowered), *_PART.findall(lowered)}
+    words = set(_TERM.findall(lowered))
+    joined = " ".join(word for word in words if not word.isalnum())
+    words.update(_PART.findall(joined))
     if not text.isascii():
         runs = _HAN.findall(lowered)
-        found.update(run[at : at + 2] for run in runs for at in range(len(run) - 1))
-    return frozenset(term for term in found if len(term) > 1 or term.isdigit()) - _STOP_TERMS
+        words.update(run[at : at + 2] for run in runs for at in range(len(run) - 1))
+    return words
