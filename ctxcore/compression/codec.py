@@ -13,7 +13,7 @@ value than it says by itself is escaped, so that every text decodes to exactly o
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -41,7 +41,10 @@ OF: Final = "of"
 AS_IS: Final = "as is"
 SIGN: Final = "~"
 LEAST_NAMED_TOKENS: Final = 6
+LONGEST_UNNAMED: Final = 10  # characters, quotes too; so short a text is not looked at
 NAMES_FRAME_TOKENS: Final = 8
+
+_TEXT: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+')  # with the colon of a name
 
 
 def encode(value: JsonValue, *, names: bool = True) -> str:
@@ -150,8 +153,8 @@ def _with_names(text: str) -> str | None:
     """`text` with values that return written once; None if that is no shorter or not possible."""
     if f'"{SIGN}' in text:
         return None
-    value: JsonValue = json.loads(text)
-    counts: Counter[str] = Counter(_texts(value))
+    texts = (part for part in _TEXT.findall(text) if part[-1] != ":")
+    counts = Counter(part for part in texts if len(part) > LONGEST_UNNAMED)
     saved = {
         part: (count - 1) * (size - 3) - 5
         for part, count in counts.items()
@@ -162,30 +165,5 @@ def _with_names(text: str) -> str | None:
         return None
     names = {part: f'"{SIGN}{nth}"' for nth, part in enumerate(chosen, start=1)}
     listed = ",".join(f"{name}:{part}" for part, name in names.items())
-    return f'{{"{NAMES}":{{{listed}}},"{OF}":{_render_named(value, names)}}}'
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    match value:
-        case str() if len(value) > 8:
-            yield render_json(value)
-        case list():
-            for item in value:
-                yield from _texts(item)
-        case dict():
-            for item in value.values():
-                yield from _texts(item)
-
-
-def _render_named(value: JsonValue, names: dict[str, str]) -> str:
-    match value:
-        case str():
-            text = render_json(value)
-            return names.get(text, text)
-        case list():
-            return f"[{','.join(_render_named(item, names) for item in value)}]"
-        case dict():
-            members = (f"{render_json(k)}:{_render_named(v, names)}" for k, v in value.items())
-            return f"{{{','.join(members)}}}"
-        case _:
-            return render_json(value)
+    named = _TEXT.sub(lambda found: names.get(found.group(), found.group()), text)
+    return f'{{"{NAMES}":{{{listed}}},"{OF}":{named}}}'

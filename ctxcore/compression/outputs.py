@@ -87,7 +87,7 @@ def compress_with(
     if tokens <= max_tokens:
         return whole
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
-    text, elided, kind = _reduce(source, target)
+    text, elided, kind = _reduce(source, target, tokens)
     shorter = _result(text, counter.count(text), tokens, kind, elided)
     return shorter if shorter.tokens < tokens else whole
 
@@ -100,26 +100,27 @@ def _result(
     )
 
 
-def _reduce(source: Source, target: Target) -> tuple[str, Elided, Kind]:
+def _reduce(source: Source, target: Target, tokens: int) -> tuple[str, Elided, Kind]:
     structure = source.structure
     if structure is not None and (structure.before or structure.after):
-        return _reduce_announced(source, structure, target)
+        return _reduce_announced(source, structure, target, tokens)
     if structure is not None or source.is_too_deep:
-        return (*compress_json(source, target), "json")
+        return (*compress_json(source, target, tokens), "json")
     if source.kind == "binary":
         return (*compress_binary(source, target), "binary")
     return (*compress_text(source, target), source.kind)
 
 
 def _reduce_announced(
-    source: Source, structure: Structure, target: Target
+    source: Source, structure: Structure, target: Target, tokens: int
 ) -> tuple[str, Elided, Kind]:
     """The words around JSON, if there is room for them, and the JSON in what they leave."""
     words = [structure.before.strip(), structure.after.strip()]
-    tokens = target.counter.count("\n\n".join(words))
-    if tokens > target.max_tokens * WORDS_SHARE:
-        text, elided = compress_json(source, target)
+    taken = target.counter.count("\n\n".join(words))
+    if taken > target.max_tokens * WORDS_SHARE:
+        text, elided = compress_json(source, target, tokens)
         gone = Elision(unit="lines", count=sum(part.count("\n") + 1 for part in words if part))
         return text, (gone, *elided), "json"
-    text, elided = compress_json(source, replace(target, max_tokens=target.max_tokens - tokens))
+    within = replace(target, max_tokens=target.max_tokens - taken)
+    text, elided = compress_json(source, within, tokens)
     return "\n".join(filter(None, [words[0], text, words[1]])), elided, source.kind

@@ -51,11 +51,14 @@ def _thin(
             found = _choose(value, tokens, terms, LEAST_PARTS)
             share = max(LEAST_PARTS, tokens // max(1, len(found.places)))
             shorter = [_thin(value[at], share, terms, known) for at in found.places]
+        case dict() if len(value) < LEAST_MEMBERS:
+            return {key: _thin(item, tokens, terms, known) for key, item in value.items()}
         case dict():
             keys, members = list(value), list(value.values())
             found = _choose(members, tokens, terms, LEAST_MEMBERS)
-            share = tokens if len(members) < LEAST_MEMBERS else LEAST_PARTS
-            shorter = {keys[at]: _thin(members[at], share, terms, known) for at in found.places}
+            shorter = {
+                keys[at]: _thin(members[at], LEAST_PARTS, terms, known) for at in found.places
+            }
         case str() if (inner := parse_inner(value)) is not None:
             return _thin(inner, tokens, terms, known)
         case _:
@@ -69,6 +72,8 @@ def _choose(
     members: Sequence[JsonValue], tokens: int, terms: frozenset[str], least: int
 ) -> Thinned:
     """The members to look at: head and tail, and those that stand out."""
+    if len(members) <= least:
+        return Thinned(range(len(members)), len(members), frozenset())
     is_flat = not any(isinstance(member, list | dict) for member in members)
     most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
     sample = members[:SAMPLE]

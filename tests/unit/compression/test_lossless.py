@@ -69,6 +69,15 @@ def test_a_long_value_that_returns_is_written_once() -> None:
     assert json.loads(compressed.text)["of"]["b"] == ["~1", 1]
 
 
+def test_a_value_that_returns_is_told_from_the_same_text_as_a_name() -> None:
+    said = 'a "long" remark: with, quotes and \\ more of them'
+
+    text = folded([[said, {said: said}], said, {said: [said]}]).text
+
+    assert json.loads(text)["names"] == {"~1": said}
+    assert text.count(json.dumps(said)) == 3  # once as a value, twice as a name
+
+
 @pytest.mark.parametrize(
     "value",
     [
