@@ -58,9 +58,8 @@ class Shedding:
     def _undo(self, taken: Taken, limit: float) -> bool:
         """Undo a step if its part has room and somewhere to be."""
         step, freed = taken
-        if (
-            self.tree.tokens + freed > limit + MARKER_TOKENS
-        ):  # it may bring its marker's tokens back
+        # It may bring its marker's tokens back.
+        if self.tree.tokens + freed > limit + MARKER_TOKENS or not step.node.is_present:
             return False
         step.undo()
         if self.tree.tokens <= limit and step.price() is not None:
@@ -88,12 +87,12 @@ class Shedding:
 
     def _gentler(self, step: Step, excess: float) -> Step:
         """The step that costs least worth among those that free enough, if `step` ends it."""
-        price = step.price()
+        price = _price(step)
         if price is None or price[1] < excess:
             return step
         best, least = step, price[0]
         for _, _, other in self._heap[:MOST_LOOKED_AT]:
-            price = other.price()
+            price = _price(other)
             if price is not None and price[1] >= excess and price[0] < least:
                 best, least = other, price[0]
         if best is not step:
@@ -114,8 +113,12 @@ class Shedding:
             heapq.heappush(self._heap, (ratio, self._order, step))
 
 
+def _price(step: Step) -> tuple[float, float] | None:
+    return step.price() if step.node.is_present else None
+
+
 def _ratio(step: Step) -> float | None:
-    price = step.price()
+    price = _price(step)
     if price is None:
         return None
     worth, tokens = price

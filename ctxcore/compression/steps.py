@@ -26,8 +26,13 @@ def place_factor(at: int, count: int) -> float:
 class Step(Protocol):
     """One part that can go."""
 
+    @property
+    def node(self) -> Node:
+        """What the part is taken out of; while that is gone itself, a step changes nothing."""
+        ...
+
     def price(self) -> tuple[float, float] | None:
-        """Worth lost and tokens freed now; None if it cannot go (any more)."""
+        """Worth lost and tokens freed now, in a `node` that is there; None if it cannot go."""
         ...
 
     def apply(self) -> None:
@@ -47,187 +52,164 @@ class Step(Protocol):
 class DropMember:
     """Take a member out of an object or list."""
 
-    branch: Branch
+    node: Branch
     at: int
 
     def price(self) -> tuple[float, float] | None:
-        child = self.branch.children[self.at]
+        child = self.node.children[self.at]
         if child.tokens > WHOLE_TOKENS and not isinstance(child, Leaf):
             return None
-        if self.at in self.branch.out or not self.branch.is_present:
+        if self.at in self.node.out:
             return None
         worth = child.worth
-        if self.branch.keys is None:
-            worth *= place_factor(self.at, len(self.branch.children))
-        return worth, self.branch.freed_by(self.at) + self.branch.share_of_marker()
+        if self.node.keys is None:
+            worth *= place_factor(self.at, len(self.node.children))
+        return worth, self.node.freed_by(self.at) + self.node.share_of_marker()
 
     def apply(self) -> None:
-        self.branch.take_out(self.at)
+        self.node.take_out(self.at)
 
     def undo(self) -> None:
-        self.branch.put_back(self.at)
+        self.node.put_back(self.at)
 
     def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.branch)
-        if len(self.branch.out) == 1:  # the marker is paid for: the others free more from now on
-            yield from (DropMember(self.branch, at) for at in range(len(self.branch.children)))
+        yield from _drop_if_small(self.node)
+        if len(self.node.out) == 1:  # the marker is paid for: the others free more from now on
+            yield from (DropMember(self.node, at) for at in range(len(self.node.children)))
 
 
 @dataclass(slots=True)
 class DropRow:
     """Take a row out of a table."""
 
-    table: Table
+    node: Table
     row: int
 
     def price(self) -> tuple[float, float] | None:
-        if self.row in self.table.out_rows or not self.table.is_present:
+        if self.row in self.node.out_rows:
             return None
-        worth = self.table.row_worth[self.row] * place_factor(self.row, len(self.table.rows))
-        return worth, self.table.row_freed(self.row)
+        worth = self.node.row_worth[self.row] * place_factor(self.row, len(self.node.rows))
+        return worth, self.node.row_freed(self.row)
 
     def apply(self) -> None:
-        self.table.take_out_row(self.row)
+        self.node.take_out_row(self.row)
 
     def undo(self) -> None:
-        self.table.put_back_row(self.row)
+        self.node.put_back_row(self.row)
 
     def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.table)
+        yield from _drop_if_small(self.node)
 
 
 @dataclass(slots=True)
 class DropColumn:
     """Take a column out of a table, or what is left of it; the last one stays."""
 
-    table: Table
+    node: Table
     column: int
 
     def price(self) -> tuple[float, float] | None:
-        table = self.table
+        table = self.node
         left = len(table.columns) - len(table.out_columns)
-        if self.column in table.out_columns or left == 1 or not table.is_present:
+        if self.column in table.out_columns or left == 1:
             return None
         return table.column_lost(self.column), table.column_freed(self.column)
 
     def apply(self) -> None:
-        self.table.take_out_column(self.column)
+        self.node.take_out_column(self.column)
 
     def undo(self) -> None:
-        self.table.put_back_column(self.column)
+        self.node.put_back_column(self.column)
 
     def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.table)
+        yield from _drop_if_small(self.node)
 
 
 @dataclass(slots=True)
 class ListValues:
     """Take a column out of the rows and keep a list of its few values."""
 
-    table: Table
+    node: Table
     column: int
 
     def price(self) -> tuple[float, float] | None:
-        table, c = self.table, self.column
-        if c in table.out_columns or c in table.listed or not table.is_present:
+        table, c = self.node, self.column
+        if c in table.out_columns or c in table.listed or table.distinct(c) is None:
             return None
-        if table.distinct(c) is None:
-            return None
-        worth, tokens = table.worth, table.tokens
-        table.list_values(c)
-        price = worth - table.worth, tokens - table.tokens
-        table.unlist_values(c)
-        return price
+        return table.listing_price(c)
 
     def apply(self) -> None:
-        self.table.list_values(self.column)
+        self.node.list_values(self.column)
 
     def undo(self) -> None:
-        self.table.unlist_values(self.column)
+        self.node.unlist_values(self.column)
 
     def next_steps(self) -> Iterator[Step]:
-        yield DropColumn(self.table, self.column)
+        yield DropColumn(self.node, self.column)
 
 
 @dataclass(slots=True)
 class DropNames:
     """Keep the values of an object without their names."""
 
-    branch: Branch
+    node: Branch
 
     def price(self) -> tuple[float, float] | None:
-        branch = self.branch
-        if branch.bare or not branch.is_present or branch.out:
-            return None
-        worth, tokens = branch.worth, branch.tokens
-        branch.set_bare(True)
-        price = worth - branch.worth, tokens - branch.tokens
-        branch.set_bare(False)
-        return price
+        return None if self.node.bare or self.node.out else self.node.names_price()
 
     def apply(self) -> None:
-        self.branch.set_bare(True)
+        self.node.set_bare(True)
 
     def undo(self) -> None:
-        self.branch.set_bare(False)
+        self.node.set_bare(False)
 
     def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.branch)
-        yield from (DropMember(self.branch, at) for at in range(len(self.branch.children)))
+        yield from _drop_if_small(self.node)
+        yield from (DropMember(self.node, at) for at in range(len(self.node.children)))
 
 
 @dataclass(slots=True)
 class DropColumnNames:
     """Keep the values of the objects in a column without their names."""
 
-    table: Table
+    node: Table
     column: int
 
     def price(self) -> tuple[float, float] | None:
-        table, c = self.table, self.column
-        if c in table.out_columns or c in table.bare or not table.is_present:
+        table, c = self.node, self.column
+        if c in table.out_columns or c in table.bare:
             return None
         if any(cell.bare or cell.out for cell in table.objects(c)):
             return None
-        worth, tokens = table.column_worth[c], table.column_tokens[c]
-        table.set_bare(c, True)
-        price = worth - table.column_worth[c], tokens - table.column_tokens[c]
-        table.set_bare(c, False)
-        return price
+        return table.names_price(c)
 
     def apply(self) -> None:
-        self.table.set_bare(self.column, True)
+        self.node.set_bare(self.column, True)
 
     def undo(self) -> None:
-        self.table.set_bare(self.column, False)
+        self.node.set_bare(self.column, False)
 
     def next_steps(self) -> Iterator[Step]:
-        yield DropColumn(self.table, self.column)
+        yield DropColumn(self.node, self.column)
 
 
 @dataclass(slots=True)
 class Shorten:
     """Cut more out of the middle of a long text."""
 
-    leaf: Leaf
+    node: Leaf
 
     def price(self) -> tuple[float, float] | None:
-        if not self.leaf.can_shorten or not self.leaf.is_present:
-            return None
-        worth, tokens = self.leaf.worth, self.leaf.tokens
-        self.leaf.shorten()
-        price = worth - self.leaf.worth, tokens - self.leaf.tokens
-        self.leaf.lengthen()
-        return price
+        return self.node.shortening_price() if self.node.can_shorten else None
 
     def apply(self) -> None:
-        self.leaf.shorten()
+        self.node.shorten()
 
     def undo(self) -> None:
-        self.leaf.lengthen()
+        self.node.lengthen()
 
     def next_steps(self) -> Iterator[Step]:
-        yield Shorten(self.leaf)
+        yield Shorten(self.node)
 
 
 def _drop_if_small(node: Node) -> Iterator[Step]:
@@ -235,36 +217,43 @@ def _drop_if_small(node: Node) -> Iterator[Step]:
         yield DropMember(node.parent, node.place[0])
 
 
-def steps_of(node: Node) -> Iterator[Step]:
+def steps_of(tree: Node) -> list[Step]:
     """Every step that a tree offers at first."""
+    steps: list[Step] = []
+    _collect(tree, steps)
+    return steps
+
+
+def _collect(node: Node, steps: list[Step]) -> None:
     match node:
-        case Leaf() if node.can_shorten:
-            yield Shorten(node)
+        case Leaf():
+            if node.can_shorten:
+                steps.append(Shorten(node))
         case Branch():
             if node.can_be_bare and node.parent is not None:
-                yield DropNames(node)
+                steps.append(DropNames(node))
             for at, child in enumerate(node.children):
-                yield DropMember(node, at)
-                yield from steps_of(child)
+                steps.append(DropMember(node, at))
+                _collect(child, steps)
         case Table():
-            yield from _table_steps(node)
+            _collect_of_table(node, steps)
 
 
-def _table_steps(table: Table) -> Iterator[Step]:
+def _collect_of_table(table: Table, steps: list[Step]) -> None:
     if table.matches is not None:
-        yield from steps_of(table.matches)
+        _collect(table.matches, steps)
     for node in table.constants.values():
-        yield from steps_of(node)
+        _collect(node, steps)
     for c in range(len(table.columns)):
-        yield DropColumn(table, c)
+        steps.append(DropColumn(table, c))
         if table.distinct(c) is not None:
-            yield ListValues(table, c)
+            steps.append(ListValues(table, c))
         elif table.objects(c):
-            yield DropColumnNames(table, c)
+            steps.append(DropColumnNames(table, c))
     for r, row in enumerate(table.rows):
         if r in table.lifted:
             continue
-        yield DropRow(table, r)
+        steps.append(DropRow(table, r))
         for cell in row:
             if cell is not None:
-                yield from steps_of(cell)
+                _collect(cell, steps)

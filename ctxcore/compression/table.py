@@ -19,7 +19,7 @@ from ctxcore.compression.markers import (
     gone_ranges,
     member_path,
 )
-from ctxcore.compression.sheets import SPARSE, Column, render_header
+from ctxcore.compression.sheets import SPARSE, Column, render_cell, render_header
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.compression.tree import MARKER_TOKENS, Branch, Container, Leaf, Node
 
@@ -53,7 +53,7 @@ class Table(Container):
     """
 
     __slots__ = (
-        "_distinct", "bare", "column_tokens", "column_worth", "columns", "constants",
+        "_distinct", "_objects", "bare", "column_tokens", "column_worth", "columns", "constants",
         "header_tokens", "lifted", "listed", "matches", "origin", "out_columns", "out_rows",
         "row_tokens", "row_worth", "rows", "unlisted",
     )  # fmt: skip
@@ -71,9 +71,10 @@ class Table(Container):
         self.lifted: frozenset[int] = frozenset()
         self.out_rows: set[int] = set()
         self.out_columns: set[int] = set()
-        self.listed: dict[int, list[str]] = {}
+        self.listed: set[int] = set()
         self.bare: set[int] = set()
         self._distinct: dict[int, list[Leaf] | None] = {}
+        self._objects: dict[int, list[Branch]] = {}
         super().__init__(0, 0.0)
         for c, node in constants.items():
             node.parent, node.place = self, (-1, c)
@@ -118,6 +119,7 @@ class Table(Container):
         lifted = [self._as_object(r) for r in chosen]
         self.lifted = frozenset(chosen)
         self._distinct.clear()
+        self._objects.clear()
         self.matches = Branch(lifted)
         self.matches.parent, self.matches.place = self, (-1, -1)
         self._sum_up()
@@ -245,24 +247,32 @@ class Table(Container):
 
     def values_tokens(self, c: int) -> int:
         """Tokens of the list of a column's values."""
-        own = sum(estimate_tokens(text) + 1 for text in self.listed[c])
+        own = sum(estimate_tokens(text) + 1 for text in self._values(c))
         return own + self.header_tokens[c] + VALUES_TOKENS // 2
+
+    def _values(self, c: int) -> list[str]:
+        return [cell.render() for cell in self.distinct(c) or ()]
 
     def values_worth(self, c: int) -> float:
         """What the list of a column's values is worth: each value once, and not whose it is."""
         return 0.7 * sum(cell.worth for cell in self.distinct(c) or ())
 
+    def listing_price(self, c: int) -> tuple[float, int]:
+        """Worth lost and tokens freed by `list_values`."""
+        worth = self.column_worth[c] - self.values_worth(c)
+        return worth, self.column_tokens[c] + self.header_tokens[c] - self.values_tokens(c)
+
     def list_values(self, c: int) -> None:
         """Leave the column out of the rows and keep its values in a list."""
         self._grow(-self.column_tokens[c] - self.header_tokens[c], -self.column_worth[c])
         self._resum_rows(c, -1)
-        self.listed[c] = [cell.render() for cell in self.distinct(c) or ()]
+        self.listed.add(c)
         self._grow(self.values_tokens(c), self.values_worth(c))
 
     def unlist_values(self, c: int) -> None:
         """Undo `list_values`."""
         self._grow(-self.values_tokens(c), -self.values_worth(c))
-        del self.listed[c]
+        self.listed.discard(c)
         self._resum_rows(c, 1)
         self._grow(self.column_tokens[c] + self.header_tokens[c], self.column_worth[c])
 
@@ -270,9 +280,23 @@ class Table(Container):
 
     def objects(self, c: int) -> list[Branch]:
         """The cells of a column of objects whose names can go; empty where one is no such."""
+        if c not in self._objects:
+            self._objects[c] = self._find_objects(c)
+        return self._objects[c]
+
+    def _find_objects(self, c: int) -> list[Branch]:
         cells = [self.rows[r][c] for r in self._shown_rows()]
         found = [cell for cell in cells if isinstance(cell, Branch) and cell.can_be_bare]
         return found if sum(cell is not None for cell in cells) == len(found) else []
+
+    def names_price(self, c: int) -> tuple[float, int]:
+        """Worth lost and tokens freed by leaving out the names in the cells of the column."""
+        prices = [
+            cell.names_price(marks=False)
+            for cell in self.objects(c)
+            if cell.place[0] not in self.out_rows
+        ]
+        return sum(worth for worth, _ in prices), sum(tokens for _, tokens in prices)
 
     def set_bare(self, c: int, is_bare: bool) -> None:
         """Leave the names in the cells of the column out, or put them back."""
@@ -319,7 +343,7 @@ class Table(Container):
 
     def _render_values(self, c: int) -> str:
         name = ".".join(self.columns[c].path)
-        return f"{render_json(name)}:[{','.join(self.listed[c])}]"
+        return f"{render_json(name)}:[{','.join(self._values(c))}]"
 
     def _render_rows(self, rows: Sequence[int], shown: Sequence[int]) -> Iterator[str]:
         varying = [c for c in shown if c not in self.constants]
@@ -338,7 +362,10 @@ class Table(Container):
         cells = [(self.rows[r][c], self.columns[c]) for c in varying]
         while cells and cells[-1][0] is None:
             cells.pop()
-        return f"[{','.join(_render_cell(cell, column) for cell, column in cells)}]"
+        texts = (
+            "null" if cell is None else render_cell(cell.render(), column) for cell, column in cells
+        )
+        return f"[{','.join(texts)}]"
 
     def _own_counts(self) -> Iterator[tuple[Unit, int]]:
         yield "rows", len(self.out_rows) + self.unlisted
@@ -392,11 +419,3 @@ def _cell_tokens(cell: Node | None) -> int:
 
 def _cell_worth(cell: Node | None) -> float:
     return 0.0 if cell is None else cell.worth
-
-
-def _render_cell(cell: Node | None, column: Column) -> str:
-    """The cell as `sheets` writes it: a null or list of an optional column in a list."""
-    if cell is None:
-        return "null"
-    text = cell.render()
-    return f"[{text}]" if column.is_optional and (text == "null" or text[0] == "[") else text

@@ -56,10 +56,11 @@ class Node(ABC):
     def is_present(self) -> bool:
         """Whether neither it nor anything around it was taken out."""
         node: Node = self
-        while node.parent is not None:
-            if node.parent.is_out(node):
+        around = self.parent
+        while around is not None:
+            if around.is_out(node):
                 return False
-            node = node.parent
+            node, around = around, around.parent
         return True
 
     def _grow(self, tokens: int, worth: float) -> None:
@@ -97,7 +98,7 @@ class Leaf(Node):
         self.value = value
         self._terms = terms
         self._passages: Passages | None = None
-        self._keep_chars: list[int] = []
+        self._keep_chars: tuple[int, ...] = ()  # the first `shorten` first
         super().__init__(scalar_tokens(value), worth)
         self._full = (self.tokens, worth)
 
@@ -118,20 +119,28 @@ class Leaf(Node):
         """Whether a shorter form of it still says something."""
         return isinstance(self.value, str) and self._chars() * CUT_RATIO >= SHORTEST_CHARS
 
+    def shortening_price(self) -> tuple[float, int]:
+        """Worth lost and tokens freed by the next `shorten`."""
+        tokens, worth = self._size_of(self._next_chars())
+        return self.worth - worth, self.tokens - tokens
+
     def shorten(self) -> None:
         """Keep a step less of the text."""
-        self._keep_chars.append(int(self._chars() * CUT_RATIO))
+        self._keep_chars = (*self._keep_chars, self._next_chars())
         self._resize()
 
     def lengthen(self) -> None:
         """Undo the last `shorten`."""
-        self._keep_chars.pop()
+        self._keep_chars = self._keep_chars[:-1]
         self._resize()
 
     def _chars(self) -> int:
         if self._keep_chars:
             return self._keep_chars[-1]
         return len(self.value) if isinstance(self.value, str) else 0
+
+    def _next_chars(self) -> int:
+        return int(self._chars() * CUT_RATIO)
 
     def _text(self) -> str:
         return self._passages_of().shorten(self._keep_chars[-1])
@@ -142,12 +151,15 @@ class Leaf(Node):
         return self._passages
 
     def _resize(self) -> None:
-        tokens, worth = self._full
-        if self._keep_chars:
-            share = self._chars() / len(str(self.value))
-            tokens = int(tokens * share) + MARKER_TOKENS
-            worth *= share**0.5  # the head of a text says more than its length
+        tokens, worth = self._size_of(self._chars()) if self._keep_chars else self._full
         self._grow(tokens - self.tokens, worth - self.worth)
+
+    def _size_of(self, chars: int) -> tuple[int, float]:
+        """Tokens and worth with only so many characters left."""
+        tokens, worth = self._full
+        share = chars / len(str(self.value))
+        # The head of a text says more than its length.
+        return int(tokens * share) + MARKER_TOKENS, worth * share**0.5
 
     def scale(self, factor: float) -> None:
         """Make it worth `factor` times as much."""
@@ -162,6 +174,7 @@ class Branch(Container):
     """
 
     __slots__ = (
+        "_key_tokens",
         "bare",
         "children",
         "keeps_names",
@@ -183,6 +196,7 @@ class Branch(Container):
     ) -> None:
         self.children = children
         self.keys = keys
+        self._key_tokens = [estimate_tokens(key) + 1 for key in keys or ()]
         self.bare = False
         self.keeps_names = False
         self.marks_names = True
@@ -235,6 +249,11 @@ class Branch(Container):
             and all(isinstance(child, Leaf) for child in self.children)
         )
 
+    def names_price(self, *, marks: bool = True) -> tuple[float, int]:
+        """Worth lost and tokens freed by `set_bare` while all of its members are there."""
+        marker = MARKER_TOKENS if marks else 0
+        return NAME_WORTH * len(self.children), sum(self._key_tokens) - marker
+
     def set_bare(self, is_bare: bool, *, marks: bool = True) -> None:
         """Leave the names of its members out, or put them back; `marks` that in the object."""
         before = self._names_tokens()
@@ -245,8 +264,7 @@ class Branch(Container):
     def _names_tokens(self) -> int:
         if self.bare:
             return MARKER_TOKENS if self.marks_names else 0
-        kept = (key for at, key in enumerate(self.keys or ()) if at not in self.out)
-        return sum(estimate_tokens(key) + 1 for key in kept)
+        return sum(tokens for at, tokens in enumerate(self._key_tokens) if at not in self.out)
 
     def render(self) -> str:
         parts = [self._render_member(at) for at in range(len(self.children)) if at not in self.out]
@@ -299,5 +317,4 @@ class Branch(Container):
 
     def _member_tokens(self, at: int) -> int:
         is_named = self.keys is not None and not self.bare
-        key_tokens = estimate_tokens(self.keys[at]) + 1 if is_named and self.keys else 0
-        return self.children[at].tokens + key_tokens + 1
+        return self.children[at].tokens + (self._key_tokens[at] if is_named else 0) + 1
