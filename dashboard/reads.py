@@ -6,11 +6,13 @@ for longer than its few seconds; the owner is checked before anything kept is gi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import streamlit as st
 
+from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.losses import LossReport
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.store.values import (
@@ -31,10 +33,8 @@ Stamp: TypeAlias = tuple[str, str, str, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What is recorded of a session beside its messages."""
+    """The compactions of a session: those made here, and those of the program it came from."""
 
-    turns: tuple[TurnInfo, ...]
-    calls: tuple[CallInfo, ...]
     compactions: tuple[CompactionInfo, ...]
     imported: tuple[ImportedCompaction, ...]
 
@@ -46,8 +46,27 @@ def stamp_of(session: SessionInfo) -> Stamp:
 
 
 def recorded(session: SessionInfo) -> Recorded:
-    """Turns, calls and compactions of a session that whoever asks may see."""
+    """The compactions of a session that whoever asks may see."""
     return _recorded(stamp_of(engine().session(session.id)))
+
+
+def turns_of(session: SessionInfo) -> list[TurnInfo]:
+    """The turns of a session as they are now: the last one may be running."""
+    return engine().store.turns(engine().session(session.id).id)
+
+
+def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
+    """The calls of a session without their runs, read again when there are more of them."""
+    found = engine().session(session.id)
+    return _calls(database_url(), found.id, engine().store.count_calls(found.id))
+
+
+def last_told(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
+    """The last of `calls` that tells what became of each message, with its runs."""
+    found = engine().session(session.id)
+    runs = _runs(database_url(), found.id, tuple(call.id for call in calls))
+    told = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
+    return told[-1] if told else None
 
 
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
@@ -64,11 +83,11 @@ def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
 
 
 def token_report(session: SessionInfo) -> TokenReport:
-    """Where the tokens of a session went; counts every message once, so the first read is slow."""
+    """Where the tokens of a session went, each message once; reads them all the first time."""
     found = engine().session(session.id)
     model = found.model or default_model()
-    calls = len(recorded(found).calls)
-    return _token_report(database_url(), found.id, found.length, model, calls)
+    calls = calls_of(found)
+    return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
 
 
 def message_page(session: SessionInfo, first: int, last: int) -> list[MessageInfo]:
@@ -84,16 +103,26 @@ def session_tokens(session: SessionInfo) -> int | None:
     return _session_tokens(database_url(), session.id, session.length, session.counter_id)
 
 
-# A resource, because it is shared as it is: copies of thousands of calls take a second each time.
 @st.cache_resource(ttl="5s", max_entries=32, show_spinner=False)
 def _recorded(stamp: Stamp) -> Recorded:
     session_id, store = stamp[1], engine().store
     return Recorded(
-        turns=tuple(store.turns(session_id)),
-        calls=tuple(store.calls(session_id)),
         compactions=tuple(store.compactions(session_id)),
         imported=tuple(store.imported_compactions(session_id)),
     )
+
+
+# Resources, because they are shared as they are: copying thousands of calls takes a second a time.
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
+    del url, count  # part of the key only
+    return tuple(engine().store.calls(session_id, with_runs=False))
+
+
+@st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
+def _runs(url: str, session_id: str, call_ids: tuple[str, ...]) -> dict[str, tuple[Run, ...]]:
+    del url
+    return engine().store.runs(session_id, call_ids)
 
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
@@ -107,21 +136,24 @@ def _loss_report(
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
 def _turn_beginnings(url: str, session_id: str, length: int) -> list[tuple[int, str]]:
     del url
-    return turn_starts(engine().store.messages(session_id, 1, length)) if length else []
+    if not length:
+        return []
+    return turn_starts(engine().store.messages(session_id, 1, length, role="user"))
 
 
 @st.cache_data(ttl="1h", max_entries=32, show_spinner=False)
-def _token_report(url: str, session_id: str, length: int, model: str, calls: int) -> TokenReport:
-    del url, calls  # part of the key only
-    store = engine().store
+def _token_report(
+    url: str, session_id: str, length: int, model: str, count: int, _calls: Sequence[CallInfo]
+) -> TokenReport:
+    del url, count  # part of the key only
+    store, counter = engine().store, counter_for(model)
     messages = store.messages(session_id, 1, length) if length else []
-    transcript = transcript_of(
-        store.session(session_id),
-        messages,
-        store.calls(session_id),
-        store.imported_compactions(session_id),
-    )
-    return usage_report(transcript, counter_for(model))
+    imported = store.imported_compactions(session_id)
+    transcript = transcript_of(store.session(session_id), messages, _calls, imported)
+    counts = None
+    if messages and store.has_counts(session_id, counter.id):
+        counts = store.view(session_id, counter.id).sizes(1, length)
+    return usage_report(transcript, counter, counts=counts)
 
 
 @st.cache_data(ttl="1h", max_entries=2_000, show_spinner=False)

@@ -75,10 +75,16 @@ class TokenReport:
         return spoken + rest + self.call_tokens + self.result_tokens
 
 
-def usage_report(transcript: Transcript, counter: TokenCounter) -> TokenReport:
-    """Where the tokens of `transcript` went, counted with `counter`."""
+def usage_report(
+    transcript: Transcript, counter: TokenCounter, *, counts: Sequence[int] | None = None
+) -> TokenReport:
+    """Where the tokens of `transcript` went, counted with `counter`.
+
+    `counts` are the sizes of its messages where `counter` has counted them before.
+    """
     messages = transcript.messages
-    counts = count_each(messages, counter)
+    if counts is None:
+        counts = count_each(messages, counter)
     uses = find_uses(messages, counts, counter)
     spoken = _spoken_tokens(messages, counts, uses)
     summaries = [_summary_tokens(one.summary, counter) for one in transcript.compactions]

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import insert, select
 
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.messages.values import Message
+from ctxcore.messages.values import Message, Role
 from ctxcore.store.appending import (
     Batch,
     Sizes,
@@ -68,11 +68,18 @@ class Histories(Area):
             return write(connection, locked, batch, prepared)
 
     def messages(
-        self, session_id: str, first: int = 1, last: int | None = None
+        self,
+        session_id: str,
+        first: int = 1,
+        last: int | None = None,
+        *,
+        role: Role | None = None,
     ) -> list[MessageInfo]:
         found = select(MESSAGE).where(MESSAGE.c.session_id == session_id, MESSAGE.c.seq >= first)
         if last is not None:
             found = found.where(MESSAGE.c.seq <= last)
+        if role is not None:
+            found = found.where(MESSAGE.c.role == role)
         self._require(session_id)
         return self._list(found.order_by(MESSAGE.c.seq), to_message_info)
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import WorkingState
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, Message, Role
 from ctxcore.store.values import Listed, MessageInfo, SearchHit, SessionInfo, UserInfo
 from ctxcore.tokens.counter import TokenCounter
 
@@ -148,9 +148,17 @@ class HistoryStore(Protocol):
         ...
 
     def messages(
-        self, session_id: str, first: int = 1, last: int | None = None
+        self,
+        session_id: str,
+        first: int = 1,
+        last: int | None = None,
+        *,
+        role: Role | None = None,
     ) -> list[MessageInfo]:
-        """The messages first … last with all that is stored of them; to the end without `last`."""
+        """The messages first … last with all that is stored of them; to the end without `last`.
+
+        With `role` only those of that role.
+        """
         ...
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.store.values import (
     CallInfo,
@@ -159,8 +160,21 @@ class RecordStore(Protocol):
         """Keeps what was sent to models and what they reported, all or none."""
         ...
 
-    def calls(self, session_id: str, *, turn_id: str | None = None) -> list[CallInfo]:
-        """The session's calls, or those of one of its turns, oldest first."""
+    def calls(
+        self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True
+    ) -> list[CallInfo]:
+        """The session's calls, or those of one of its turns, oldest first.
+
+        Their runs are most of what is stored; without `with_runs` they are left there.
+        """
+        ...
+
+    def count_calls(self, session_id: str) -> int:
+        """How many calls `calls()` has; they are only ever added."""
+        ...
+
+    def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
+        """What became of each message in the contexts of these calls, by the id of the call."""
         ...
 
     # policies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any, cast
@@ -196,9 +196,13 @@ def dump_call(call: CallInfo) -> dict[str, object]:
 
 
 def load_call(row: RowMapping) -> CallInfo:
-    """A row of `call` as a value."""
-    runs = tuple(Run(**dict(zip(_RUN_FIELDS, run, strict=True))) for run in row["runs"])
-    return CallInfo(**{**row, "runs": runs})
+    """A row of `call` as a value; without runs where they were not read."""
+    return CallInfo(**{**row, "runs": load_runs(row.get("runs", ()))})
+
+
+def load_runs(stored: Iterable[Sequence[Any]]) -> tuple[Run, ...]:
+    """Runs as values, from the lists that stand for them."""
+    return tuple(Run(**dict(zip(_RUN_FIELDS, run, strict=True))) for run in stored)
 
 
 def to_event(row: RowMapping) -> Event:

@@ -13,17 +13,20 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
+from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
 from ctxcore.store.appending import Batch, get_session, prepare, read_tracker, write
 from ctxcore.store.area import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
 from ctxcore.store.journal import find_lease, release, take
-from ctxcore.store.rows import dump_call, load_call, to_turn_info
+from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import CallInfo, TurnInfo, TurnState
 from ctxcore.tables import CALL, LEASE, TURN
 from ctxcore.tokens.counter import TokenCounter
 
+_WITHOUT_RUNS = [column for column in CALL.c if column is not CALL.c.runs]
+_AT_ONCE = 500  # ids in one IN list, below every database's limit
 _ENDED = ("done", "stopped", "failed", "interrupted")
 
 
@@ -114,11 +117,27 @@ class Turns(Area):
             with self._database.write() as connection:
                 connection.execute(insert(CALL), [dump_call(call) for call in calls])
 
-    def calls(self, session_id: str, *, turn_id: str | None = None) -> list[CallInfo]:
-        found: Select[Any] = select(CALL).where(CALL.c.session_id == session_id)
+    def calls(
+        self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True
+    ) -> list[CallInfo]:
+        columns = list(CALL.c) if with_runs else _WITHOUT_RUNS
+        found: Select[Any] = select(*columns).where(CALL.c.session_id == session_id)
         if turn_id is not None:
             found = found.where(CALL.c.turn_id == turn_id)
         return self._list(found.order_by(CALL.c.created_at, CALL.c.id), load_call)
+
+    def count_calls(self, session_id: str) -> int:
+        found = select(func.count()).where(CALL.c.session_id == session_id)
+        with self._database.read() as connection:
+            return int(connection.execute(found).scalar_one())
+
+    def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
+        of_session = select(CALL.c.id, CALL.c.runs).where(CALL.c.session_id == session_id)
+        found: dict[str, tuple[Run, ...]] = {}
+        for at in range(0, len(call_ids), _AT_ONCE):
+            wanted = of_session.where(CALL.c.id.in_(call_ids[at : at + _AT_ONCE]))
+            found.update(self._list(wanted, lambda row: (row["id"], load_runs(row["runs"]))))
+        return found
 
 
 def _hold(

@@ -8,7 +8,7 @@ from ctxcore.formats.report import ProviderTotals, TokenReport
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.charts.usage import where_tokens_went
-from dashboard.reads import recorded, token_report
+from dashboard.reads import calls_of, token_report
 from dashboard.texts import t
 from dashboard.usage.account import largest, shares
 from dashboard.usage.labels import share_name
@@ -34,7 +34,7 @@ def show_account(session: SessionInfo) -> None:
     _parts(report)
     _tools(report)
     _files(report)
-    calls = recorded(session).calls
+    calls = calls_of(session)
     _provider(report, tells_cache=any(call.cached_tokens is not None for call in calls))
 
 

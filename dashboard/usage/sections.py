@@ -12,7 +12,7 @@ import streamlit as st
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.charts.usage import Line, estimate_against_provider, stacked_turns
-from dashboard.reads import Recorded, recorded, turn_beginnings
+from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import session_title
@@ -43,27 +43,25 @@ SHOWN_TURNS = 100  # bars that can still be told apart on one screen
 
 def show_usage(session: SessionInfo) -> None:
     """The whole page for one session."""
-    found = recorded(session)
-    turns = turn_rows(
-        turn_beginnings(session), session.length, found.turns, found.calls, found.compactions
-    )
+    calls, compactions = calls_of(session), recorded(session).compactions
+    starts = turn_beginnings(session)
+    turns = turn_rows(starts, session.length, turns_of(session), calls, compactions)
     st.caption(plain_label(session_title(session)))
-    _key_figures(turns, found)
-    is_imported = bool(found.calls) and all(call.is_imported for call in found.calls)
-    if is_imported or not found.calls:
+    _key_figures(turns, calls)
+    is_imported = bool(calls) and all(call.is_imported for call in calls)
+    if is_imported or not calls:
         show_account(session)
-    if found.calls:
+    if calls:
         shown = _shown(turns)
         _tokens_per_turn(session, shown)
         _estimate_and_provider(shown)
     if turns:
         show_turns(session, turns)
-    if found.calls and not is_imported:
+    if calls and not is_imported:
         show_account(session)
 
 
-def _key_figures(turns: Sequence[TurnUsage], found: Recorded) -> None:
-    calls = found.calls
+def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
     spent = spent_on(calls)
     figures: tuple[tuple[str, Known], ...] = (
         ("sent", spent.sent),

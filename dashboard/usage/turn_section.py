@@ -8,6 +8,7 @@ import streamlit as st
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
+from dashboard.reads import last_told
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
@@ -37,7 +38,7 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
         alt=t("usage.turns"),
     )
     csv_button(rows, key="usage_turns_csv", name="turns.csv")
-    _turn(by_option[chosen])
+    _turn(session, by_option[chosen])
 
 
 def _turn_rows(turns: Sequence[TurnUsage]) -> list[Row]:
@@ -77,7 +78,7 @@ def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Seq
     )
 
 
-def _turn(turn: TurnUsage) -> None:
+def _turn(session: SessionInfo, turn: TurnUsage) -> None:
     """The calls of one turn, and the verdicts of the one that is looked at."""
     if not turn.calls:
         st.caption(t("usage.turn.no_calls", number=turn.number))
@@ -86,11 +87,10 @@ def _turn(turn: TurnUsage) -> None:
         [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
-    told = [call for call in turn.calls if call.runs]
-    if not told:
+    if (told := last_told(session, turn.calls)) is not None:
+        _verdicts(turn, told)
+    else:
         st.caption(t("usage.turn.no_verdicts"))
-        return
-    _verdicts(turn, told[-1])
 
 
 def _call_row(number: int, call: CallInfo) -> Row:

@@ -232,6 +232,7 @@ class TestHistories:
 
         assert texts(store) == ["one", "two", "three"]
         assert [info.seq for info in store.messages("s", 2, 3)] == [2, 3]
+        assert [info.seq for info in store.messages("s", 2, role="user")] == [3]
 
     def test_appending_nothing_changes_nothing(self, store: SessionStore) -> None:
         assert append(store) == []
@@ -780,6 +781,10 @@ class TestTurns:
 
         assert store.calls("s") == [call, imported]
         assert store.calls("s", turn_id="t") == [call]
+        assert store.calls("s", with_runs=False) == [replace(call, runs=()), imported]
+        assert store.runs("s", ["c", "d", "nobody's"]) == {"c": (run,), "d": ()}
+        assert store.runs("s", []) == {}
+        assert store.count_calls("s") == 2
 
 
 class TestEventsAndLeases:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
-from ctxcore.store.values import Scope, SessionInfo
+from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.shell import select_session
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import Dashboard, open_dashboard
@@ -116,6 +118,44 @@ def test_a_chat_is_told_turn_by_turn(app: Dashboard) -> None:
         for name, size in call.estimate.items()
         if name not in ("reserve", "free")
     )
+
+
+def test_of_a_long_session_only_the_runs_of_the_chosen_turn_are_read(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = chatted(app, 3)
+    store = app.engine.store
+    calls = store.calls(session.id)
+    asked: list[Sequence[str]] = []
+    read_runs = store.runs
+
+    def told(session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
+        asked.append(call_ids)
+        return read_runs(session_id, call_ids)
+
+    def without_runs(session_id: str, *, with_runs: bool) -> list[CallInfo]:
+        assert not with_runs
+        return [replace(call, runs=()) for call in calls]
+
+    monkeypatch.setattr(store, "runs", told)
+    monkeypatch.setattr(store, "calls", without_runs)
+    opened(app, session)
+
+    assert translate("usage.verdicts", "en", number=3) in app.texts()
+    assert asked == [(calls[-1].id,)]
+
+
+def test_a_turn_that_was_just_answered_is_on_the_page(app: Dashboard) -> None:
+    session = chatted(app, 1)
+    opened(app, session)
+    for _ in app.engine.chat(session.id, "One more"):
+        pass
+
+    at = app.run()
+
+    assert figures(at)["Turns"] == figures(at)["Calls"] == "2"
+    states = next(frame.value["State"] for frame in at.dataframe if "State" in frame.value)
+    assert list(states) == ["done", "done"]
 
 
 def test_cumulative_and_context_size_are_other_charts(app: Dashboard) -> None:

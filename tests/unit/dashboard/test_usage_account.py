@@ -24,10 +24,13 @@ def test_a_stored_session_has_the_account_of_its_file(tmp_path: Path) -> None:
             store.calls(session.id),
             store.imported_compactions(session.id),
         )
+        sizes = store.view(session.id).sizes(1, session.length)
 
+    assert session.counter_id == counter.id
     of_file = usage_report(parse_transcripts(text, name="small.jsonl")[0], counter)
 
     assert usage_report(stored, counter) == of_file
+    assert usage_report(stored, counter, counts=sizes) == of_file
     assert of_file.tools[0].name == "Read"
     assert of_file.files[0].rereads == 1
 
