@@ -15,6 +15,7 @@ from dashboard.compacting.labels import reason_label
 from dashboard.filling import Filling
 from dashboard.panels import open_compaction, window_panel
 from dashboard.safe_markdown import plain_label
+from dashboard.said import said
 from dashboard.services import default_model, engine
 from dashboard.texts import t
 from dashboard.transcript import can_redo
@@ -69,7 +70,7 @@ def _about_model(model: str) -> None:
         st.caption(t("chat.local_note"))
         return
     st.warning(
-        t("chat.local_unavailable", reason=plain_label(status.reason, max_chars=300)),
+        t("chat.local_unavailable", reason=plain_label(said(status.reason), max_chars=300)),
         icon=":material/info:",
     )
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")

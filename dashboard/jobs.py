@@ -17,6 +17,16 @@ Progress = Callable[[int, int], None]
 TICK_SECONDS = 0.1
 
 
+class BrokeOffError(ContextError):
+    """A program error ended the work; the thread tells of it in the log."""
+
+    def __init__(self, *, kind: str) -> None:
+        self.kind = kind
+        super().__init__(
+            f"the work broke off because of a program error ({kind}); see the server's log"
+        )
+
+
 class Job(Generic[T]):
     """One piece of work in a thread of its own."""
 
@@ -25,8 +35,8 @@ class Job(Generic[T]):
         self._ended = threading.Event()
         self.progress: tuple[int, int] = (0, 0)
         self.result: T | None = None
-        self.error: str | None = None
-        """What went wrong, as one sentence."""
+        self.error: ContextError | None = None
+        """What went wrong, told in the language of whoever looks."""
         threading.Thread(target=self._run, name="dashboard-job", daemon=True).start()
 
     @property
@@ -44,9 +54,9 @@ class Job(Generic[T]):
         try:
             self.result = self._work(self._note)
         except ContextError as error:
-            self.error = str(error)
+            self.error = error
         except Exception as error:
-            self.error = f"{type(error).__name__}: {error}"
+            self.error = BrokeOffError(kind=type(error).__name__)
             raise
         finally:
             self._ended.set()

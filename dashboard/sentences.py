@@ -1,6 +1,7 @@
 """Owns telling errors to people: one plain sentence in the page's language.
 
-An error whose kind has a text is told by it, with its facts filled in; others speak for themselves.
+An error whose kind has a text is told by it, with its facts filled in; of others the library's own
+words are told. Where in a file it is, in which line or field, is in both.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 
 from ctxcore.errors import CompactionRefusedError, ContextError
+from dashboard.said import said
+from dashboard.settings.allowed import allowed_label
 from dashboard.texts import has_text, t
 
 _FIGURE = re.compile(r"\d[\d,]*")
@@ -17,8 +20,9 @@ def sentence(error: ContextError) -> str:
     """What went wrong and what to do."""
     for key in _keys(error):
         if has_text(key):
-            return t(key, **_facts(error))
-    return _capitalized(str(error))
+            return t(key, **_facts(error)).rstrip()
+    told = said(str(error))
+    return told if _begins_with_place(error) else _capitalized(told)
 
 
 def refusal(told: str | None) -> CompactionRefusedError | None:
@@ -37,7 +41,18 @@ def _keys(error: ContextError) -> list[str]:
 
 
 def _facts(error: ContextError) -> dict[str, object]:
-    return {name: value for name, value in vars(error).items() if not name.startswith("_")}
+    return {name: _told(name, value) for name, value in vars(error).items()}
+
+
+def _told(name: str, value: object) -> object:
+    if name == "allowed" and isinstance(value, str):
+        return allowed_label(value)
+    return said(value) if name in ("source", "changed") and isinstance(value, str) else value
+
+
+def _begins_with_place(error: ContextError) -> bool:
+    """Whether its words begin with a name that is written as it is, e.g. of a file."""
+    return hasattr(error, "path") or hasattr(error, "place")
 
 
 def _capitalized(text: str) -> str:

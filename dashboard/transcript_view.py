@@ -16,6 +16,7 @@ from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
 from dashboard.panels import show_summary
 from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.said import said
 from dashboard.sentences import refusal, sentence
 from dashboard.texts import t
 from dashboard.transcript import Marker, Transcript
@@ -188,7 +189,7 @@ def draw_ending(turn: TurnInfo) -> None:
 
 
 def _detail(error: str | None) -> str:
-    text = plain_label(error or "", max_chars=600)
+    text = plain_label(said(error or ""), max_chars=600)
     return text[:1].upper() + text[1:]
 
 

@@ -21,6 +21,7 @@ from dashboard.going_on import moved_to
 from dashboard.hub import RunningTurn, hub
 from dashboard.panels import compaction_dialog, window_panel
 from dashboard.safe_markdown import plain_label
+from dashboard.said import said
 from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import current_session, select_session, session_title
@@ -230,7 +231,7 @@ def _failure(turn: RunningTurn) -> str:
         return t("chat.question.stale")
     if turn.failure is not None:
         return sentence(turn.failure)
-    return plain_label(turn.error or "", max_chars=600)
+    return plain_label(said(turn.error or ""), max_chars=600)
 
 
 draw()

@@ -8,6 +8,7 @@ from ctxcore.compaction.triggers import ASKED
 from ctxcore.engine.exchange import RECORDED_BY
 from dashboard.compacting.reasons import Reason, parse_reason, parse_trigger
 from dashboard.compacting.rows import CompactionRow
+from dashboard.said import said
 from dashboard.texts import t
 from dashboard.wording import words_for
 
@@ -57,5 +58,8 @@ def reason_label(recorded: str) -> str:
 def reason_words(reason: Reason) -> str:
     """The same of a reason that was taken apart already."""
     if reason.kind is None:
-        return reason.text
-    return t(f"compaction.why.{reason.kind}", **reason.facts)
+        return said(reason.text)
+    facts = {
+        name: said(value) if name == "problem" else value for name, value in reason.facts.items()
+    }
+    return t(f"compaction.why.{reason.kind}", **facts)

@@ -7,6 +7,7 @@ from typing import cast
 
 import streamlit as st
 
+from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Job
 from dashboard.listing.importing import (
@@ -20,6 +21,7 @@ from dashboard.listing.importing import (
 )
 from dashboard.listing.links import page_links
 from dashboard.safe_markdown import plain_label
+from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import select_session, session_title
 from dashboard.texts import t
@@ -64,7 +66,7 @@ def _read(file_id: str, name: str, data: bytes) -> Upload:
 def _choose(uploads: Sequence[Upload]) -> None:
     for upload in uploads:
         if upload.error:
-            st.error(plain_label(upload.error, max_chars=500), icon=":material/error:")
+            _error(upload.name, upload.error)
     found = choices(uploads)
     if not found:
         return
@@ -80,6 +82,13 @@ def _choose(uploads: Sequence[Upload]) -> None:
         on_click=_start,
         args=(uploads, chosen),
     )
+
+
+def _error(name: str, error: ContextError) -> None:
+    """What is wrong with a file, which is named once."""
+    told = sentence(error)
+    told = told if told.startswith(name) else f"{name}: {told}"
+    st.error(plain_label(told, max_chars=500), icon=":material/error:")
 
 
 def _found_row(uploads: Sequence[Upload], choice: Choice) -> Row:
@@ -139,16 +148,16 @@ def _follow(job: Job[Imported]) -> None:
         text = t("sessions.import.progress", done=f"{done:,}", total=f"{total:,}")
         place.progress(share, text=text)
     place.empty()
-    if job.error:
-        st.error(plain_label(job.error, max_chars=500), icon=":material/error:")
+    if job.error is not None:
+        st.error(plain_label(sentence(job.error), max_chars=500), icon=":material/error:")
     if job.result is not None:
         _result(job.result)
     st.button(t("sessions.import.again"), key="sessions_import_again", on_click=_again)
 
 
 def _result(result: Imported) -> None:
-    for error in result.errors:
-        st.error(plain_label(error, max_chars=500), icon=":material/error:")
+    for name, error in result.errors:
+        _error(name, error)
     if result.sessions:
         st.success(
             t("sessions.import.done", count=len(result.sessions)), icon=":material/check_circle:"

@@ -14,7 +14,7 @@ from ctxcore.errors import ContextError
 from ctxcore.formats.records import decode_text
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Progress
-from dashboard.listing.problems import file_problem, problem_label
+from dashboard.said import said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Upload:
     name: str
     text: str
     found: tuple[ImportPreview, ...] = ()
-    error: str | None = None
+    error: ContextError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,8 @@ class Imported:
     """What came of an import."""
 
     sessions: tuple[SessionInfo, ...]
-    errors: tuple[str, ...] = ()
+    errors: tuple[tuple[str, ContextError], ...] = ()
+    """What went wrong, by the name of the file; told in the language of whoever looks."""
 
 
 def read_upload(engine: ContextEngine, name: str, data: bytes) -> Upload:
@@ -49,7 +50,7 @@ def read_upload(engine: ContextEngine, name: str, data: bytes) -> Upload:
     try:
         return Upload(name=name, text=text, found=tuple(engine.preview_import(text, name=name)))
     except ContextError as error:
-        return Upload(name=name, text="", error=file_problem(error))
+        return Upload(name=name, text="", error=error)
 
 
 def choices(uploads: Sequence[Upload]) -> list[Choice]:
@@ -75,7 +76,7 @@ def import_work(
 
     def work(note: Progress) -> Imported:
         sessions: list[SessionInfo] = []
-        errors: list[str] = []
+        errors: list[tuple[str, ContextError]] = []
         for at, upload in enumerate(uploads):
             places = [choice.place for choice in wanted if choice.file == at]
             before = sum(session.length for session in sessions)
@@ -89,7 +90,7 @@ def import_work(
                     on_progress=_Sum(note, before, total),
                 )
             except ContextError as error:
-                errors.append(f"{upload.name}: {error}")
+                errors.append((upload.name, error))
         return Imported(sessions=tuple(sessions), errors=tuple(errors))
 
     return work
@@ -110,7 +111,7 @@ class _Sum:
 def problem_lines(uploads: Iterable[Upload]) -> list[tuple[str, str]]:
     """What could not be read, with the file it is in."""
     return [
-        (upload.name, problem_label(problem))
+        (upload.name, said(problem))
         for upload in uploads
         for preview in upload.found
         for problem in preview.problems

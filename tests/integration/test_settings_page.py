@@ -358,7 +358,8 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     assert not app.at.exception
     assert app.at.title[0].value == translate("settings.problem.title", language)
     shown = app.at.error[0].value.replace("\\", "")
-    assert "environment variable SUMMARIZATION_TRIGGER_RATIO" in shown
+    variable = "SUMMARIZATION_TRIGGER_RATIO"
+    assert translate("said.place.variable", language, variable=variable) in shown
     assert translate("settings.field.trigger_ratio", language) in shown
     assert translate("settings.allowed.number", language, low="0.01", high="10") in shown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
@@ -11,7 +12,8 @@ from dashboard import texts
 from dashboard.jobs import Job, Progress
 from dashboard.listing.importing import Choice, choices, import_work, problem_lines, read_upload
 from dashboard.listing.pages import PAGE_SESSIONS, list_page
-from dashboard.listing.problems import problem_label
+from dashboard.said import said
+from dashboard.sentences import sentence
 from dashboard.texts import LANGUAGES
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
@@ -51,9 +53,10 @@ def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
         told = {}
         for language in LANGUAGES:
             monkeypatch.setattr(texts, "OUTSIDE", language)
-            told[language] = read_upload(engine, "x.json", data).error or ""
+            error = read_upload(engine, "x.json", data).error
+            told[language] = sentence(error) if error else ""
 
-    assert told["zh"].startswith("x.json: ")
+    assert told["zh"].startswith("x.json")
     assert "expected" not in told["zh"].lower()
     assert "Expected are" in told["en"]
     assert "`" not in told["en"]
@@ -64,10 +67,8 @@ def test_a_line_that_cannot_be_read_is_told_in_the_language_of_the_page(
 ) -> None:
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
 
-    assert problem_label("line 4: is JSON but no session record") == (
-        "第 4 行：是 JSON，但不是会话记录"
-    )
-    assert problem_label("line 5: something new") == "第 5 行：something new"
+    assert said("line 4: is JSON but no session record") == ("第 4 行：是 JSON，但不是会话记录")
+    assert said("line 5: something new") == "第 5 行：something new"
 
 
 def test_a_file_that_holds_nothing_says_why() -> None:
@@ -75,7 +76,7 @@ def test_a_file_that_holds_nothing_says_why() -> None:
         upload = read_upload(engine, "notes.json", b"not json")
 
     assert upload.found == ()
-    assert "notes.json" in (upload.error or "")
+    assert "notes.json" in str(upload.error)
 
 
 def test_a_damaged_line_is_told_with_its_number() -> None:
@@ -105,7 +106,7 @@ def test_only_what_was_chosen_is_imported_and_progress_covers_all_of_it() -> Non
     assert told == [(2, 12), (4, 12), (12, 12)]
 
 
-def test_a_job_ends_with_its_result_or_one_sentence() -> None:
+def test_a_job_ends_with_its_result() -> None:
     def work(note: Progress) -> str:
         note(1, 2)
         return "done"
@@ -114,6 +115,38 @@ def test_a_job_ends_with_its_result_or_one_sentence() -> None:
 
     assert list(job.follow())[-1] == (1, 2)
     assert (job.result, job.error, job.is_done) == ("done", None, True)
+
+
+def test_a_job_that_breaks_off_says_so_in_the_language_of_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(texts, "OUTSIDE", "zh")
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # it would tell of the error
+
+    def work(note: Progress) -> str:
+        raise KeyError("x")
+
+    job = Job(work)
+    list(job.follow())
+    for thread in threading.enumerate():
+        if thread.name == "dashboard-job":
+            thread.join()
+
+    assert job.error is not None
+    assert sentence(job.error) == "程序出错（KeyError），操作中断了；详情见服务器日志"
+
+
+def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with engine_with() as (engine, _):
+        upload = read_upload(engine, "x.jsonl", conversations(1))
+        engine.store.close()
+        done = import_work(engine, [upload], choices([upload]))(lambda at, of: None)
+
+    ((name, error),) = done.errors
+    monkeypatch.setattr(texts, "OUTSIDE", "zh")
+    assert (name, sentence(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
 
 
 def test_the_list_has_pages() -> None:
