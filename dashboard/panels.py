@@ -27,7 +27,13 @@ from dashboard.compacting.labels import (
     strategy_label,
     with_numbers,
 )
-from dashboard.compacting.pinning import pin
+from dashboard.compacting.pinning import pin, unpin
+from dashboard.compacting.pins_made import (
+    forget_pins,
+    note_pin,
+    show_pins_made,
+    telling_of_work,
+)
 from dashboard.compacting.proposed_losses import show_proposed_losses
 from dashboard.compacting.reasons import parse_reason
 from dashboard.filling import Filling, told
@@ -41,7 +47,6 @@ _SESSION = "compact_session"
 _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
-_PINNED = "compact_pinned"
 _DONE = "compact_done"
 
 
@@ -111,13 +116,14 @@ def _distance(waiting: int, budget: TokenBudget | None) -> str:
 
 def open_compaction(session_id: str) -> None:
     """Opens the dialog on the next run; a callback."""
-    _drop_proposal()
+    close_compaction()
     st.session_state[_SESSION] = session_id
 
 
 def close_compaction() -> None:
     """Closes the dialog and drops its proposal; a callback."""
     _drop_proposal()
+    forget_pins()
     st.session_state.pop(_SESSION, None)
 
 
@@ -145,10 +151,9 @@ def _dialog_body(session_id: str) -> None:
         return
     if (problem := st.session_state.get(_PROBLEM)) is not None:
         st.warning(plain_label(problem, max_chars=400), icon=":material/sync_problem:")
-    if (seq := st.session_state.pop(_PINNED, None)) is not None:
-        st.caption(f":material/keep: {t('compact.lost.pinned', seq=seq)}")
     if proposal.record is None or proposal.after is None:
         st.info(_reason(proposal), icon=":material/info:")
+        show_pins_made(partial(_unpin, session_id))
         _buttons(can_confirm=False)
         return
     _comparison(proposal)
@@ -156,14 +161,16 @@ def _dialog_body(session_id: str) -> None:
     _facts(proposal)
     _summary(proposal)
     written = st.session_state.get(_SUMMARY) or proposal.record.summary
-    show_proposed_losses(proposal, written, partial(_pin_first, session_id))
+    on_unpin = partial(_unpin, session_id)
+    show_pins_made(on_unpin)
+    show_proposed_losses(proposal, written, partial(_pin_first, session_id), on_unpin)
     _buttons(can_confirm=problem is None)
 
 
 def _proposal(session_id: str) -> Proposal:
     """The proposal in hand, worked out now if there is none."""
     if _PROPOSAL not in st.session_state:
-        with st.spinner(t("compact.working")):
+        with st.spinner(t("compact.working")), telling_of_work():
             st.session_state[_PROPOSAL] = engine().propose(session_id)
     return cast("Proposal", st.session_state[_PROPOSAL])
 
@@ -287,8 +294,14 @@ def _pin_first(session_id: str, seq: int) -> None:
     """Keeps message `seq` out of the fold: the proposal is worked out again with the pin."""
     if pin(session_id, seq):
         _drop_proposal()
-        # No toast: one from a callback of the dialog takes the place of the whole page.
-        st.session_state[_PINNED] = seq
+        note_pin(seq, is_pinned=True)
+
+
+def _unpin(session_id: str, seq: int) -> None:
+    """Takes a pin back: the proposal is worked out again without it."""
+    if unpin(session_id, seq):
+        _drop_proposal()
+        note_pin(seq, is_pinned=False)
 
 
 def _cancel() -> None:
@@ -297,7 +310,7 @@ def _cancel() -> None:
 
 
 def _drop_proposal() -> None:
-    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _PINNED):
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY):
         st.session_state.pop(key, None)
 
 

@@ -19,7 +19,7 @@ from dashboard.compacting.lost_facts import (
     show_lost_facts,
 )
 from dashboard.compacting.passages import short_fact
-from dashboard.compacting.pinning import pin
+from dashboard.compacting.pinning import pin, unpin
 from dashboard.compacting.rows import CompactionRow
 from dashboard.reads import loss_report
 from dashboard.texts import t
@@ -37,7 +37,9 @@ def show_losses(subject: Subject, row: CompactionRow) -> None:
     elif not row.info.compaction.facts_lost:
         _nothing()
     else:
-        _facts(subject, loss_report(subject.session, row.info.id))
+        with st.spinner(t("compaction.lost.working")):
+            report = loss_report(subject.session, row.info.id)
+        _facts(subject, report)
 
 
 def _on_request(subject: Subject, row: CompactionRow) -> None:
@@ -81,17 +83,25 @@ def _facts(subject: Subject, report: LossReport) -> None:
 
 def _pinning(subject: Subject) -> Pinning:
     session_id = subject.session.id
+    with st.spinner(t("context.working")):
+        context = build_context(subject.view, subject.call, subject.record)
     return Pinning(
         view=subject.view,
-        context=build_context(subject.view, subject.call, subject.record),
+        context=context,
         help=t("compact.lost.pin_help"),
         on_pin=partial(_pin, session_id),
+        on_unpin=partial(_unpin, session_id),
     )
 
 
 def _pin(session_id: str, seq: int) -> None:
     if pin(session_id, seq):
         st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
+
+
+def _unpin(session_id: str, seq: int) -> None:
+    if unpin(session_id, seq):
+        st.toast(t("context.unpinned", seq=seq), icon=":material/keep_off:")
 
 
 def _kept_by_ours(report: LossReport) -> frozenset[str] | None:

@@ -57,12 +57,13 @@ class LostRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinning:
-    """Where a message would be pinned, and what to do then: a callback with its number."""
+    """Where a message would be pinned, and what to do then: callbacks with its number."""
 
     view: HistoryView
     context: Context | None
     help: str
     on_pin: Callable[[int], None]
+    on_unpin: Callable[[int], None]
 
 
 def kind_counts(kinds: Sequence[Kind]) -> list[tuple[Kind, int]]:
@@ -141,18 +142,27 @@ def _pin_button(seq: int, pinning: Pinning, key: str) -> None:
     state = pinnable(seq, pinning.view, pinning.context)
     tokens = numbers.tokens(block_tokens(seq, pinning.view))
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_pinning"):
-        st.button(
-            t("compact.lost.pin", seq=seq),
-            key=f"{key}_pin",
-            icon=":material/keep:",
-            help=pinning.help,
-            disabled=state != "free",
-            on_click=pinning.on_pin,
-            args=(seq,),
-        )
+        if state == "pinned":
+            unpin_button(seq, key=f"{key}_unpin", on_unpin=pinning.on_unpin)
+        else:
+            st.button(
+                t("compact.lost.pin", seq=seq),
+                key=f"{key}_pin",
+                icon=":material/keep:",
+                help=pinning.help,
+                disabled=state != "free",
+                on_click=pinning.on_pin,
+                args=(seq,),
+            )
         st.caption(t(f"compact.lost.state.{state}", tokens=tokens), width="stretch")
     if (problem := st.session_state.pop(PROBLEM, None)) is not None:
         st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+
+
+def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None:
+    """The way back from a pin."""
+    label = t("compact.lost.unpin", seq=seq)
+    st.button(label, key=key, icon=":material/keep_off:", on_click=on_unpin, args=(seq,))
 
 
 def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:

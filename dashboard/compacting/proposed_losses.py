@@ -19,7 +19,12 @@ def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
     return [LostRow.proposed(one) for one in proposal.outcome.lost if not told.says(one.fact)]
 
 
-def show_proposed_losses(proposal: Proposal, summary: str, on_pin: Callable[[int], None]) -> None:
+def show_proposed_losses(
+    proposal: Proposal,
+    summary: str,
+    on_pin: Callable[[int], None],
+    on_unpin: Callable[[int], None],
+) -> None:
     """How many facts the context would no longer say, which, and a way to keep each."""
     if proposal.record is None or proposal.record.facts_lost is None:
         return
@@ -39,5 +44,6 @@ def show_proposed_losses(proposal: Proposal, summary: str, on_pin: Callable[[int
             context=None,  # what is lost is shown nowhere in the context to come
             help=t("compact.lost.pin_first_help"),
             on_pin=on_pin,
+            on_unpin=on_unpin,
         )
         show_lost_facts(rows, pinning, key="compact_lost_facts", knows_later=False)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctxcore.store.values import Scope
+from dashboard.compacting.pinning import unpin
 from dashboard.texts import LANGUAGES, Language, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.engines import START
@@ -85,8 +86,28 @@ def test_one_click_pins_the_message_and_the_context_says_the_fact_again(app: Das
     app.check()
 
     assert fact in str(app.engine.context(session_id).messages)
-    assert at.button(key=f"{key}_pin").disabled
     assert translate("compact.lost.state.pinned", "en") in app.texts()
+    seq = int(lost_table(at)["Said in message"][0])
+    assert translate("compact.lost.pinned", "en", seq=seq) in [toast.value for toast in at.toast]
+
+    at.button(key=f"{key}_unpin").click().run()
+    app.check()
+
+    assert fact not in str(app.engine.context(session_id).messages)
+    assert not at.button(key=f"{key}_pin").disabled
+    assert translate("context.unpinned", "en", seq=seq) in [toast.value for toast in at.toast]
+
+
+def test_a_pin_is_taken_back_from_any_message_of_its_block(app: Dashboard) -> None:
+    (session,) = app.engine.import_(recorded_session(), name="recorded.jsonl")
+    view = app.engine.subject(session.id).view
+    result = next(row for row in view.tail(100_000) if row.message.is_tool_result)
+    app.engine.pin(session.id, result.seq - 1)
+    opened(app, session.id)
+
+    assert unpin(session.id, result.block)
+
+    assert app.engine.subject(session.id).view.anchors().pinned == ()
 
 
 def test_a_message_that_is_shown_again_need_not_be_pinned(app: Dashboard) -> None:
@@ -175,15 +196,37 @@ def test_a_pin_in_the_dialog_leads_to_a_proposal_that_keeps_the_fact(app: Dashbo
     at.button(key="compaction_open").click().run()
     fact = lost_table(at)["Fact"][0]
 
+    seq = int(lost_table(at)["Said in message"][0])
     at.button(key="compact_lost_facts_pin").click().run()
     app.check()
     assert fact not in list(lost_table(at)["Fact"])
+    assert translate("compact.lost.pinned", "en", seq=seq) in app.texts()
+    assert translate("compact.again", "en") in [toast.value for toast in at.toast]
     at.button(key="compact_confirm").click().run()
     app.check()
 
     (made,) = app.engine.compactions(session_id)
     assert fact not in (made.compaction.facts_lost or ())
     assert str(fact) in str(app.engine.context(session_id).messages)
+
+
+def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
+    session_id = ticket_session(app.engine)
+    at = opened(app, session_id)
+    at.session_state["compact_lost"] = True
+    at.button(key="compaction_open").click().run()
+    fact, seq = lost_table(at)["Fact"][0], int(lost_table(at)["Said in message"][0])
+    at.button(key="compact_lost_facts_pin").click().run()
+
+    at.button(key=f"compact_unpin_{seq}").click().run()
+    app.check()
+
+    assert fact in list(lost_table(at)["Fact"])
+    assert translate("context.unpinned", "en", seq=seq) in app.texts()
+    assert app.engine.subject(session_id).view.anchors().pinned == ()
+    at.button(key="compact_cancel").click().run()
+    at.button(key="compaction_open").click().run()
+    assert translate("context.unpinned", "en", seq=seq) not in app.texts()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
