@@ -17,6 +17,7 @@ from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.expanding import run_expand
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
+from ctxcore.cli.listing import run_sessions
 from ctxcore.cli.replaying import run_replay
 
 __all__ = ["app"]
@@ -55,4 +56,5 @@ app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
+app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)

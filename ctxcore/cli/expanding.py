@@ -9,13 +9,19 @@ import typer
 from ctxcore.cli.options import AsJson
 from ctxcore.cli.output import print_json, print_note, print_text
 from ctxcore.cli.running import Failure, fail, to_document
+from ctxcore.cli.session_ids import find_session
 from ctxcore.cli.storing import Database, User, opened_engine
 from ctxcore.compression.expanding import EXPAND_TOKENS
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
 
 Session = Annotated[
-    str, typer.Argument(metavar="SESSION", help="The id of a stored session.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="SESSION",
+        help="The id of a stored session, or how it begins: `ctxcore sessions` lists them.",
+        show_default=False,
+    ),
 ]
 Reference = Annotated[
     str,
@@ -71,17 +77,17 @@ def run_expand(
 
     try:
         with opened_engine(database, user) as engine:
+            found = find_session(engine, session)
             text = engine.expand(
-                session, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
+                found.id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
             )
-            model = engine.session(session).model
     except ContextError as error:
         failure = Failure(path=ref, id=session, kind=type(error).__name__, reason=str(error))
         fail("expand", failure, as_json=as_json)
-    tokens = counter_for(model).count(text)
+    tokens = counter_for(found.model).count(text)
     if as_json:
-        found: JsonObject = {"session_id": session, "ref": ref, "tokens": tokens, "text": text}
-        print_json(to_document("expand", [found]))
+        told: JsonObject = {"session_id": found.id, "ref": ref, "tokens": tokens, "text": text}
+        print_json(to_document("expand", [told]))
     else:
         print_text(text)
         print_note(f"{ref}: {tokens:,} tokens")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from ctxcore.errors import ContextError
@@ -37,6 +38,20 @@ class SessionNotFoundError(StoreError):
     def __init__(self, *, session_id: str) -> None:
         self.session_id = session_id
         super().__init__(f"there is no session {session_id!r}; list_sessions() has those there are")
+
+
+class SessionAmbiguousError(StoreError):
+    """Several sessions have ids that begin so; it names the first of them."""
+
+    def __init__(self, *, beginning: str, candidates: Sequence[str], count: int) -> None:
+        self.beginning = beginning
+        self.candidates = tuple(candidates)
+        self.count = count
+        named = ", ".join(self.candidates) + (", …" if count > len(self.candidates) else "")
+        super().__init__(
+            f"{count:,} sessions have an id that begins with {beginning!r}: {named}; "
+            "say more of the one you mean"
+        )
 
 
 class RecordNotFoundError(StoreError):

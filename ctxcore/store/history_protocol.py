@@ -84,6 +84,10 @@ class HistoryStore(Protocol):
         """A user's sessions, or everybody's, the one last changed first."""
         ...
 
+    def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
+        """The ids of a user's sessions, or of everybody's, that begin so; deleted ones too."""
+        ...
+
     def count_sessions(
         self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
     ) -> int:

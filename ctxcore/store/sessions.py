@@ -138,6 +138,12 @@ class Sessions(Area):
         page = found.order_by(SESSION.c.updated_at.desc(), SESSION.c.id)
         return self._list(page.limit(limit).offset(offset), to_session_info)
 
+    def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
+        own = SESSION.c.id.startswith(beginning, autoescape=True)
+        found = select(SESSION.c.id).where(own, *_filters(user_id, "all", ""))
+        ids = self._list(found.order_by(SESSION.c.id), lambda row: str(row["id"]))
+        return [one for one in ids if one.startswith(beginning)]  # SQLite's LIKE ignores case
+
     def count_sessions(
         self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
     ) -> int:

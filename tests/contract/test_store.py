@@ -185,6 +185,18 @@ class TestUsersAndSessions:
         assert session.title == "Engine\ufffdroom \ufffd"
         assert (session.model, session.user_id, session.updated_at) == ("gpt-4o", "bob", SOON)
 
+    def test_ids_are_found_by_how_they_begin(self, store: SessionStore) -> None:
+        store.create_user("other", at=NOON)
+        for session_id in ("ab1", "ab2", "AB3", "a_4"):
+            store.create_session(session_id, user_id="ada", at=NOON)
+        store.create_session("ab5", user_id="other", at=NOON)
+        store.delete("ab2", at=NOON)
+
+        assert store.session_ids("ada", beginning="ab") == ["ab1", "ab2"]
+        assert store.session_ids(beginning="ab") == ["ab1", "ab2", "ab5"]
+        assert store.session_ids("ada", beginning="a_") == ["a_4"]
+        assert set(store.session_ids("other")) == {"ab5"}
+
     def test_deleting_hides_and_restoring_brings_back_everything(self, store: SessionStore) -> None:
         append(store, user("hello there my friend"))
 

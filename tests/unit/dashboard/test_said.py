@@ -216,6 +216,7 @@ ELSEWHERE = {
     "MessageError",
     "PartNotFoundError",  # told to models, and on the command line
     "WorkingStateError",  # of a program that says what it works on
+    "SessionAmbiguousError",  # told on the command line
     "StoreError",  # the base of others
 }
 
