@@ -34,11 +34,11 @@ from dashboard.compacting.pins_made import (
     show_pins_made,
     telling_of_work,
 )
-from dashboard.compacting.proposed_losses import show_proposed_losses
+from dashboard.compacting.proposed_losses import keep_open, show_proposed_losses
 from dashboard.compacting.reasons import parse_reason
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
-from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.safe_markdown import plain_label, with_line_breaks
 from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.texts import t
@@ -294,6 +294,7 @@ def _pin_first(session_id: str, seq: int) -> None:
     """Keeps message `seq` out of the fold: the proposal is worked out again with the pin."""
     if pin(session_id, seq):
         _drop_proposal()
+        keep_open()  # its label changes, which would close it before the next fact is looked at
         note_pin(seq, is_pinned=True)
 
 
@@ -301,6 +302,7 @@ def _unpin(session_id: str, seq: int) -> None:
     """Takes a pin back: the proposal is worked out again without it."""
     if unpin(session_id, seq):
         _drop_proposal()
+        keep_open()
         note_pin(seq, is_pinned=False)
 
 
@@ -316,4 +318,4 @@ def _drop_proposal() -> None:
 
 def show_summary(text: str) -> None:
     """A summary as a reader sees it."""
-    st.markdown(safe_markdown(text) if text else t("compact.truncated"))
+    st.markdown(with_line_breaks(text) if text else t("compact.truncated"))

@@ -35,6 +35,12 @@ def safe_markdown(text: str) -> str:
     )
 
 
+def with_line_breaks(text: str) -> str:
+    """`text` as safe markdown in which every line stands on its own, as notes are written."""
+    lines = safe_markdown(text).split("\n")
+    return "\n".join(f"{line}  " if line.strip() else line for line in lines)
+
+
 def plain_label(text: str, *, max_chars: int = 80) -> str:
     """`text` on one line with nothing in it read as markdown, for labels."""
     line = " ".join(text.split())

@@ -84,5 +84,5 @@ def _blank(name: str, *, is_first: bool) -> str:
     if name in _FIGURES:
         return rf"(?P<{name}>[\d,]+)"
     return (
-        f"(?P<{name}>(?:(?!{_ABOVE}).)+)" if is_first and name not in _NESTED else f"(?P<{name}>.+)"
+        f"(?P<{name}>(?:(?!{_ABOVE}).)+)" if is_first and name != "problem" else f"(?P<{name}>.+)"
     )

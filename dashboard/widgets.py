@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 import streamlit as st
@@ -17,6 +17,10 @@ from dashboard.charts.usage import CONFIG, Figure
 from dashboard.texts import t
 
 Row = Mapping[str, object]
+
+MANY_COLUMNS = 6
+LONG_TEXT_CHARS = 32
+LONG_TEXT_PIXELS = 260  # the whole text stands in the list beside the table, or on a double click
 
 
 def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: str = "") -> None:
@@ -113,12 +117,19 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[object]]:
 
 
 def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
-    """Whole numbers with separators; without it they are hard to read."""
-    return {
-        name: st.column_config.NumberColumn(format="localized")
-        for name in (rows[0] if rows else ())
-        if any(isinstance(row[name], int) for row in rows)
-    }
+    """Whole numbers with separators; in a table of many columns none of them takes all the room."""
+    found: dict[str, ColumnConfig] = {}
+    names = list(rows[0]) if rows else []
+    for name in names:
+        if any(isinstance(row[name], int) for row in rows):
+            found[name] = st.column_config.NumberColumn(format="localized")
+        elif len(names) >= MANY_COLUMNS and _is_long(row[name] for row in rows):
+            found[name] = st.column_config.TextColumn(width=LONG_TEXT_PIXELS)
+    return found
+
+
+def _is_long(values: Iterable[object]) -> bool:
+    return any(isinstance(value, str) and len(value) > LONG_TEXT_CHARS for value in values)
 
 
 def _cell(value: object) -> object:

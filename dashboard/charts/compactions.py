@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from dashboard.charts.usage import Figure
 
+SEPARATOR = "rgba(127,127,127,0.5)"  # tells neighbours apart on light and on dark
+
 
 def before_and_after(
     contexts: Sequence[tuple[str, Mapping[str, int]]],
@@ -23,7 +25,7 @@ def before_and_after(
             "name": names[segment],
             "y": labels,
             "x": [parts.get(segment, 0) for _, parts in contexts],
-            "marker": {"color": colors[segment], "line": {"width": 1, "color": "#FFFFFF"}},
+            "marker": {"color": colors[segment], "line": {"width": 1, "color": SEPARATOR}},
             "hovertemplate": f"{names[segment]}: %{{x:,}}<extra></extra>",
         }
         for segment in names

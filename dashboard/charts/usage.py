@@ -110,7 +110,7 @@ def where_tokens_went(
         "y": list(labels),
         "x": sizes,
         "text": texts,
-        "textposition": "outside",
+        "textposition": "auto",  # beside a bar, and in one that leaves no room beside it
         "cliponaxis": False,
         "marker": {"color": [SHARE_COLORS[share.kind] for share in parts]},
         "hovertemplate": "%{y}: %{text}<extra></extra>",

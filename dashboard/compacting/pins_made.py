@@ -11,7 +11,6 @@ from typing import cast
 
 import streamlit as st
 
-from ctxcore.errors import ContextError
 from dashboard.compacting.lost_facts import unpin_button
 from dashboard.texts import t
 
@@ -40,13 +39,9 @@ def telling_of_work() -> Iterator[None]:
     if not st.session_state.pop(_IS_NEW, False):
         yield
         return
-    note = st.toast(t("compact.working"), icon="spinner", duration="infinite")
-    try:
-        yield
-    except ContextError:
-        note.toast(t("compact.not_again"), icon=":material/error:")
-        raise
-    note.toast(t("compact.again"), icon=":material/check:")
+    st.toast(t("compact.working"), icon="spinner")
+    yield  # what goes wrong is told by the dialog, which is then as short as that
+    st.toast(t("compact.again"), icon=":material/check:")  # a fragment cannot change the other
 
 
 def show_pins_made(on_unpin: Callable[[int], None]) -> None:

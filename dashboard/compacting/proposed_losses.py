@@ -12,11 +12,18 @@ from dashboard.compacting.lost_facts import LostRow, Pinning, show_kinds, show_l
 from dashboard.services import engine
 from dashboard.texts import t
 
+_OPEN = "compact_lost"
+
 
 def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
     """What the proposal loses and `summary`, as it was edited, does not say either."""
     told = SaidText(summary)
     return [LostRow.proposed(one) for one in proposal.outcome.lost if not told.says(one.fact)]
+
+
+def keep_open() -> None:
+    """Keeps the list as it is on the next run, whatever its label then says; a callback."""
+    st.session_state[_OPEN] = st.session_state.get(_OPEN, False)
 
 
 def show_proposed_losses(
@@ -33,9 +40,7 @@ def show_proposed_losses(
         st.caption(f":material/check: {t('compact.lost.none')}")
         return
     title = t("compact.lost.proposed", count=f"{len(rows):,}")
-    with st.expander(
-        title, key="compact_lost", icon=":material/help:", on_change="rerun"
-    ) as opened:
+    with st.expander(title, key=_OPEN, icon=":material/help:", on_change="rerun") as opened:
         if not opened.open:
             return
         show_kinds(rows)

@@ -20,6 +20,7 @@ from dashboard.services import engine
 from dashboard.shell import session_title
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, plain_table, table_with_choice
+from dashboard.wording import words_for
 
 
 def show_compactions(session: SessionInfo) -> None:
@@ -125,6 +126,12 @@ def _saved(row: CompactionRow) -> str:
     return t("common.unknown") if ratio is None else f"{ratio:.0%}"
 
 
+def _recorded_trigger(one: ImportedCompaction) -> str:
+    if one.trigger is None:
+        return t("common.unknown")
+    return words_for("compaction.recorded_trigger", one.trigger)
+
+
 def _imported(found: Sequence[ImportedCompaction]) -> None:
     """What the recording program compacted itself, as its file tells it."""
     if not found:
@@ -135,7 +142,7 @@ def _imported(found: Sequence[ImportedCompaction]) -> None:
         {
             t("compaction.before_message"): one.before_seq,
             t("compaction.when"): f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
-            t("compaction.trigger"): one.trigger or t("common.unknown"),
+            t("compaction.trigger"): _recorded_trigger(one),
             t("common.segment.before"): numbers.tokens(one.before_tokens),
             t("compaction.summary_chars"): len(one.summary),
         }

@@ -13,6 +13,7 @@ from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, SessionInfo
 
 TITLE_CHARS = 80
+OTHER_TOOLS = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,9 @@ def largest(parts: Sequence[Share], limit: int) -> list[Share]:
     for kind in dict.fromkeys(share.kind for share in rest):
         group = [share for share in rest if share.kind == kind]
         tokens = sum(share.tokens for share in group)
-        kept.append(group[0] if len(group) == 1 else Share(kind=kind, name="…", tokens=tokens))
+        kept.append(
+            group[0] if len(group) == 1 else Share(kind=kind, name=OTHER_TOOLS, tokens=tokens)
+        )
     return kept
 
 

@@ -8,6 +8,7 @@ from ctxcore.formats.report import ProviderTotals, TokenReport
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.charts.usage import where_tokens_went
+from dashboard.compacting.passages import short_fact
 from dashboard.reads import calls_of, token_report
 from dashboard.texts import t
 from dashboard.usage.account import largest, shares
@@ -16,6 +17,7 @@ from dashboard.widgets import Row, chart, csv_button, plain_table
 
 SHOWN_PARTS = 14
 SHOWN_FILES = 200
+PATH_CHARS = 40  # the end of a path tells it from its neighbours; the file to load has all of it
 
 
 def show_account(session: SessionInfo) -> None:
@@ -93,7 +95,9 @@ def _files(report: TokenReport) -> None:
         }
         for file in report.files
     ]
-    plain_table(rows[:SHOWN_FILES], alt=t("usage.files"))
+    name = t("usage.file")
+    shown = [{**row, name: short_fact(str(row[name]), "path", PATH_CHARS)} for row in rows]
+    plain_table(shown[:SHOWN_FILES], alt=t("usage.files"))
     csv_button(rows, key="usage_files_csv", name="files.csv")
 
 

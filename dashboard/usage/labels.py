@@ -6,7 +6,7 @@ from ctxcore.assembly.breakdown import INPUT_SEGMENTS
 from dashboard.charts.palette import SEGMENT_COLORS
 from dashboard.charts.usage import PROVIDER_COLORS
 from dashboard.texts import t
-from dashboard.usage.account import Share
+from dashboard.usage.account import OTHER_TOOLS, Share
 from dashboard.usage.rows import PROVIDER_PARTS, SUMMARIES, Source
 
 _SUMMARIES = {SUMMARIES: "#C44E52"}
@@ -32,4 +32,5 @@ def part_colors(source: Source) -> dict[str, str]:
 def share_name(share: Share) -> str:
     """What a part of the account is called."""
     kind = t(f"usage.share.{share.kind}")
-    return t("usage.share.of_tool", tool=share.name, kind=kind) if share.name else kind
+    tool = t("usage.share.other_tools") if share.name == OTHER_TOOLS else share.name
+    return t("usage.share.of_tool", tool=tool, kind=kind) if tool else kind

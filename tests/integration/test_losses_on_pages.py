@@ -148,6 +148,10 @@ def test_what_another_product_lost_stands_beside_ours(app: Dashboard, language: 
     said = translate("compaction.lost.said", language)
     sides = next(table.value for table in at.dataframe if said in table.value)
     assert len(sides) == 2
+    before = translate("compaction.before_message", language)
+    own = next(table.value for table in at.dataframe if before in table.value)
+    told = translate("compaction.recorded_trigger.auto", language)
+    assert list(own[translate("compaction.trigger", language)]) == [told]
     again = translate("compaction.lost.again", language)
     repeats = next(table.value for table in at.dataframe if again in table.value)
     assert list(repeats[again]) == ["/srv/app/part_2.py"]

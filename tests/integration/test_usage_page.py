@@ -17,6 +17,8 @@ from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.shell import select_session
 from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.usage.account_section import PATH_CHARS
+from dashboard.widgets import LONG_TEXT_PIXELS
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.small_transcript import claude_code_lines
 
@@ -223,6 +225,33 @@ def test_a_long_session_shows_its_newest_turns(app: Dashboard) -> None:
     at = opened(app, session)
 
     assert at.slider(key="usage_range_151").value == (52, 151)
+
+
+def test_a_long_path_shows_its_end_and_a_long_message_leaves_room_for_numbers(
+    app: Dashboard,
+) -> None:
+    path = "/srv/" + "deep/" * 20 + "settings.py"
+    arguments = json.dumps({"path": path})
+    calls = [
+        {"id": "c", "type": "function", "function": {"name": "read_file", "arguments": arguments}}
+    ]
+    session = app.engine.create_session("Paths")
+    app.engine.append(
+        session.id,
+        [
+            {"role": "user", "content": "Please look at the settings, all of them. " * 4},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c", "content": "a = 1"},
+        ],
+    )
+
+    at = opened(app, session)
+
+    files = next(frame.value for frame in at.dataframe if "File" in frame.value)
+    assert files["File"][0].endswith("deep/settings.py")
+    assert len(files["File"][0]) == PATH_CHARS
+    turns = next(frame for frame in at.dataframe if "Message" in frame.value)
+    assert json.loads(turns.proto.columns)["Message"]["width"] == LONG_TEXT_PIXELS
 
 
 def test_the_session_of_somebody_else_stays_closed(app: Dashboard) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.safe_markdown import plain_label, safe_markdown, with_line_breaks
 
 PIECES = (
     *("![x](http://h/i.png)", "![", "]", "(http://h)", "[r]", "\n[r]: http://h\n", "!", "\\"),
@@ -68,6 +68,14 @@ def test_text_behind_a_fence_is_prose_again() -> None:
 @settings(max_examples=300)
 def test_a_parser_finds_no_image_in_what_is_shown(text: str) -> None:
     assert images(safe_markdown(text)) == []
+    assert images(with_line_breaks(text)) == []
+
+
+def test_lines_of_notes_stay_lines() -> None:
+    drawn = MarkdownIt().render(with_line_breaks("one\ntwo\n\n```\na\nb\n```"))
+
+    assert "one<br />\ntwo" in drawn
+    assert drawn.count("<br") == 1
 
 
 @pytest.mark.parametrize(

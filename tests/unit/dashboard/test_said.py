@@ -103,6 +103,14 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(chinese: None, text: 
     assert told.startswith("x.json")
 
 
+def test_why_json_cannot_be_read_stays_with_its_column(chinese: None) -> None:
+    error = caught(lambda: parse_transcripts('[\n{"a": 1', name="x.json"))
+
+    assert sentence(error).startswith(
+        "x.json 第 2 行：JSON 已损坏或不完整（缺少分隔符 ','，第 8 列）。"
+    )
+
+
 def test_the_line_and_the_field_stay() -> None:
     text = '{"role": "user", "content": "a"}\n{"role": "user", "content": [3]}\n'
     told = [said(str(one)) for one in _problems(text)]

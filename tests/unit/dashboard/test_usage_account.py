@@ -7,7 +7,16 @@ from pathlib import Path
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.report import usage_report
 from ctxcore.tokens.count import counter_for
-from dashboard.usage.account import Share, excerpt, largest, shares, transcript_of, turn_starts
+from dashboard.usage.account import (
+    OTHER_TOOLS,
+    Share,
+    excerpt,
+    largest,
+    shares,
+    transcript_of,
+    turn_starts,
+)
+from dashboard.usage.labels import share_name
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 
@@ -55,10 +64,16 @@ def test_what_is_left_of_tools_becomes_one_part_a_kind() -> None:
 
     assert largest(parts, 1) == [
         parts[0],
-        Share(kind="result", name="…", tokens=9),
+        Share(kind="result", name=OTHER_TOOLS, tokens=9),
         Share(kind="user", name="", tokens=1),
     ]
     assert largest(parts, 4) == parts
+
+
+def test_the_tools_that_are_left_are_called_other_tools() -> None:
+    rest = Share(kind="result", name=OTHER_TOOLS, tokens=9)
+
+    assert share_name(rest) == "Other tools: results"
 
 
 def test_turns_start_at_user_messages_and_are_told_by_their_first_words() -> None:
