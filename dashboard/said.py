@@ -24,7 +24,7 @@ _FIGURES = frozenset(
         *("tokens", "count", "needed", "available", "known"),
     }
 )
-_NESTED = frozenset(("problem", "reason", "source", "place", "part", "changed", "what", "kind"))
+_NESTED = frozenset(("problem", "reason", "source", "place", "part", "changed", "what"))
 """Facts that are words of the library themselves."""
 
 

@@ -16,6 +16,7 @@ Figure: TypeAlias = dict[str, object]
 
 CONFIG = {"displayModeBar": False, "displaylogo": False}
 LINE_COLOR = "#999999"
+ROOM = 1.5  # what the longest bar and its figures take on a screen 390 px wide, in such bars
 PROVIDER_COLORS = {"fresh": "#D55E00", "cache_write": "#E69F00", "cached": "#56B4E9"}
 SHARE_COLORS = {
     "system": "#0072B2",
@@ -110,7 +111,7 @@ def where_tokens_went(
         "y": list(labels),
         "x": sizes,
         "text": texts,
-        "textposition": "auto",  # beside a bar, and in one that leaves no room beside it
+        "textposition": "outside",
         "cliponaxis": False,
         "marker": {"color": [SHARE_COLORS[share.kind] for share in parts]},
         "hovertemplate": "%{y}: %{text}<extra></extra>",
@@ -121,7 +122,7 @@ def where_tokens_went(
         "showlegend": False,
         "bargap": 0.25,
         "yaxis": {"autorange": "reversed", "automargin": True, "type": "category"},
-        "xaxis": {"title": {"text": axis}, "range": [0, max(sizes, default=1) * 1.25]},
+        "xaxis": {"title": {"text": axis}, "range": [0, max(sizes, default=1) * ROOM]},
     }
     return {"data": [trace], "layout": layout}
 

@@ -264,6 +264,7 @@ def test_why_a_text_is_no_summary_is_told(chinese: None, text: str) -> None:
 
 def test_what_nobody_knows_is_told_as_it_is(chinese: None) -> None:
     assert said("x.json: the moon is full") == "x.json: the moon is full"
+    assert said("the user record has no content") == "“user”记录没有内容"
     assert said("") == ""
 
 
