@@ -211,15 +211,20 @@ class ListHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """What each message says that must not get lost, in order; only those that say any."""
         for row in self._rows[len(self._facts) :]:
-            self._facts.append(facts_of(row, self._calls(row)))
+            self._facts.append(facts_of(row, self._calls(row), self._rules.said_at(row.seq)))
         return ((at + 1, facts) for at, facts in enumerate(self._facts) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first said."""
         end = len(self._rows) if until is None else min(until, len(self._rows))
         for row in self._rows[self._rules.read_until : end]:
-            self._rules.add(row.seq, find_rules(row.message))
+            self._rules.add(row.seq, self._rules_of(row))
         return self._rules.standing(end)
+
+    def _rules_of(self, row: Counted) -> Sequence[Fact]:
+        """What `row` says of rules: all its facts where those are found already."""
+        is_found = row.seq <= len(self._facts)
+        return self._facts[row.seq - 1] if is_found else find_rules(row.message)
 
     def _calls(self, row: Counted) -> Sequence[ToolCall]:
         """The calls that a tool result may answer."""
@@ -273,10 +278,17 @@ def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenC
     )
 
 
-def facts_of(row: Counted, calls: Sequence[ToolCall]) -> tuple[Fact, ...]:
-    """The facts of a message; `calls` are those that a tool result may answer."""
+def facts_of(
+    row: Counted, calls: Sequence[ToolCall], known_rules: Sequence[Fact] | None = None
+) -> tuple[Fact, ...]:
+    """The facts of a message; `calls` are those that a tool result may answer.
+
+    `known_rules` are the rules among them, where they are found already.
+    """
     asked = next((call.arguments for call in calls if call.id == row.message.answers), "")
-    return find_facts(row.message, function_name=row.function_name, arguments=asked)
+    return find_facts(
+        row.message, function_name=row.function_name, arguments=asked, known_rules=known_rules
+    )
 
 
 def is_oversize(row: Counted, limit_tokens: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.reading import HAN
+from ctxcore.facts.reading import HAN, latin_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 
@@ -44,6 +44,17 @@ _WORDS: Final = (
     *("day", "tomorrow", "tonight", "next ", "last ", "noon", "midnight", "following ", "within "),
     *(" ago", "in a ", "in an ", "in one ", "in two ", "in three ", "coming "),
 )
+_DATE_DIGITS = re.compile(r"\d(?::\d\d|/\d|\.\d\d?\.\d{4}|\d{3}-\d\d)")
+_DATE_NAMES = """
+    am pm m noon midnight tomorrow yesterday today tonight ago
+    jan january feb february mar march apr april may jun june jul july aug august sep sept september
+    oct october nov november dec december
+    monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
+    saturdays sunday sundays
+    minute minutes hour hours day days week weeks weekend month months year years
+    summer winter spring fall autumn quarter
+"""
+_DATE_WORDS: Final = frozenset(_DATE_NAMES.split())
 _NUMERAL: Final = "[一二三四五六七八九十两\\d]{1,3}"
 _PART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"
 _HOUR: Final = (
@@ -107,6 +118,7 @@ _MOVED = re.compile(
     rf" )?(?:to|for|until|on) (?P<date>{_ENGLISH.pattern})",
     re.IGNORECASE,
 )
+_MOVES = ("move", "push", "postpone", "reschedule", "shift", "change", "set", "delay", "bring")
 _MATTER_HAN = re.compile(
     f"([\u4e00-\u9fff]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
     "|改到|改成|改为|推迟到|提前到|延到|延期到|挪到|订在|定于|："
@@ -120,30 +132,43 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     `counted` is the part of `text` around digits; further lines are read for words such as Friday.
     """
     covered: list[str] = []
-    spoken = "" if role == "tool" else _spoken(text)
-    if role != "tool":  # where no date is, none is said of a matter
-        counted = counted if _ENGLISH.search(counted) else ""
-        spoken = spoken if _ENGLISH.search(spoken) else ""
+    is_tool = role == "tool"
+    in_counted = _found(_WRITTEN if is_tool else _ENGLISH, counted)
+    spoken = "" if is_tool else _spoken(text)
+    in_spoken = _found(_ENGLISH, spoken)
     han = "" if text.isascii() else "\n".join(filter(_HAS_HAN.search, text.split("\n")))
+    if not is_tool:
+        for fact in _said_of(counted if in_counted else "", spoken if in_spoken else "", han, role):
+            covered.append(fact.text)
+            yield fact
+    for found in (*in_counted, *in_spoken, *_CHINESE.finditer(han)):
+        yield from _plain(found[0], covered, role)
+
+
+def _found(dates_of: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    return list(dates_of.finditer(text)) if text and _may_date(text) else []
+
+
+def _said_of(counted: str, spoken: str, han: str, role: Role) -> Iterator[Fact]:
+    """Dates said of a matter; where no date is, none is said of one."""
     for part, pattern in (
         (counted if _SAID_OF.search(counted) else "", _MATTER),
         (spoken if _SAID_OF.search(spoken) else "", _MATTER),
-        (counted, _MOVED),
-        (spoken, _MOVED),
+        (counted if _may_move(counted) else "", _MOVED),
+        (spoken if _may_move(spoken) else "", _MOVED),
         (han, _MATTER_HAN),
     ):
-        if part and role != "tool":
-            for found in pattern.finditer(part):
-                fact = _of(subject_of(found[1]), found["date"], role)
-                covered.append(fact.text)
-                yield fact
-    for part, pattern in (
-        (counted, _WRITTEN if role == "tool" else _ENGLISH),
-        (spoken, _ENGLISH),
-        (han, _CHINESE),
-    ):
-        for found in pattern.finditer(part):
-            yield from _plain(found[0], covered, role)
+        for found in pattern.finditer(part) if part else ():
+            yield _of(subject_of(found[1]), found["date"], role)
+
+
+def _may_move(text: str) -> bool:
+    return bool(text) and any(map(text.lower().__contains__, _MOVES))
+
+
+def _may_date(text: str) -> bool:
+    """Whether `text` has digits or a word that every date has one of."""
+    return bool(_DATE_DIGITS.search(text)) or not _DATE_WORDS.isdisjoint(latin_words(text))
 
 
 def _spoken(text: str) -> str:

@@ -79,6 +79,8 @@ _CUE_WORDS = """
     leave
 """
 _CUES: Final = frozenset(_CUE_WORDS.split())
+CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
+"""Runs of letters: a sentence with none of them changes nothing."""
 MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones
 
 

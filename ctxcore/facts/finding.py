@@ -7,7 +7,7 @@ outputs alone, uses of files from calls alone; literals from everyone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -28,20 +28,26 @@ INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 MOST_FACTS: Final = 160
 MOST_CALLS: Final = 32
 RULE_ALONE_CHARS: Final = 200
+SHORT_CHARS: Final = 1_000  # of a message whose rules are remembered as long as most are
 CALL_CHARS: Final = 2_000  # of the texts of a call read for literals
 
 
 def find_facts(
-    message: Message, *, function_name: str = "", arguments: str = ""
+    message: Message,
+    *,
+    function_name: str = "",
+    arguments: str = "",
+    known_rules: Sequence[Fact] | None = None,
 ) -> tuple[Fact, ...]:
     """What `message` says that must not get lost, in the order of kinds.
 
     For a tool result, `function_name` and `arguments` are those of the call it answers.
+    `known_rules` is what `find_rules` said of the message, so that they are not found twice.
     """
     found = (
         _of_output(message, function_name, arguments)
         if message.is_tool_result
-        else _of_speech(message)
+        else _of_speech(message, known_rules)
     )
     return _unique(found)
 
@@ -53,7 +59,10 @@ def find_rules(message: Message) -> tuple[Fact, ...]:
     if message.calls:
         return tuple(fact for fact in find_facts(message) if fact.kind == "instruction")
     text = message.text
-    return _rules_in(text, message.role) if text else ()
+    if not text:
+        return ()
+    rules_in = _rules_in_short if len(text) <= SHORT_CHARS else _rules_in_long
+    return rules_in(text, message.role)
 
 
 def is_rule_alone(message: Message) -> bool:
@@ -76,9 +85,13 @@ _OPENS_RULE: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=4_096)  # a list is passed again with every turn
 def _rules_in(text: str, role: Role) -> tuple[Fact, ...]:
     return _unique(rules(list(sentences(sample(text, PROSE_CHARS))), role))
+
+
+# A list is passed again with every turn, and of one longer than this nothing would be found again.
+_rules_in_short = lru_cache(maxsize=16_384)(_rules_in)
+_rules_in_long = lru_cache(maxsize=1_024)(_rules_in)
 
 
 def _unique(found: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -90,7 +103,7 @@ def _unique(found: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(unique.values())
 
 
-def _of_speech(message: Message) -> Iterator[Fact]:
+def _of_speech(message: Message, known_rules: Sequence[Fact] | None) -> Iterator[Fact]:
     for call in message.calls[:MOST_CALLS]:
         yield from _of_call(call, message)
     text = sample(message.text, PROSE_CHARS)
@@ -98,7 +111,7 @@ def _of_speech(message: Message) -> Iterator[Fact]:
         return
     said = list(sentences(text))
     if message.role in INSTRUCTING:
-        yield from rules(said, message.role)
+        yield from rules(said, message.role) if known_rules is None else known_rules
     if message.role == "user":  # people paste errors
         yield from failures(text, message.role, "")
     yield from statements(said, message.role)

@@ -13,7 +13,7 @@ from typing import Final
 
 from ctxcore.facts.dates import dates
 from ctxcore.facts.quantities import quantities
-from ctxcore.facts.reading import near_digits
+from ctxcore.facts.reading import latin_words, near_digits
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import Role
 
@@ -61,12 +61,15 @@ _BRANCH = re.compile(
     r"(?:feature|feat|fix|bugfix|hotfix|release|chore|refactor|users?|origin"
     r"|topic)/[\w.-]+(?:/[\w.-]+)*"
 )
+_NAME_WORDS = """
+    ticket order reservation booking confirmation invoice case issue flight account customer
+    tracking user job run build commit branch pr room gate seat table class payment certificate
+    card passport serial session container pod task
+"""
+_NAMES = frozenset(_NAME_WORDS.split())
 _NAMED = re.compile(
-    r"\b(ticket|order|reservation|booking|confirmation|invoice|case|issue|flight|account"
-    r"|customer|tracking|user|job|run|build|commit|branch|pr|room|gate"
-    r"|seat|table|class|payment|certificate|card|passport|serial|session|container|pod"
-    r"|task)(?: (?:id|number|no\.?|code|name|hash|key))?(?: (?:is|was|called|named))?(?::"
-    r"|=| #| )\s?[`\"'#]?([A-Za-z0-9][\w./-]{0,40})",
+    rf"\b({'|'.join(_NAME_WORDS.split())})(?: (?:id|number|no\.?|code|name|hash|key))?"
+    r"(?: (?:is|was|called|named))?(?::|=| #| )\s?[`\"'#]?([A-Za-z0-9][\w./-]{0,40})",
     re.IGNORECASE,
 )
 _NAMED_HAN = re.compile(
@@ -116,8 +119,8 @@ def _all(text: str, role: Role) -> Iterator[Fact]:
 
 
 def _named(text: str, role: Role) -> Iterator[Fact]:
-    patterns = (_NAMED,) if text.isascii() else (_NAMED, _NAMED_HAN)
-    for pattern in patterns:
+    patterns = [] if _NAMES.isdisjoint(latin_words(text)) else [_NAMED]
+    for pattern in patterns if text.isascii() else [*patterns, _NAMED_HAN]:
         for found in pattern.finditer(text):
             literal = found[2].rstrip("./-")
             is_plain = literal.isdigit() and len(literal) < 3

@@ -18,6 +18,7 @@ MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
 
 _WORD = re.compile(rf"[A-Za-z0-9][\w.+#'’/-]*|[{HAN}]+")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9][\w.+#'/-]*", re.ASCII)  # the same without Chinese, sooner
 
 _EMPTY_WORDS = """
     a about actually after again all allow allowed also always am an and any anymore anyway are
@@ -75,7 +76,7 @@ _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "
 def matter_of(text: str) -> tuple[str, ...]:
     """The content words of `text` in a plain form, in order, each once."""
     if text.isascii():
-        plain_words = dict.fromkeys(map(_plain_latin, _WORD.findall(text, 0, SAID_CHARS)))
+        plain_words = dict.fromkeys(map(_plain_latin, _ASCII_WORD.findall(text, 0, SAID_CHARS)))
         plain_words.pop("", None)
         return tuple(plain_words)[:MOST_WORDS]
     found: dict[str, None] = {}
@@ -139,11 +140,13 @@ def shared_words(one: Collection[str], other: Collection[str]) -> int:
     return sum(_weight(word) == 1.0 for word in {*one} & {*other})
 
 
+@lru_cache(maxsize=16_384)
 def is_number(word: str) -> bool:
     """Whether a word of a matter is a number, or a Chinese pair with one in it."""
     return word.isdigit() or word in _NUMBERS or bool(_NUMERAL.search(word))
 
 
+@lru_cache(maxsize=16_384)
 def is_amount(word: str) -> bool:
     """Whether a word of a matter is an amount or a time: what takes the place of such alone."""
     return word.isdigit() or bool(_AMOUNT.search(word))
@@ -151,8 +154,10 @@ def is_amount(word: str) -> bool:
 
 def likeness(one: Collection[str], other: Collection[str]) -> float:
     """Shared words over all words, in [0, 1]: 1 where two matters are the same."""
-    every = set(one) | set(other)
-    return len(set(one) & set(other)) / len(every) if every else 0.0
+    mine, theirs = frozenset(one), frozenset(other)
+    shared = len(mine & theirs)
+    every = len(mine) + len(theirs) - shared
+    return shared / every if every else 0.0
 
 
 @lru_cache(maxsize=8192)
@@ -182,6 +187,7 @@ def _plain_han(run: str) -> list[str]:
     return [piece[at : at + 2] for piece in pieces for at in range(max(1, len(piece) - 1)) if piece]
 
 
+@lru_cache(maxsize=16_384)
 def _weight(word: str) -> float:
     if word in _WEAK or word in _WEAK_HAN:
         return 0.3

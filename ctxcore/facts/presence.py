@@ -22,9 +22,9 @@ _SENTENCES = frozenset({"instruction", "decision", "question", "error"})
 def is_present(fact: Fact, text: str) -> bool:
     """Whether `text` says the literal of `fact`; of a named number, both on one line."""
     if fact.kind in _SENTENCES:
-        return _as_words(fact.text) in _as_words(text)
+        return _as_words(fact.text) in _said_words(text)
     if fact.kind == "todo":
-        return all(_as_words(item) in _as_words(text) for item in _ITEM.findall(fact.text))
+        return all(_as_words(item) in _said_words(text) for item in _ITEM.findall(fact.text))
     plain = _plain(text)
     literal = _plain(fact.text)
     if not literal or literal not in plain:
@@ -53,7 +53,11 @@ def _plain(text: str) -> str:
     return _BLANKS.sub(" ", folded(text)).strip()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)  # a few texts are asked for many facts
+def _said_words(text: str) -> str:
+    return _as_words(text)
+
+
 def _as_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(folded(text.replace('…', ' '))))} "
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from ctxcore.facts.dates import subject_of
+from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 
@@ -56,6 +57,14 @@ _NAMED = re.compile(
     rf"(?P<value>[$€£¥]?\s?(?:{_NUMBER})(?:\.\d+)*(?:\s?(?:{_UNIT})(?!\w))?)",
     re.IGNORECASE,
 )
+_NOUN_WORDS = """
+    port ports timeout timeouts budget retries retry max maximum min minimum limit threshold batch
+    page chunk pool size temperature version age height weight width length deadline interval ttl
+    rate quota capacity price cost fee rent salary total count score rating ratio line step chapter
+    level floor room number window memory worker workers thread threads replica replicas
+    concurrency delay workdays seed epoch epochs learning discount tax coverage
+"""
+_NOUNS: Final = frozenset(_NOUN_WORDS.split())  # every name has one of these words
 _SETTING = re.compile(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
 _SETTING_NAME = re.compile(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
 _NAMED_HAN = re.compile(
@@ -113,8 +122,9 @@ def _named(text: str, role: Role) -> Iterator[Fact]:
     if role == "tool":
         yield from _settings(text, role)
         return
-    for found in _NAMED.finditer(text):
-        yield _fact(found[1], found["value"], role)
+    if not _NOUNS.isdisjoint(latin_words(text)):
+        for found in _NAMED.finditer(text):
+            yield _fact(found[1], found["value"], role)
     yield from _settings(text, role)
     if not text.isascii():
         for found in _NAMED_HAN.finditer(text):

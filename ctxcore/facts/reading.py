@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ctxcore.facts.traditional import simplified
@@ -37,6 +38,7 @@ _QUOTATION = re.compile(
 )
 _MAY_QUOTE = re.compile("[\"“《「『‘]|'(?<![\\w']')")  # any mark, an apostrophe only before a word
 _DIGITS = re.compile(r"\d+")
+_LATIN = re.compile("[a-z]+")
 _BULLET = re.compile(
     r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
     r"|(?<=[、）)])))+(?=\S)"
@@ -88,6 +90,12 @@ def near_digits(text: str, most: int) -> str:
             break
     pieces.append(text[start:end])
     return "\n".join(filter(None, pieces))
+
+
+@lru_cache(maxsize=512)  # the sentences of a message are asked for many kinds of words
+def latin_words(text: str) -> frozenset[str]:
+    """The runs of plain letters in `text`, in lower case: what a pattern needs to find anything."""
+    return frozenset(_LATIN.findall(text.lower()))
 
 
 def one_line(text: str, most: int = 300) -> str:

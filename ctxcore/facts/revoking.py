@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from ctxcore.facts import chinese_changes, english_changes
-from ctxcore.facts.reading import HAN
+from ctxcore.facts.reading import HAN, latin_words
 from ctxcore.facts.values import Aim, Effect
 
 
@@ -97,7 +97,6 @@ _LATEST_HAN = re.compile(
 )
 _TURNS_INTO: Final = re.compile("改成|改为|改用|换成|换为|调整为|更新为")
 _HAS_HAN: Final = re.compile(f"[{HAN}]")
-_WORD: Final = re.compile(r"[a-z]+")
 _CLAUSE: Final = re.compile(r"[,;，；]\s*(?:but |不过|但是?)?")
 _CUES_WORDS = """
     again now freely longer anymore more forget ignore disregard scrap drop cancel lift remove
@@ -108,6 +107,7 @@ _CUES_WORDS = """
     lifted dropped feel resume need anyway after
 """
 _CUES: Final = frozenset(_CUES_WORDS.split())
+_ALL_CUES: Final = _CUES | english_changes.CUE_PARTS
 _ASKS: Final = re.compile(
     "[?？]$|(?:吗|呢|么)[。！!]*$|^(?:can|could|may|should|do|does|is|are|why|what|how"
     "|when)\\b.*\\?"
@@ -119,11 +119,14 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
 
     A prompt lays rules down and takes none back in passing: of it only the plain forms count.
     """
+    has_han = not sentence.isascii() and bool(_HAS_HAN.search(sentence))
+    said = latin_words(sentence)
+    if not has_han and _ALL_CUES.isdisjoint(said):
+        return NO_CHANGE
     words = sentence.strip(" \"'*_")
-    has_han = not words.isascii() and bool(_HAS_HAN.search(words))
     if not is_rule and _ASKS.search(words):
         return NO_CHANGE
-    if has_han or not _CUES.isdisjoint(_WORD.findall(words)):
+    if has_han or not _CUES.isdisjoint(said):
         if (_LATEST_HAN if has_han else _LATEST).search(words):
             return Change(effect="updates" if is_rule else "revokes", reach="latest")
         change = _by_form(words, is_rule=is_rule, has_han=has_han)

@@ -6,8 +6,8 @@ holds is what the ledger of all facts would hold.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from typing import Final
 
 from ctxcore.facts.ledger import Entry, Ledger, live
@@ -28,7 +28,7 @@ class RuleBook:
         self.read_until = 0
         """The last message that was looked at."""
         self._seqs: list[int] = []
-        self._said: list[Sequence[Fact]] = []
+        self._said: list[tuple[Fact, ...]] = []
         self._ledger = Ledger()
         self._folded = 0
         self._known: dict[int, tuple[Entry, ...]] = {}
@@ -39,6 +39,13 @@ class RuleBook:
             self._seqs.append(seq)
             self._said.append(rules)
         self.read_until = seq
+
+    def said_at(self, seq: int) -> tuple[Fact, ...] | None:
+        """What message `seq` says of rules; None where it was not looked at."""
+        if seq > self.read_until:
+            return None
+        at = bisect_left(self._seqs, seq)
+        return self._said[at] if self._seqs[at : at + 1] == [seq] else ()
 
     def standing(self, until: int) -> tuple[Entry, ...]:
         """The instructions that held when message `until` was the last, as first said."""

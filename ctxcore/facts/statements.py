@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ctxcore.facts.matters import matter_of
-from ctxcore.facts.reading import HAN, Sentence, one_line
+from ctxcore.facts.reading import HAN, Sentence, latin_words, one_line
 from ctxcore.facts.revoking import change_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
@@ -51,6 +51,10 @@ _DEFERRED = re.compile(
     r" unable|cannot say)\b|我(?:去|先|再)?(?:查|问|看)(?:一下|看)|不(?:清楚|知道|确定)"
     r"|稍后|回头|待定|还没定|再说"
 )
+_DEFERRED_SIGNS: Final = (  # every English form has one of them
+    *("i'll", "let me", "not sure", "don't know", "no idea", "need to", "have to", "get back"),
+    *("will ", "later", "i'm unable", "cannot say"),
+)
 _SHORT_QUESTION: Final = re.compile(
     r"(?:right|ok(?:ay)?|really|yes|no|huh|what|why|how|you know|is that so|how are you.*"
     r"|how about you|what about you|and you|what's up|do you know|isn't it|can you"
@@ -81,6 +85,17 @@ _DECISION_GATE = re.compile(
     r"let'?s|decid|decision|agreed|settled|going|'ll|will|chose|opted|picked|went with"
     r"|plan|option|final|approved|proceed|go ahead|[决定选敲就采结确]"
 )
+# A word of each English form above; most sentences have none and need no pattern.
+_DECIDING_WORDS = """
+    decided agreed settled opted concluded decision going go let lets ll will chose went option
+    final approved please
+"""
+_DECIDING: Final = frozenset(_DECIDING_WORDS.split())
+_FIXING_WORDS = """
+    fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
+    works working passes pass solution
+"""
+_FIXING: Final = frozenset(_FIXING_WORDS.split())
 _HAS_HAN = re.compile(f"[{HAN}]")
 
 
@@ -99,9 +114,14 @@ def answers(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     """What a message may answer: its content words; nothing where it only asks or puts off."""
     told = [s.text for s in said if not _is_question(s.text)]
     words = " ".join(told)[:4_000]
-    if words and not (len(words) < 200 and _DEFERRED.search(words.lower().replace("’", "'"))):
+    if words and not (len(words) < 200 and _is_put_off(words.lower().replace("’", "'"))):
         matter = matter_of(words)
         yield Fact(kind="question", text="", key="", effect="answers", matter=matter, role=role)
+
+
+def _is_put_off(words: str) -> bool:
+    is_possible = not words.isascii() or any(map(words.__contains__, _DEFERRED_SIGNS))
+    return is_possible and bool(_DEFERRED.search(words))
 
 
 def _is_question(words: str) -> bool:
@@ -112,11 +132,17 @@ def _statement(sentence: Sentence, role: Role) -> Fact | None:
     words = sentence.words
     if _is_question(words):
         return _question(sentence, words, role)
-    if _DECISION_GATE.search(words) and _decides(words, role):
+    said = latin_words(words) if words.isascii() else None
+    if _may(_DECIDING, said) and _DECISION_GATE.search(words) and _decides(words, role):
         return _fact("decision", sentence, role)
-    if _FIX_GATE.search(words) and _FIX.search(words):
+    if _may(_FIXING, said) and _FIX_GATE.search(words) and _FIX.search(words):
         return _fact("error", sentence, role)
     return None
+
+
+def _may(cues: frozenset[str], said: frozenset[str] | None) -> bool:
+    """Whether a sentence has one of `cues`; one with Chinese may have others."""
+    return said is None or not cues.isdisjoint(said)
 
 
 def _decides(words: str, role: Role) -> bool:

@@ -179,6 +179,8 @@ def _contradicted(
 
 def _contradicts(fact: Fact, rule: Fact) -> bool:
     """Without a cue: the same matter forbidden and ordered, or the same with other numbers."""
+    if frozenset(fact.matter).isdisjoint(rule.matter):  # as most rules: nothing in common
+        return False
     same = likeness(fact.matter, rule.matter)
     if fact.is_negative != rule.is_negative and same >= SAME_LIKENESS:
         return True

@@ -163,8 +163,21 @@ def _sources(request: SummaryRequest, as_points: bool) -> list[Source]:
     ]
     if not request.outdated:
         return previous + folded
-    held = (_without(source, request.outdated) for source in previous + folded)
+    outdated = list(dict.fromkeys(request.outdated))
+    all_outdated = "\n".join(outdated)  # no sentence goes over a line
+    held = (
+        _without(source, outdated) if _says_any(source, outdated, all_outdated) else source
+        for source in previous + folded
+    )
     return [source for source in held if source.line.spans]
+
+
+def _says_any(source: Source, outdated: Sequence[str], all_outdated: str) -> bool:
+    """Whether `source` may say one of `outdated`: one look at all its sentences."""
+    said = "\n".join([span.text for span in source.line.spans])
+    return any(map(said.__contains__, outdated)) or any(
+        span.text in all_outdated for span in source.line.spans
+    )
 
 
 def _without(source: Source, outdated: Sequence[str]) -> Source:

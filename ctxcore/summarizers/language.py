@@ -20,10 +20,8 @@ def detect_language(messages: Iterable[Message]) -> Language:
     A Chinese word is about two characters, so a Chinese conversation full of English identifiers
     is still Chinese. Tool outputs do not count: they are seldom in the language people speak.
     """
-    han = latin = 0
-    for message in messages:
-        if not message.is_tool_result:
-            text = message.text[:CHARS_READ]
-            han += sum(map(len, HAN_RUN.findall(text)))
-            latin += len(LATIN_WORD.findall(text))
-    return "zh" if han > latin else "en"
+    said = [message.text[:CHARS_READ] for message in messages if not message.is_tool_result]
+    han = sum(sum(map(len, HAN_RUN.findall(text))) for text in said if not text.isascii())
+    if not han:
+        return "en"
+    return "zh" if han > sum(len(LATIN_WORD.findall(text)) for text in said) else "en"

@@ -33,6 +33,7 @@ _PIECE_CHARS = 8_000  # keeps one call into the tokenizer short; costs nothing o
 # 1,000,000 blanks on o200k panics. Such a cut is off by a token or two.
 _UNBROKEN_CHARS = 100_000
 _SHORT_CHARS = 64  # role, function and argument names, which repeat
+_SAID_CHARS = 400  # most messages, counted again as what a summary may quote of them
 _LONG_CHARS = 40_000  # a summary is counted again with every context it is part of
 
 
@@ -119,6 +120,8 @@ class ExactCounter:
             return self._estimator.count(text)
         if len(text) <= _SHORT_CHARS:
             return _count_short(encoding, text)
+        if len(text) <= _SAID_CHARS:
+            return _count_said(encoding, text)
         if len(text) <= _LONG_CHARS:
             return _count_long(encoding, text)
         return _count_pieces(encoding, text)
@@ -130,6 +133,11 @@ class ExactCounter:
 
 @lru_cache(maxsize=4096)
 def _count_short(encoding: Encoding, text: str) -> int:
+    return len(encoding.encode_ordinary(printable(text)))
+
+
+@lru_cache(maxsize=16_384)
+def _count_said(encoding: Encoding, text: str) -> int:
     return len(encoding.encode_ordinary(printable(text)))
 
 

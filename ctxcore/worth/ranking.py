@@ -113,9 +113,11 @@ class Ranking:
     def _opening(self, at: int) -> tuple[tuple[int, ...], float]:
         """The loose units with which a group is worth most per token, and how much that is."""
         group, seen = self._groups[at], set[str]()
-        worth = sum(self._worth(at, unit, seen) for unit in self._fixed(group))
+        worth = sum([self._worth(at, unit, seen) for unit in self._fixed(group)])
         tokens, loose = max(1, group.tokens), list[int]()
         best, count = worth / tokens, 0
+        if not group.loose:
+            return (), best
         for unit in self._by_rate(at, seen):
             tokens += self._cost(at, unit)
             if self._most is not None and tokens > self._most:

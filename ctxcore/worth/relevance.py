@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from ctxcore.worth.words import TermReader, weigh, words_of
+from ctxcore.worth.words import all_terms_of, terms_of, weigh, words_of
 
 SATURATION: Final = 1.2  # BM25's k1: a word said three times is not three times as much about it
 LENGTH: Final = 0.75  # BM25's b: a long text holds any word more easily
@@ -27,12 +27,11 @@ def relevance(
 
     With a `least_share` of 1 only a text that says all that is asked is fully relevant.
     """
-    reader = TermReader()
-    asked = frozenset(reader.terms_of(words_of(request_text)))
+    asked = frozenset(terms_of(words_of(request_text)))
     counts, lengths = list[Counter[str]](), list[int]()
     for text in units_texts:
-        terms = reader.all_terms_of(words_of(text))
-        counts.append(Counter(term for term in terms if term in asked))
+        terms = all_terms_of(words_of(text))
+        counts.append(Counter([term for term in terms if term in asked]))
         lengths.append(len(terms))
     weights = weigh([*map(tuple, counts), tuple(asked)])  # the request says each of them too
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ctxcore.worth.units import Unit
-from ctxcore.worth.words import HAN, TermReader, weigh, words_of
+from ctxcore.worth.words import HAN, terms_of, weigh, words_of
 
 HALF_TOLD = 12.0  # about three rare words: what half the worth of saying more is reached with
+SHORT_CHARS = 600  # of an utterance whose signs are remembered
 LEAST_TOLD = 0.2  # of an utterance without a term: a rare word weighs five
 # "march" and "may" are left out of the months: in lower case they are seldom one.
 _MONTHS = "january february april june july august september october november december"
@@ -90,70 +92,84 @@ class Signs:
     """1 where a user lays down what holds from then on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Said:
-    """An utterance taken apart."""
+    """What is seen in an utterance alone, wherever it stands."""
 
-    told: str
-    """What it says outside questions."""
-    words: frozenset[str]
-    """The words it tells."""
     telling: tuple[str, ...]
     """The terms it tells."""
-    terms: Collection[str]
+    terms: tuple[str, ...]
     """All its terms, each once."""
+    times: int
+    names: int
+    numbers: int
     addresses: int
+    decides: bool
+    rules: bool
 
 
 def read_signs(talk: Sequence[Unit]) -> list[Signs]:
     """The signs of each of the utterances, which follow each other."""
-    reader = TermReader()
-    said = [_take_apart(unit, reader) for unit in talk]
+    said = [_said(unit) for unit in talk]
     weights = weigh([one.terms for one in said])
     seen: set[str] = set()
     signs = []
     for unit, one, answers in zip(talk, said, _answers(talk), strict=True):
         mass = [weights[term] for term in one.telling]
-        news = sum(weights[term] for term in one.telling if term not in seen)
-        signs.append(_signs(unit, one, sum(mass), news, answers))
+        news = sum([weights[term] for term in one.telling if term not in seen])
+        signs.append(_signs(unit.tokens, one, sum(mass), news, answers))
         seen.update(one.terms)
     return signs
 
 
-def _take_apart(unit: Unit, reader: TermReader) -> _Said:
+def _said(unit: Unit) -> _Said:
     text = unit.text
     if text[:1] == "[" and not unit.place:
         text = _STAMP.sub("", text)
+    take_apart = _take_apart_once if len(text) <= SHORT_CHARS else _take_apart
+    return take_apart(text, unit.role == "assistant")
+
+
+def _take_apart(text: str, is_by_model: bool) -> _Said:
     told, asked = _told_and_asked(text)
-    words, asking = words_of(told), words_of(asked)
-    telling = reader.terms_of(words)
+    words, asking = words_of(told), words_of(asked) if asked else []
+    telling, unique = terms_of(words), frozenset(words)
+    has_han = not told.isascii()
     return _Said(
-        told=told,
-        words=frozenset(words),
         telling=telling,
-        terms={*telling, *reader.terms_of(asking)} if asking else telling,
+        terms=tuple({**dict.fromkeys(telling), **dict.fromkeys(terms_of(asking))})
+        if asking
+        else telling,
+        times=len(TIME_WORDS & unique) + _count(_HAN_TIME, told),
+        names=len(_NAME.findall(told)),
+        numbers=len(_NUMBER.findall(told)) + len(NUMBER_WORDS & unique) + _count(_HAN_NUMBER, told),
         addresses=_addresses(words) + _addresses(asking) + _count(_HAN_ADDRESS, text),
+        decides=bool(DECISION_WORDS & unique or (has_han and _HAN_DECISION.search(told))),
+        rules=not is_by_model and _is_rule(told, unique),
     )
+
+
+# What is kept and what is quoted is weighed in the same messages, and again with every turn.
+_take_apart_once = lru_cache(maxsize=16_384)(_take_apart)
 
 
 def _addresses(words: list[str]) -> int:
     return sum(map(words.count, ADDRESS_WORDS.intersection(words)))
 
 
-def _signs(unit: Unit, said: _Said, telling: float, news: float, answers: bool) -> Signs:
-    told, words, tokens = said.told, said.words, max(1, unit.tokens)
-    numbers = len(_NUMBER.findall(told)) + len(NUMBER_WORDS & words)
+def _signs(tokens: int, said: _Said, telling: float, news: float, answers: bool) -> Signs:
+    tokens = max(1, tokens)
     return Signs(
         length=math.log(tokens),
         telling=math.log((LEAST_TOLD + telling) / (HALF_TOLD + telling)),
         news=news / tokens,
-        times=min(3, len(TIME_WORDS & words) + _count(_HAN_TIME, told)),
-        names=min(4, len(_NAME.findall(told))),
-        numbers=min(3, numbers + _count(_HAN_NUMBER, told)),
+        times=min(3, said.times),
+        names=min(4, said.names),
+        numbers=min(3, said.numbers),
         answers=float(answers),
         addresses=min(3, said.addresses),
-        decides=float(bool(DECISION_WORDS & words or _count(_HAN_DECISION, told))),
-        rules=float(unit.role != "assistant" and _is_rule(told, words)),
+        decides=float(said.decides),
+        rules=float(said.rules),
     )
 
 

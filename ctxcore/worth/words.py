@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 from ctxcore.worth.weak_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
 
@@ -25,29 +26,14 @@ COMMON_WEIGHT = 0.5  # of a word everybody uses, beside one that names something
 HAN_WEIGHT = 0.45  # of a pair of characters: a Chinese word makes about two
 
 
-class TermReader:
-    """Reads the words of one request."""
+def all_terms_of(words: Iterable[str]) -> list[str]:
+    """The informative terms in `words`, as often as they are said, in order."""
+    return [term for word in words for term in _terms_in(word)]
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, ...]] = {}
 
-    def all_terms_of(self, words: Iterable[str]) -> list[str]:
-        """The informative terms in `words`, as often as they are said, in order."""
-        known, found = self._known, list[str]()
-        for word in words:
-            if word not in known:
-                known[word] = tuple(_terms_in(word))
-            found += known[word]
-        return found
-
-    def terms_of(self, words: Iterable[str]) -> tuple[str, ...]:
-        """The informative terms in `words`, each once, in order: sums are the same everywhere."""
-        known = self._known
-        words = dict.fromkeys(words)
-        for word in words:
-            if word not in known:
-                known[word] = tuple(_terms_in(word))
-        return tuple(dict.fromkeys([term for word in words for term in known[word]]))
+def terms_of(words: Iterable[str]) -> tuple[str, ...]:
+    """The informative terms in `words`, each once, in order: sums are the same everywhere."""
+    return tuple(dict.fromkeys([term for word in words for term in _terms_in(word)]))
 
 
 def words_of(text: str) -> list[str]:
@@ -55,9 +41,10 @@ def words_of(text: str) -> list[str]:
     return (_WORD if text.isascii() else _RUN).findall(text.lower())
 
 
-def _terms_in(word: str) -> Iterable[str]:
+@lru_cache(maxsize=32_768)  # people use the same words again and again
+def _terms_in(word: str) -> tuple[str, ...]:
     if HAN_RUN.match(word):
-        return _han_terms(word)
+        return tuple(_han_terms(word))
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     weak = word in STOP_WORDS or (len(word) == 1 and word.isascii() and word.isalpha())

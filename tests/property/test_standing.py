@@ -55,6 +55,21 @@ def test_every_standing_instruction_is_said(
 
 
 @FEW
+@given(ruled_histories(), st.data())
+def test_rules_are_found_once_whatever_is_asked_first(
+    history: list[Message], data: st.DataObject
+) -> None:
+    rules_first, facts_first = ListHistory(history, Words()), ListHistory(history, Words())
+    until = data.draw(st.integers(0, len(history)))
+    rules_first.standing(until=until)
+
+    facts = list(facts_first.facts())
+
+    assert list(rules_first.facts()) == facts
+    assert rules_first.standing() == facts_first.standing()
+
+
+@FEW
 @given(ruled_histories(), ruled_histories(), st.data())
 def test_the_prefix_lasts_while_everything_uncovered_fits(
     history: list[Message], more: list[Message], data: st.DataObject
