@@ -40,15 +40,17 @@ def _short_sizes(
     Those that stay as they are since an earlier compaction are not among them.
     """
     sizes: dict[int, int] = {}
+    read_again = superseded.read_again
+    stale_if_old = read_again | superseded.changed
     for row in rows:
         is_old = row.seq < fresh_from
+        if not (is_old or row.seq in read_again):
+            continue
         limit = scope.policy.tool_limit(row.function_name)
         if limit is None or row.seq in scope.pinned or is_expansion(row):
             continue
-        if not (is_old or row.seq in superseded.read_again):
-            continue
         is_done = row.short is not None and row.sent_tokens <= limit
-        if row.seq in superseded.read_again | (superseded.changed if is_old else frozenset()):
+        if row.seq in (stale_if_old if is_old else read_again):
             limit = max(LEAST_TOKENS, limit // STALE_SHARE)
         if row.sent_tokens > limit and not is_done:
             sizes[row.seq] = limit

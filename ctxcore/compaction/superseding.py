@@ -73,7 +73,8 @@ def find_superseded(blocks: Sequence[Sequence[Counted]]) -> Superseded:
     reads = _Reads()
     for call, row in _answered(blocks):
         uses = _uses(call.name, call.arguments)
-        reads.change({*uses.changed})
+        if uses.changed:
+            reads.change({*uses.changed})
         if uses.read:
             reads.add(row, {*uses.read}, call.arguments, is_whole=uses.is_whole)
     return Superseded(
@@ -85,7 +86,9 @@ def find_superseded(blocks: Sequence[Sequence[Counted]]) -> Superseded:
 def _answered(blocks: Sequence[Sequence[Counted]]) -> Iterator[tuple[ToolCall, Counted]]:
     for head, *results in blocks:
         calls = head.message.calls
-        if calls and results:
+        if len(calls) == len(results) == 1 and results[0].message.answers == calls[0].id:
+            yield calls[0], results[0]
+        elif calls and results:
             places, _ = pair_results(calls, [row.message for row in results])
             for call, place in zip(calls, places, strict=True):
                 if place is not None:
