@@ -45,16 +45,18 @@ _WORDS: Final = (
     *(" ago", "in a ", "in an ", "in one ", "in two ", "in three ", "coming "),
 )
 _DATE_DIGITS = re.compile(r"\d(?::\d\d|/\d|\.\d\d?\.\d{4}|\d{3}-\d\d)")
-_DATE_NAMES = """
-    am pm m noon midnight tomorrow yesterday today tonight ago
+_MONTH_WORDS = """
     jan january feb february mar march apr april may jun june jul july aug august sep sept september
     oct october nov november dec december
-    monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
-    saturdays sunday sundays
-    minute minutes hour hours day days week weeks weekend month months year years
-    summer winter spring fall autumn quarter
 """
-_DATE_WORDS: Final = frozenset(_DATE_NAMES.split())
+_MONTHS: Final = frozenset(_MONTH_WORDS.split())
+_OTHER_WORDS = """
+    am pm m noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
+    wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday sundays
+    minute minutes hour hours day days week weeks weekend month months year years summer winter
+    spring fall autumn quarter
+"""
+_DATE_WORDS: Final = _MONTHS | frozenset(_OTHER_WORDS.split())
 _NUMERAL: Final = "[一二三四五六七八九十两\\d]{1,3}"
 _PART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"
 _HOUR: Final = (
@@ -72,11 +74,11 @@ _CHINESE = re.compile(
 )
 _DIGIT = re.compile("[0-9]")
 _HAS_HAN = re.compile(f"[{HAN}]")
-_WRITTEN = re.compile(  # as programs print them
-    rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z"
-    rf"|[+-]\d{{2}}:?\d{{2}})?)?(?!\w)|\d{{4}}/\d{{2}}/\d{{2}}(?!\d)|\b{_MONTH}"
-    rf" \d{{1,2}},? \d{{4}}\b"
+_NUMERIC = re.compile(  # as programs print them
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)"
+    r"|\d{4}/\d{2}/\d{2}(?!\d)"
 )
+_WRITTEN = re.compile(rf"{_NUMERIC.pattern}|\b{_MONTH} \d{{1,2}},? \d{{4}}\b")
 _ABSOLUTE = re.compile(rf"\d{{4}}|\d[/.]\d|{_MONTH} \d|\d {_MONTH}|\d月|[日号]|(?i:{_DAY})|周|星期")
 RELATIVE_WEIGHT: Final = 0.5  # “last month” says little once it is not known from when
 _EMPTY = frozenset(
@@ -133,7 +135,7 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     """
     covered: list[str] = []
     is_tool = role == "tool"
-    in_counted = _found(_WRITTEN if is_tool else _ENGLISH, counted)
+    in_counted = _found(_written_in(counted) if is_tool else _ENGLISH, counted)
     spoken = "" if is_tool else _spoken(text)
     in_spoken = _found(_ENGLISH, spoken)
     han = "" if text.isascii() else "\n".join(filter(_HAS_HAN.search, text.split("\n")))
@@ -147,6 +149,11 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
 
 def _found(dates_of: re.Pattern[str], text: str) -> list[re.Match[str]]:
     return list(dates_of.finditer(text)) if text and _may_date(text) else []
+
+
+def _written_in(text: str) -> re.Pattern[str]:
+    """What finds the dates that a program prints in `text`."""
+    return _NUMERIC if _MONTHS.isdisjoint(latin_words(text)) else _WRITTEN
 
 
 def _said_of(counted: str, spoken: str, han: str, role: Role) -> Iterator[Fact]:

@@ -29,6 +29,10 @@ _MONEY = re.compile(
     r"|\d(?<![\w.,]\d)(?:[\d,]*\d)?(?:\.\d+)?\s?(?:k|m|million|billion|thousand)?\s?(?:USD|EUR"
     r"|GBP|CNY|RMB|JPY|CHF|dollars?|euros?|bucks|yuan|cents|Dollars?|Euros?)\b"
 )
+_MONEY_SIGNS: Final = (  # every amount of money has one of them
+    *("$", "€", "£", "¥", "￥"),
+    *("usd", "eur", "gbp", "cny", "rmb", "jpy", "chf", "dollar", "bucks", "yuan", "cents"),
+)
 _MONEY_HAN = re.compile(
     r"(?:人民币)?(?:\d[\d,]*(?:\.\d+)?"
     r"|[一二三四五六七八九十百千两]{1,6})\s?[万亿千百]?\s?(?:元|块钱|块(?=[，。、,]|$)"
@@ -109,7 +113,9 @@ def quantities(text: str, counted: str, role: Role) -> Iterator[Fact]:
 
 
 def _amounts(text: str, counted: str, role: Role) -> Iterator[str]:
-    patterns = [_MONEY] if role == "tool" else [_MONEY, _QUANTITY]
+    lower = counted.lower()
+    patterns = [_MONEY] if any(map(lower.__contains__, _MONEY_SIGNS)) else []
+    patterns += [] if role == "tool" else [_QUANTITY]
     if not counted.isascii():
         patterns += [] if role == "tool" else [_QUANTITY_HAN]
     for pattern in patterns if counted else ():

@@ -25,14 +25,11 @@ ARGUMENT_CHARS = 80  # of one argument of a tool call: a path or an id, not a fi
 SHORT_OUTPUT_CHARS = 160  # a tool output this short is telling as a whole
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
+_FAILS = "error|exception|fail|traceback|denied|not found|错误|失败|异常"
+_GOES = "warn|passed|success|total|result|created|deleted|version|成功|结果|共计"
+_TELLING = ((_FAILS.split("|"), 4), (_GOES.split("|"), 2))
 _CUES = (
-    (re.compile(r"error|exception|fail|traceback|denied|not found|错误|失败|异常", re.I), 4),
-    (
-        re.compile(
-            r"warn|passed|success|total|result|created|deleted|version|成功|结果|共计", re.I
-        ),
-        2,
-    ),
+    *((re.compile("|".join(words), re.I), value) for words, value in _TELLING),
     (re.compile(r"https?://|[\w.-]+/[\w.-]+|\b\w+\.\w{1,4}:\d+|\b[0-9a-f]{7,40}\b"), 1),
     (re.compile(r"\d"), 1),
 )
@@ -107,7 +104,10 @@ def telling_spans(output: str) -> list[Span]:
 
 def cue_worth(line: str) -> float:
     """What a line of machine output is worth for telling how it went, beside its literals."""
-    return CUE_WORTH * sum(value for cue, value in _CUES[:2] if cue.search(line))
+    lower = line.lower()
+    return CUE_WORTH * sum(
+        value for words, value in _TELLING if any(map(lower.__contains__, words))
+    )
 
 
 def _pick_lines(

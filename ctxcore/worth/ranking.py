@@ -8,7 +8,7 @@ valued again only when it comes up, so ten thousand messages take a fraction of 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from ctxcore.worth.scoring import Worth, score_units
@@ -131,7 +131,7 @@ class Ranking:
     def _by_rate(self, at: int, seen: set[str]) -> list[int]:
         """The loose units of a group, the most worth per token first, each as if taken alone."""
         rates = {
-            unit: self._worth(at, unit, set(seen)) / self._cost(at, unit)
+            unit: self._worth_alone(at, unit, seen) / self._cost(at, unit)
             for unit in self._groups[at].loose
         }
         return sorted(rates, key=lambda unit: (-rates[unit], unit))
@@ -141,6 +141,13 @@ class Ranking:
 
     def _worth(self, at: int, place: int, seen: set[str]) -> float:
         """What a unit adds to what is kept and to the literals `seen`, to which its own go."""
+        total = self._worth_alone(at, place, seen)
+        if self._counts is None or self._counts(self._groups[at].units[place]):
+            seen.update(literal for literal, _ in self._worths[at][place].literals)
+        return total
+
+    def _worth_alone(self, at: int, place: int, seen: Set[str]) -> float:
+        """The same with `seen` left as it is."""
         unit, worth = self._groups[at].units[place], self._worths[at][place]
         if self._counts is not None and not self._counts(unit):
             return 0.0
@@ -148,7 +155,6 @@ class Ranking:
         total = 0.0 if is_repeated else worth.talk
         for literal, value in worth.literals:
             if literal not in self._covered and literal not in seen:
-                seen.add(literal)
                 total += value
         return total
 
