@@ -3,7 +3,8 @@
 A sentence is put into a real conversation as a user's turn that is acknowledged: before the first
 user message, before the one in the middle, before the last. It is there if its core stands in the
 context word for word. Of an update the stale rule must be gone and the new one there: the rule is
-said at one of the three places, its update at a later one.
+said at one of the three places, its update at a later one. Of what is said in passing half changes
+a rule, and half only speaks of the same things: there the rule must still stand.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Literal
 from benchmarks.fidelity.methods import Method
 from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said
-from benchmarks.fidelity.tables import Column, Table
+from benchmarks.fidelity.tables import Best, Column, Table
 from benchmarks.fidelity.talks import Talk, talk_of
 from ctxcore.messages.values import JsonObject
 
@@ -31,14 +32,16 @@ HOSTS_PER_LIMIT = 2
 SENTENCES = Path(__file__).parent.parent / "data" / "instructions.json"
 REPLY = {"en": "Understood.", "zh": "好的。"}
 LANGUAGES = ("en", "zh")
+PASSING: Mapping[str, Best] = {"replaced": "high", "held": "high", "lost": "low"}
 
 
 def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Iterator[Table]:
-    """A table of rules and one of updates, by language and place."""
+    """A table of rules, one of updates and one of changes in passing, by language."""
     quick = [method for method in methods if not method.is_slow]
     hosts = {language: _hosts(talks, language, limit) for language in LANGUAGES}
     yield _rules(hosts, quick)
     yield _updates(hosts, quick)
+    yield _changes(hosts, quick)
 
 
 def _hosts(talks: Sequence[Talk], language: str, limit: int) -> list[Talk]:
@@ -119,6 +122,56 @@ def _updates(hosts: Mapping[str, Sequence[Talk]], methods: Sequence[Method]) -> 
                         table.add(method, f"{language} new", [float(new)])
                         table.add(method, f"{language} both", [float(gone and new)])
     return table
+
+
+def _changes(hosts: Mapping[str, Sequence[Talk]], methods: Sequence[Method]) -> Table:
+    columns = [
+        Column(name=f"{lang} {kind}", best=best)
+        for lang in LANGUAGES
+        for kind, best in PASSING.items()
+    ]
+    title = "4 · Said in passing: a changed rule is replaced, one that is only mentioned is held"
+    table = Table(title=title, columns=columns)
+    table.notes += [*_sizes(hosts, "changes"), *_sizes(hosts, "mentions")]
+    table.notes.append("lost: of the rules that are held while nothing more is said of them")
+    for language in LANGUAGES:
+        for number, sentence in enumerate(_sentences("changes", language)):
+            for _, talk in _said_later(hosts[language], number, sentence, language):
+                tell(f"changes: {language} {number}")
+                for method in methods:
+                    left = Said(method.fold(talk, _budget(talk)) or ())
+                    table.add(method, f"{language} replaced", [float(is_replaced(sentence, left))])
+        for number, sentence in enumerate(_sentences("mentions", language)):
+            for alone, talk in _said_later(hosts[language], number, sentence, language):
+                tell(f"mentions: {language} {number}")
+                for method in methods:
+                    left = Said(method.fold(talk, _budget(talk)) or ())
+                    is_held = left.has(core(sentence))
+                    table.add(method, f"{language} held", [float(is_held)])
+                    if Said(method.fold(alone, _budget(alone)) or ()).has(core(sentence)):
+                        table.add(method, f"{language} lost", [float(not is_held)])
+    return table
+
+
+def is_replaced(sentence: Mapping[str, str], left: Said) -> bool:
+    """Whether the rule of `sentence` is gone, and what takes its place, if anything, is there."""
+    return not left.has(core(sentence)) and left.has(sentence.get("new", ""))
+
+
+def core(sentence: Mapping[str, str]) -> str:
+    """What must stand of a rule."""
+    return sentence["rule"].rstrip(".。")
+
+
+def _said_later(
+    hosts: Sequence[Talk], number: int, sentence: Mapping[str, str], language: str
+) -> Iterator[tuple[Talk, Talk]]:
+    """A talk with the rule alone, and one with what is said of it later: the places take turns."""
+    places = list(combinations(WHERE, 2))
+    first, then = places[number % len(places)]
+    for host in _host(hosts, number):
+        alone = _with(host, {first: sentence["rule"]}, language)
+        yield alone, _with(host, {first: sentence["rule"], then: sentence["later"]}, language)
 
 
 def _host(hosts: Sequence[Talk], number: int) -> list[Talk]:

@@ -18,12 +18,13 @@ _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
 
 _TURNS: Final = re.compile(  # another value: what it is about stands before it
     "改(?:[成为用到回作至由叫称住写寄发送去走坐订买放存交按从在穿吃喝选点约做]|一下)"
-    "|[换切转](?:[成为到用回给作个掉]|一[下种个])|切换|替换|更换"
+    "|[换切转](?:[成为到用回给作个掉]|一[下种个])|换(?=[^，。了吗人]{2,}$)|切换|替换|更换"
     "|(?:提[高升前早]|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
     "|延[长后]|放[宽松]|推[迟后]|往[后前]推|调整|扩[大展]|恢复|更[新正改]|修改)[成为到至回]"
+    "|由(?=[^，。我你他她]{1,8}(?:批准|审批|负责|处理|审核|签字|决定|跟进)$)"
     "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
 )
-_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还]")  # all that have none are no turns
+_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还由]")  # all that have none are no turns
 _ATTRIBUTE: Final = re.compile("(?:时间|日期|地点|方式|颜色|风格|价格|预算|折扣)$")
 _FROM: Final = re.compile("(?<=[^，])[从由]")
 _LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is as good
@@ -56,6 +57,9 @@ MOST_ALLOWING: Final = 20  # characters of a clause that allows something in pas
 _ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
     "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|以前|过去|当时"
+    "|刚才(?!的?(?:说|那条|规|要求))|刚刚|昨[天晚]|上[次回]|去年|前天"
+    "|(?:那|这)(?:笔|位|份|张|家|批|次|本|台|辆|篇|幅)|今天(?!起|开始|之?后)"
+    "|(?:那|这)个(?!规|要求|限制|条|说法|约|禁|标准|上限)"
     "|我们?(?:家)?(?:同事|同学|朋友|室友|邻居|妈|爸|弟|哥|姐|妹|儿子|女儿|孩子|老公|老婆|奶奶|爷爷)"
 )
 CLAUSES: Final = Clauses(_CLAUSE, _OTHERS)
@@ -68,8 +72,11 @@ def aims(words: str) -> Iterator[Aim]:
     """
     before = ""
     for clause in CLAUSES.of(words):
+        if _OTHERS.search(clause):
+            before = ""
+            continue
         aim = _aim(clause)
-        if aim is not None and not _OTHERS.search(clause):
+        if aim is not None:
             yield aim if aim.matter else Aim(aim.cue, matter_of(before) or matter_of(clause))
         before = clause
 

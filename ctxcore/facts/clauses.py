@@ -1,5 +1,5 @@
-"""Owns taking sentences apart into clauses: only what somebody says for themselves and for now
-changes a rule.
+"""Owns taking sentences apart into clauses: only what somebody says for themselves, for now and
+of more than one case changes a rule.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """Where a language ends its clauses, and how one speaks of others or of former times."""
+    """Where a language ends its clauses, and how one speaks of others, former times or one case."""
 
     ends: re.Pattern[str]
     others: re.Pattern[str]
@@ -20,9 +20,9 @@ class Clauses:
         return [clause for clause in map(str.strip, self.ends.split(words)) if clause]
 
     def own(self, words: str) -> list[str]:
-        """Those that do not speak of somebody else, or of former times."""
+        """Those that do not speak of somebody else, of former times, or of one case."""
         return [clause for clause in self.of(words) if not self.others.search(clause)]
 
     def speak_of_others(self, words: str) -> bool:
-        """Whether some clause of `words` speaks of somebody else, or of former times."""
-        return bool(self.others.search(words))
+        """Whether some clause of `words` is none of its own."""
+        return any(map(self.others.search, self.of(words)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxcore.facts.clauses import Clauses
-from ctxcore.facts.matters import matter_of
+from ctxcore.facts.matters import is_number, matter_of, names_something
 from ctxcore.facts.values import Aim
 
 _CLAUSE: Final = re.compile(
@@ -29,8 +29,10 @@ _TURN: Final = re.compile(  # what it is about stands between the verb and the v
     r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
 )
 _MOVES: Final = re.compile(  # … or before it
-    r" (?:moves|changes|switches|goes (?:up|down)|rises|drops|(?:is|was) moved|has moved|is changed"
-    r"|is raised|is lowered|is (?:now|currently)|are now) (?:to )?"
+    r" (?:ha(?:s|ve) (?:gone (?:up|down)|risen)|(?:ha(?:s|ve) been|was|were) (?:raised|lowered|set"
+    r"|moved|changed|switched|extended|cut)|went (?:up|down)|can grow|may grow)(?= |$)"
+    r"| (?:moves|changes|switches|goes (?:up|down)|rises|drops|(?:is|was) moved|has moved"
+    r"|is changed|is raised|is lowered|is (?:now|currently)|are now) (?:to )?"
 )
 _INSTEAD: Final = re.compile(
     r"\b(?:instead of|rather than|in place of|in lieu of|replacing|no more|^not(?! only| just"
@@ -41,26 +43,56 @@ _LIFTS: Final = re.compile(
     r"(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really"
     r"| always)?"
     r" (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory|set on"
-    r"|strict|bound to)|exempt|exceptions?|except for|excluded|(?:can|may|could"
+    r"|strict|bound to)|not(?= (?:allergic|vegetarian|vegan)\b)|(?:needn't"
+    r"|need not)|exempt|exceptions?|except for|excluded|(?:can|may|could"
     r"|should) be (?:dropped|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional"
-    r"|too (?:few|many|much|short|long|coarse|strict)|enough)|(?:was|were) (?:wrong|too [a-z]+)"
-    r"|changed my mind|no need|will do|do too|works? too|also (?:fine|ok|okay|works?|allowed)"
+    r"|enough|plenty|sufficient|(?:of )?no (?:more )?use|only (?:needed|required"
+    r"|necessary))|(?:was|were) wrong|changed my mind|no need|will do"
+    r"|(?:may|can|could) (?:now )?(?:skip|omit|drop|ignore|bypass)|(?:is|are) no (?:problem|issue)"
+    r"|(?:stopped|gave up|quit)(?: being| eating)?|leave(?= [^.;]{2,40} out\b)"
+    r"|can (?:do|go|live) without"
+    r"|(?:thing|part|bit|idea) (?:is|are) (?:off|out|gone|over|dead)|do too|works? too"
+    r"|also (?:fine|ok|okay|works?|allowed)"
     r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
-    r"|as well))\b"
+    r"|as well))\b|(?<=[a-z]) (?:is|are) (?:out|history|off the table)$"
     r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
     r"|scrap"
     r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
 )
+_TOO: Final = re.compile(  # of an amount that is named with it
+    r"\b(?:is|are|was|were|seems?|turned out)(?: far| way| a bit| much)? too"
+    r" (?:few|many|much|short|long|coarse|strict|tight|little|low|high|late|early|narrow)\b"
+    r"|\b(?:is|are)(?:n't| not) enough\b"
+)
 _PERMITS: Final = re.compile(
-    r"\b(?:after all"
+    r"\b(?:after all|(?:whenever|wherever|as often as) (?:you|we|they) (?:like|want|wish)"
     r"|(?:is|are|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
-    r"|right|back(?: in| on)?)|feel free|go ahead and|(?:may|can) (?:be |take |last |cost"
-    r" |have )?up to|(?:can|may)(?= [a-z ]{2,60}\b(?:now|again|freely|anyway)))\b"
+    r"|right|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free"
+    r"|(?:free|welcome) to|go ahead and"
+    r"|(?:may|can) (?:be |take |last |cost |have )?up to"
+    r"|(?:can|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
+)
+_NO_CASE: Final = (  # behind “that” or “this”, what is no single thing
+    r"(?:rules?|instruction|restriction|limit|ban|requirement|polic(?:y|ies)|constraint|guideline"
+    r"|convention|freeze|point|month|week|year|quarter|on|is|was|the|an?|we|you|i|it|he|she|they"
+    r"|there|no|not|one|way|can|may|will|has|and|or|but|any|all|every\w*|much|many|part|thing)\b"
 )
 _OTHERS: Final = re.compile(
     r"\b(?:he|she|they|people|someone|somebody|my (?:neighbou?r|brother|sister|mother|mom|mum"
     r"|father|dad|son|daughter|friend|friends|kids|wife|husband|roommate|aunt|uncle|cousin"
     r"|colleague|coworker)s?|used to|back then)\b"
+    r"|\b(?:says|(?<!i )said|according to|apparently|i hear|i heard)\b"
+    # … or of one case: “that ticket”, “the third photo”, “today”, of which a rule is not
+    r"|(?<!agreed )(?<!decided )(?<!said )(?<!so )(?<!now )(?<!fine )(?<!okay )\b(?:this|that)"
+    rf" (?!{_NO_CASE})[a-z-]+(?<!s)(?!\w)(?!.*\bagain\b)"
+    r"|\bthe (?:first|second|third|fourth) (?!rule|instruction|part|half)[a-z]+\b"
+    r"|\bthe (?:last|next) (?!rule|instruction|restriction|part|few|days?\b|weeks?\b|months?\b"
+    r"|years?\b|morning|two|three|four|five|six|seven|eight|nine|ten)[a-z]+\b"
+    r"|\bfrom (?:yesterday|last|this morning|friday|monday)\b|\byesterday\b|\btonight\b"
+    r"|(?<!as of )(?<!from )(?<!starting )\btoday\b"
+    # … or of how a thing is: “the weather is fine again”
+    r"|^(?:and |so |but )*(?:the|my|our|his|her|their) (?:[a-z-]+ ){1,2}is (?:all )?(?:fine|ok|okay"
+    r"|good|right|alright)(?: now| again)+(?: (?:after(?! all)|since|thanks)\b.*)?$"
     r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
     r"| will| did| do| can| could| got| went| started| think| guess| know| found)\b"
 )
@@ -70,7 +102,9 @@ _CUE_WORDS = """
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
     exempt exception exceptions except excluded dropped skipped ignored removed lifted after back
     too fine ok okay allowed permitted welcome acceptable alright optional off gone history void
-    enough up wrong free ahead mind need matter now again freely anyway
+    enough plenty sufficient use needn't allergic vegetarian vegan has have been went grow whenever
+    wherever often without do bypass omit stopped gave problem issue out table up wrong free
+    ahead mind need matter now again freely anyway
     make move push shift bring raise lower increase decrease reduce extend shorten bump cut drop set
     change switch turn relax loosen tighten update reset revert adjust widen narrow moves changes
     switches goes rises drops moved changed raised lowered currently
@@ -85,13 +119,21 @@ MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` takes back, or gives another value."""
+    """What each clause of `words` takes back, or gives another value.
+
+    A clause that names nothing (“use it whenever you like”) is about what the one before it names.
+    """
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return
+    before = ""
     for clause in CLAUSES.of(words):
-        found = list(_aims(clause))
-        if found and not _OTHERS.search(clause):
-            yield from (aim for aim in found if aim.matter)
+        if _OTHERS.search(clause):
+            before = ""
+            continue
+        for aim in _aims(clause):
+            if matter := aim.matter if names_something(aim.matter) else matter_of(before):
+                yield Aim(aim.cue, matter)
+        before = clause
 
 
 def _aims(clause: str) -> Iterator[Aim]:
@@ -103,5 +145,7 @@ def _aims(clause: str) -> Iterator[Aim]:
         yield Aim("turns", matter_of(instead[1]))
     if _LIFTS.search(clause):
         yield Aim("lifts", matter_of(_LIFTS.sub(" ", clause)))
+    elif _TOO.search(clause) and any(map(is_number, matter_of(clause))):
+        yield Aim("lifts", matter_of(_TOO.sub(" ", clause)))
     elif _PERMITS.search(clause):
         yield Aim("permits", matter_of(_PERMITS.sub(" ", clause)))

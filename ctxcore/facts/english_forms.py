@@ -67,7 +67,9 @@ NOT_ALLOWED = re.compile(
     r"|come|go|stay|fit|follow|never|always|only|not)\b"
 )
 STANDING = re.compile(
-    r"\b(?:from (?:now|here|today|this point|this moment|then) on(?:wards?)?|starting"
+    r"\b(?:from (?:now|here|today|this point|this moment|then|(?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)day|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december) on(?:wards?)?|from (?:this|next) (?:week|month|year)|from tomorrow|starting"
     r" (?:now|today)|from today\b|going forward|moving forward"
     r"|henceforth|hereafter|in (?:the )?future(?=[,:]| (?:please|always|never|use|do"
     r"|when))|at all times|under (?:no|any) circumstances|as of (?:now|today)"
@@ -159,7 +161,8 @@ DIRECTIVE = re.compile(
     r"|it|he|she|they|the|a|my|there|that|this)\b)[a-z]+ "
     r"|(?:use|write|add|include|run|put|give|provide|show|format|name|prefix|update"
     r"|document|check|test|review|log|mention|attach|append|quote) [^.;]{0,50}\b(?:in|to"
-    r"|for|with|on|after|before|at the end of|at the start of) (?:every|each|all) (?!the"
+    r"|for|with|on|after|before|at the (?:end|start|top|bottom"
+    r"|head|foot|beginning|back|front) of) (?:every|each|all) (?!the"
     r"|of the|available (?:above|following|files? in|numbers))\b)"
 )
 NO_THING = re.compile(

@@ -219,6 +219,18 @@ _BOUNDS: Final = re.compile(  # what stays true of the work or the person withou
     r"|(?:please )?keep [^.;]{2,60}\b(?:above|below|under|within|at)\b[^.;]{0,10}\d+ ?(?:percent|%)"
     r"|(?:please )?keep (?:the|my|our|every|each|all)\b[^.;]*\b(?:under|below|above|within"
     r"|at most|at least|between)\b[^.;]*\d"
+    r"|(?:please )?keep (?!the |this |that |it )[a-z ]{3,40} (?:under|below|above|within|at most"
+    r"|at least|between) (?:\d|two|three|five|ten|twenty|thirty|sixty)"
+    r"|(?:please )?(?:indent|name|format|label|sort|group|spell|prefix|number)"
+    r" (?!the |this |that |it |a |an |my |your )[^.;,?]{2,40} (?:with|by|after|as) "
+    r"|(?:please )?(?:send|e?mail|forward|post|submit|file|write) (?:the|my|our) (?:daily|weekly"
+    r"|monthly|quarterly|yearly|annual) [a-z]+ (?:to|on|by|in|before)\b"
+    r"|(?:please )?use (?!the |this |that |it |a |an |my |your )[^.;,?]{2,30} for [a-z]+ing\b"
+    r"|(?:each|every) [a-z ]{2,30} (?:gets?|receives?|has|have) (?:no more than|at most|at least"
+    r"|only|up to)\b"
+    r"|(?:the|our|my)\b[^.;?]* (?:is|are) always (?:on|at|due|before|after|the)\b(?=.*(?:day|\d))"
+    r"|(?:the|our|my|an?|each|every|all)\b[^.;?]{2,60} (?:may|can|must|should) (?:[a-z]+ )?(?:at"
+    r" most|no more than|at least)\b"
     r"|(?:please )?make sure\b[^.;]*\b(?:whatever happens|no matter what|at all times|every time"
     r"|stays?|remains?|runs?)\b"
     r"|before (?:you|\w+ing)\b[^.;?]*[, ](?:ask|check with|tell|let|wait for) (?:me|my)\b"
@@ -266,7 +278,8 @@ _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
     ),
     (
         _cues(
-            "every each all everything keep sure before prefer allergic vegetarian vegan on a"
+            "every each all everything keep sure before prefer indent name format label sort group"
+            " spell prefix number always may can must should allergic vegetarian vegan on a"
             " per day daily weekly monthly hourly default most more within under only sign round"
             " use"
         ),

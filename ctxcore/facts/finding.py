@@ -22,7 +22,7 @@ from ctxcore.facts.todos import todo_state
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Role, ToolCall
 
-FINDER: Final = 2
+FINDER: Final = 3
 """The finder's version, stored with what it found: one more for every change of what is found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 MOST_FACTS: Final = 160

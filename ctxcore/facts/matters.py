@@ -33,7 +33,7 @@ _EMPTY_WORDS = """
     using very want wants was way we well what when whenever where which who why will with
     without would yes yet you you'd you'll you're your yours forward won can't cannot doesn't
     didn't isn't aren't shouldn't mustn't needn't whether while time times anything something
-    nothing little bit exempt except too fine well
+    nothing little bit exempt except too fine well any other others another below above
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _WEAK_WORDS = """
@@ -54,7 +54,7 @@ _EMPTY_HAN = re.compile(
     "|其实|控制在?|未经|以内|以上|以下|之内|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数"
     "|页数|次数"
     "|数量|长度|大小|使用|采用"
-    "|继续|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
+    "|继续|固定|最多|最少|至多|至少|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
     "|把|都|也|就(?![业医餐诊])|再|又|要(?<![摘主重概纪需]要)(?![求点])"
     "|会(?<![开机社聚约晚年例散周]会)(?![议员话计场])"
     "|在(?!线)|和|与|或|是|有(?![机效])"
@@ -62,11 +62,12 @@ _EMPTY_HAN = re.compile(
 )
 _WEAK_HAN = frozenset({"使用", "回答", "回复", "代码", "文件", "提交", "修改", "内容", "时候"})
 _AMOUNT = re.compile(
-    "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层]"
+    "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层兆字行页封份句]"
     "|[周晚][一二三四五六日七八九十]"
 )
 _NUMBER_WORDS = """
     two thre four fiv six seven eight nin ten twelv fifteen twenty thirty fifty hundr thousand
+    third fourth fifth sixth seventh eighth ninth tenth twelfth fifteenth twentieth
 """
 _NUMBERS = frozenset(_NUMBER_WORDS.split())  # as stems
 _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
@@ -133,6 +134,11 @@ def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
     """Whether `matter` has a word of `part`, or a Chinese character of it."""
     characters = {*"".join(word for word in matter if not word.isascii())}
     return any(word in matter or not characters.isdisjoint(word) for word in part)
+
+
+def names_something(matter: Collection[str]) -> bool:
+    """Whether a matter has a word of full weight: “use it” has none."""
+    return any(_weight(word) == 1.0 for word in matter)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:

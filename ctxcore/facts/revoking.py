@@ -27,6 +27,8 @@ class Change:
     effect: Effect = "states"
     reach: Literal["", "latest", "perhaps", "aimed"] = ""
     about: tuple[Aim, ...] = ()
+    own: str = ""
+    """The clauses that it is made of, where others of the sentence speak of somebody else."""
 
 
 NO_CHANGE: Final = Change()
@@ -141,6 +143,7 @@ def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> C
     if change != NO_CHANGE and forms.CLAUSES.speak_of_others(words):
         own = ", ".join(forms.CLAUSES.own(words))
         change = _by_form(own, is_rule=is_rule, has_han=has_han)
+        change = replace(change, own=own) if change != NO_CHANGE else change
     about = tuple(islice(forms.aims(words), MOST_ABOUT))
     if change != NO_CHANGE:
         return replace(change, about=about) if about else change

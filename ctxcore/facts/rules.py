@@ -37,7 +37,9 @@ _RULES_FOLLOW = re.compile(
 )
 _ANEW = re.compile(
     r"\b(?:from (?:now|here|today) on|going forward|starting (?:now|today)|as of (?:now"
-    r"|today)|now)\b|以后|今后|从现在|从今|现在"
+    r"|today)|now|from (?:this|next) (?:week|month|year)|from tomorrow"
+    r"|from (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june"
+    r"|july|august|september|october|november|december) on(?:wards)?)\b|以后|今后|从现在|从今|现在"
 )
 _PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
 _WORD = re.compile(r"[^\W_]+")
@@ -113,7 +115,8 @@ def _is_rule(words: str, heading: str) -> bool:
 
 
 def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
-    matter = matter_of(words.replace("\x00", " "))
+    said = change.own if change.effect == "revokes" and change.own else words
+    matter = matter_of(said.replace("\x00", " "))
     text = one_line(sentence.text.strip(), RULE_CHARS)
     if (
         change.effect != "revokes"

@@ -27,6 +27,7 @@ CLEAR_OVERLAP: Final = 0.8  # as good as the best match, so taken back with it
 AIMED_PART: Final = 0.6  # of what a clause changes: more than one word of two
 SAID_PART: Final = 0.75  # of a rule, in a sentence that has a cue in some clause
 SET_WITHIN: Final = 4  # words of a rule among which is what it sets
+ALL_PART: Final = 0.85  # of a rule, in what holds anew and says the opposite of it
 ALLOWED_PART: Final = 0.6  # of a ban, in what allows the same without a word of before
 SAME_LIKENESS: Final = 0.7  # without a cue only the very same matter is meant
 SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the rest is the change
@@ -39,8 +40,8 @@ _BOUND: Final = re.compile(
 _CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end it
     r"未经|没有我|没经|除非|\b(?:without|unless|until)\b"
 )
-_SUBJECT_FIRST: Final = re.compile(
-    r"(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
+_THING_FIRST: Final = re.compile(  # no verb of an order
+    r"no |(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
 )
 
 
@@ -129,6 +130,10 @@ def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
     if not _may_end(aim, fact, rule):
         is_all = aim.cue == "permits" and part >= SAID_PART and words > 1
         return part if is_all else 0.0
+    if (
+        words > 1 and part >= CUED_OVERLAP and aim.matter[0].isascii()
+    ):  # nearly all of the rule, with more beside it
+        part = max(part, mentioned(rule.matter, aim.matter))
     if part < AIMED_PART:
         return 0.0
     return part if words > 1 or _is_enough(aim.matter, fact, rule) else 0.0
@@ -153,7 +158,7 @@ def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
     if word.isascii():
         if len(rule.matter) == 1:
             return len(fact.matter) <= SHORT_MATTER
-        return at > 0 or bool(_SUBJECT_FIRST.match(rule.text.lower()))
+        return at > 0 or bool(_THING_FIRST.match(rule.text.lower()))
     after = rule.matter[at + 1 : at + 2]
     return not (after and after[0][0] == word[-1])
 
@@ -184,8 +189,8 @@ def _contradicts(fact: Fact, rule: Fact) -> bool:
     same = likeness(fact.matter, rule.matter)
     if fact.is_negative != rule.is_negative and same >= SAME_LIKENESS:
         return True
-    if fact.value == "anew" and not (fact.is_negative or rule.is_negative):
-        return _one_word_differs(fact, rule)
+    if fact.value == "anew" and _turns_anew(fact, rule):
+        return True
     if _is_said_anew(fact, rule):
         return True
     plain, numbers = _split(fact)
@@ -210,6 +215,18 @@ def _is_said_anew(fact: Fact, rule: Fact) -> bool:
     )
 
 
+def _turns_anew(fact: Fact, rule: Fact) -> bool:
+    """“From now on …” says of a rule's matter the opposite, another amount, or another word."""
+    said = mentioned(rule.matter, fact.matter)
+    if fact.is_negative != rule.is_negative:
+        return said >= ALL_PART and shared_words(fact.matter, rule.matter) > 1
+    if not fact.is_negative and _one_word_differs(fact, rule):
+        return True
+    numbers, numbers_rule = _split(fact)[1], _split(rule)[1]
+    is_other = len(numbers) == len(numbers_rule) == 1 and numbers != numbers_rule
+    return is_other and said >= ALLOWED_PART and shared_words(fact.matter, rule.matter) > 1
+
+
 def _one_word_differs(fact: Fact, rule: Fact) -> bool:
     """“From now on prices in pounds” after “prices in dollars”: said anew, with another value."""
     mine, other = set(fact.matter), set(rule.matter)
@@ -229,6 +246,7 @@ def _latest(
         return []
     rule = earlier[allowed[-1]][1]
     is_cued = fact.value == "perhaps" or (fact.effect == "updates" and fact.value != "aimed")
-    is_short = is_cued and len(fact.matter) <= SHORT_MATTER
+    # “Use spaces instead” takes the place of an order; a ban goes well with it.
+    is_short = is_cued and len(fact.matter) <= SHORT_MATTER and not rule.is_negative
     is_meant = fact.value == "latest" or (is_short and not set(fact.matter).isdisjoint(rule.matter))
     return [allowed[-1]] if is_meant else []

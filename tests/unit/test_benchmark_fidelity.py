@@ -198,6 +198,43 @@ def test_what_a_sentence_must_leave_stands_in_it_and_an_update_names_no_stale_ru
         assert not first.has(made["new"]), made
 
 
+def test_what_is_said_in_passing_says_no_rule_again_and_names_what_replaces_it() -> None:
+    sentences = json.loads(instructions.SENTENCES.read_text(encoding="utf-8"))
+
+    for made in (*sentences["changes"], *sentences["mentions"]):
+        assert Said([user(made["rule"])]).has(instructions.core(made)), made
+        assert not Said([user(made["later"])]).has(instructions.core(made)), made
+        assert Said([user(made["later"])]).has(made.get("new", "")), made
+        assert not ("new" in made and Said([user(made["rule"])]).has(made["new"])), made
+
+
+def test_a_rule_is_replaced_where_it_is_gone_and_the_new_one_is_there() -> None:
+    change = {"rule": "Only take trains.", "later": "Take the bus instead.", "new": "the bus"}
+    revoked = {"rule": "Only take trains.", "later": "Trains are not needed any more."}
+
+    def replaced(made: dict[str, str], *texts: str) -> bool:
+        return instructions.is_replaced(made, Said(map(user, texts)))
+
+    assert replaced(change, "Take the bus instead.")
+    assert not replaced(change, "Only take trains.", "Take the bus instead.")
+    assert not replaced(change, "Hello.")
+    assert replaced(revoked, "Hello.")
+    assert not replaced(revoked, "Only take trains.")
+
+
+def test_in_passing_one_that_keeps_all_replaces_nothing_and_loses_nothing() -> None:
+    talks = [talk_of(chatter(12), id="en"), talk_of(chatter(12), id="empty")]
+    forgetful = Method(name="forgetful", fold=lambda talk, budget: list(talk.messages[-4:]))
+
+    *_, table = instructions.measure(talks, [EVERYTHING, NOTHING, forgetful], 1)
+
+    everything, nothing, last = (row(table, m) for m in (EVERYTHING, NOTHING, forgetful))
+    assert (everything["en replaced"], everything["en held"], everything["en lost"]) == (0, 1, 0)
+    assert (nothing["en held"], nothing["en lost"]) == (0, None)
+    assert 0 < (last["en replaced"] or 0) < 1
+    assert everything["zh held"] is None
+
+
 def test_a_file_is_read_with_what_is_known_of_it(tmp_path: Path) -> None:
     known = {"literal_deps": [{"literal": "P-1", "used_at": 1}], "compactions": []}
     asked = [{"question": "?", "answer": None, "evidence_message_indexes": [0]}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.facts.storing import dump_facts, load_facts
-from tests.unit.facts import revised
+from tests.unit.facts import passing, revised
 from tests.unit.facts.revised import Pair
 from tests.unit.facts.speech import facts, folded, held
 
@@ -14,10 +14,12 @@ REVISED = {  # and how many may be missed
     "later zh": (revised.LATER_ZH, 5),
     "hard zh": (revised.HARD_ZH, 13),
     "tuned en": (revised.TUNED_EN, 2),
-    "later en": (revised.LATER_EN, 3),
+    "later en": (revised.LATER_EN, 2),
     "hard en": (revised.HARD_EN, 4),
     "last zh": (revised.LAST_ZH, 0),
     "last en": (revised.LAST_EN, 3),
+    "passing zh": (passing.CHANGED_ZH, 1),
+    "passing en": (passing.CHANGED_EN, 13),
 }
 STAYS = {
     "zh": (revised.STAYS_ZH, 0),
@@ -25,9 +27,11 @@ STAYS = {
     "hard zh": (revised.HARD_STAYS_ZH, 0),
     "en": (revised.STAYS_EN, 0),
     "later en": (revised.LATER_STAYS_EN, 0),
-    "hard en": (revised.HARD_STAYS_EN, 3),
+    "hard en": (revised.HARD_STAYS_EN, 2),
     "last zh": (revised.LAST_STAYS_ZH, 0),
     "last en": (revised.LAST_STAYS_EN, 2),
+    "passing zh": (passing.MENTIONED_ZH, 0),
+    "passing en": (passing.MENTIONED_EN, 1),
 }
 
 
