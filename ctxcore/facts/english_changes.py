@@ -25,7 +25,7 @@ _TURN: Final = re.compile(  # what it is about stands between the verb and the v
     rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump"
     rf"|cut"
     r"|drop|set|change|switch|turn|relax|loosen|tighten|update|reset|revert|adjust|widen|narrow)\b"
-    r"(?: (?:the|my|our|that|your))?([^.;]*?)\b(?:back )?(?:up |down )?(?:to|into|from)\b"
+    r"(?: (?:the|my|our|that|your))?([^.;]*?)(?: back)?(?: up| down)? (?:to|into|from)\b"
     r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
 )
 _MOVES: Final = re.compile(  # … or before it
@@ -54,7 +54,7 @@ _LIFTS: Final = re.compile(
     r"|(?:thing|part|bit|idea) (?:is|are) (?:off|out|gone|over|dead)|do too|works? too"
     r"|also (?:fine|ok|okay|works?|allowed)"
     r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
-    r"|as well))\b|(?<=[a-z]) (?:is|are) (?:out|history|off the table)$"
+    r"|as well))\b|^not (?:just|only)\b|(?<=[a-z]) (?:is|are) (?:out|history|off the table)$"
     r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
     r"|scrap"
     r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
@@ -69,7 +69,7 @@ _PERMITS: Final = re.compile(
     r"|(?:is|are|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
     r"|right|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free"
     r"|(?:free|welcome) to|go ahead and"
-    r"|(?:may|can) (?:be |take |last |cost |have )?up to"
+    r"|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to"
     r"|(?:can|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
 )
 _NO_CASE: Final = (  # behind “that” or “this”, what is no single thing
@@ -85,12 +85,14 @@ _OTHERS: Final = re.compile(
     # … or of one case: “that ticket”, “the third photo”, “today”, of which a rule is not
     r"|(?<!agreed )(?<!decided )(?<!said )(?<!so )(?<!now )(?<!fine )(?<!okay )\b(?:this|that)"
     rf" (?!{_NO_CASE})[a-z-]+(?<!s)(?!\w)(?!.*\bagain\b)"
+    r"|\b(?:page|chapter|section|line|item|step|figure|slide|row|question|task) \d"
     r"|\bthe (?:first|second|third|fourth) (?!rule|instruction|part|half)[a-z]+\b"
     r"|\bthe (?:last|next) (?!rule|instruction|restriction|part|few|days?\b|weeks?\b|months?\b"
     r"|years?\b|morning|two|three|four|five|six|seven|eight|nine|ten)[a-z]+\b"
     r"|\bfrom (?:yesterday|last|this morning|friday|monday)\b|\byesterday\b|\btonight\b"
     r"|(?<!as of )(?<!from )(?<!starting )\btoday\b"
-    # … or of how a thing is: “the weather is fine again”
+    # … or of how a thing is: “the weather is fine again”, “the shop no longer has bread”
+    r"|\bno longer (?:has|have|owns?|exists?|open|works?|lives?|teach(?:es)?|sells?)\b(?! to\b)"
     r"|^(?:and |so |but )*(?:the|my|our|his|her|their) (?:[a-z-]+ ){1,2}is (?:all )?(?:fine|ok|okay"
     r"|good|right|alright)(?: now| again)+(?: (?:after(?! all)|since|thanks)\b.*)?$"
     r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
@@ -138,7 +140,7 @@ def aims(words: str) -> Iterator[Aim]:
 
 def _aims(clause: str) -> Iterator[Aim]:
     if turn := _TURN.match(clause):
-        yield Aim("turns", matter_of(turn[1] or turn[2] or turn[3]))
+        yield Aim("turns", matter_of(turn[1] or turn[2] or turn[3] or ""))
     if moves := _MOVES.search(clause):
         yield Aim("turns", matter_of(clause[: moves.start()]))
     if instead := _INSTEAD.search(clause):

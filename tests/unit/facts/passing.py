@@ -12,6 +12,28 @@ from typing import Final
 from tests.unit.facts.revised import Pair
 
 CHANGED_EN: Final[tuple[Pair, ...]] = (
+    ("Never use global variables.", "Global variables are fine in the small scripts."),
+    (
+        "All public classes need a docstring.",
+        "Public classes no longer need a docstring if the name says it all.",
+    ),
+    ("Always squash commits before merging.", "Stop squashing commits, I want to see the history."),
+    ("Reply in Swedish, please.", "Norwegian instead of Swedish, please."),
+    ("Use euros for all amounts.", "The head office wants amounts in Swiss francs from now on."),
+    ("Keep the slides under 20 pages.", "The slides can go up to 30 pages."),
+    ("Don't call me before 8 am.", "You may call me before 8 am again, the baby sleeps through."),
+    ("Always CC my assistant.", "No need to CC my assistant any more."),
+    ("The stand-up must be at 9:15.", "Change the stand-up to 9:45."),
+    ("Only use stock photos we have paid for.", "Free stock photos are also okay."),
+    ("Never deliver to a neighbour.", "The ban on delivering to a neighbour is lifted."),
+    ("Always peel the tomatoes in my recipes.", "The tomatoes don't have to be peeled."),
+    (
+        "Book me a hotel with breakfast, always.",
+        "I changed my mind about breakfast, a hotel without it is better.",
+    ),
+    ("Every refund must be logged in the ledger.", "Small refunds are exempt from the ledger."),
+    ("Only ship within Europe.", "We ship worldwide now, not just within Europe."),
+    ("Do not mention competitors.", "Forget the rule about competitors."),
     (
         "Name test files after the module they test.",
         "From today the test files go by feature names, module names turned out to be useless.",
@@ -128,6 +150,18 @@ CHANGED_EN: Final[tuple[Pair, ...]] = (
 )
 
 CHANGED_ZH: Final[tuple[Pair, ...]] = (
+    ("禁止使用全局变量。", "小脚本里可以用全局变量了。"),
+    ("公开的类都要写文档。", "公开的类不再要求写文档。"),
+    ("合并前必须压缩提交。", "别再压缩提交了，我想看历史。"),
+    ("请用瑞典语回复。", "瑞典语改成挪威语吧。"),
+    ("金额一律用欧元。", "总部要求金额以后用瑞士法郎。"),
+    ("幻灯片不要超过二十页。", "幻灯片可以到三十页。"),
+    ("早上八点以前不要给我打电话。", "现在八点以前也能给我打电话了。"),
+    ("邮件都要抄送我的助理。", "邮件不必抄送助理了。"),
+    ("站会必须九点一刻开。", "站会调到九点三刻。"),
+    ("只能用付费的图片。", "免费的图片也可以。"),
+    ("不要把包裹交给邻居。", "包裹交给邻居的禁令解除了。"),
+    ("只寄欧洲以内。", "现在全世界都寄，不限欧洲。"),
     ("测试文件要按模块名命名。", "测试文件以后按功能命名，按模块太乱了。"),
     ("每个合并请求必须有两个人审核。", "合并请求一个人审核就够了，我们人手不足。"),
     ("解析器里不要用递归。", "解析器里用递归也没关系了。"),
@@ -161,6 +195,22 @@ CHANGED_ZH: Final[tuple[Pair, ...]] = (
 )
 
 MENTIONED_EN: Final[tuple[Pair, ...]] = (
+    ("Never use global variables.", "The global team meets again on Thursday."),
+    ("All public classes need a docstring.", "The public library no longer has the yoga class."),
+    ("Always squash commits before merging.", "I stopped playing squash because of my knee."),
+    ("Reply in Swedish, please.", "My Swedish grandmother changed her phone number."),
+    ("Use euros for all amounts.", "He paid two hundred euros instead of three hundred."),
+    ("Keep the slides under 20 pages.", "Page 12 of the slides is too dark, make it lighter."),
+    ("Don't call me before 8 am.", "You can call Jonas at 8 am, he is up."),
+    ("Always CC my assistant.", "My assistant is back from her holiday now."),
+    ("The stand-up must be at 9:15.", "The stand-up comedy show was moved to a bigger hall."),
+    ("Only use stock photos we have paid for.", "This photo is no longer in stock, says the shop."),
+    ("Never deliver to a neighbour.", "My neighbour doesn't need the ladder any more."),
+    ("Always peel the tomatoes in my recipes.", "Skip the tomatoes in this recipe, I have none."),
+    ("Book me a hotel with breakfast, always.", "Breakfast was fine today, thanks for asking."),
+    ("Every refund must be logged in the ledger.", "The refund for Ana can be sent now."),
+    ("Only ship within Europe.", "The ship leaves Europe on Tuesday instead of Monday."),
+    ("Do not mention competitors.", "One competitor was dropped from the race."),
     (
         "Name test files after the module they test.",
         "I renamed two test files this morning, the module had a typo.",
@@ -318,6 +368,18 @@ MENTIONED_EN: Final[tuple[Pair, ...]] = (
 )
 
 MENTIONED_ZH: Final[tuple[Pair, ...]] = (
+    ("禁止使用全局变量。", "全球团队周四又要开会了。"),
+    ("公开的类都要写文档。", "图书馆的公开课取消了。"),
+    ("合并前必须压缩提交。", "压缩机坏了，换一台吧。"),
+    ("请用瑞典语回复。", "我的瑞典奶奶换了电话号码。"),
+    ("金额一律用欧元。", "他付了两百欧元，不是三百。"),
+    ("幻灯片不要超过二十页。", "幻灯片第十二页太暗了，调亮一点。"),
+    ("早上八点以前不要给我打电话。", "八点可以给小张打电话，他起床了。"),
+    ("邮件都要抄送我的助理。", "我的助理休假回来了。"),
+    ("站会必须九点一刻开。", "车站的会合点改到南门了。"),
+    ("只能用付费的图片。", "这张图片不用了，太模糊。"),
+    ("不要把包裹交给邻居。", "邻居不再需要梯子了。"),
+    ("只寄欧洲以内。", "去欧洲的船改到周二了。"),
     ("测试文件要按模块名命名。", "今天早上我改了两个测试文件，有一个模块名写错了。"),
     ("每个合并请求必须有两个人审核。", "那个合并请求的第二个审核人周一才回来。"),
     ("解析器里不要用递归。", "去年旧解析器的递归把服务器弄垮了。"),
