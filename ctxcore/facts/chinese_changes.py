@@ -19,7 +19,7 @@ _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
 _TURNS: Final = re.compile(  # another value: what it is about stands before it
     "改(?:[成为用到回作至由叫称住写寄发送去走坐订买放存交按从在穿吃喝选点约做]|一下)"
     "|[换切转](?:[成为到用回给作个掉]|一[下种个])|换(?=[^，。了吗人]{2,}$)|切换|替换|更换"
-    "|(?:提[高升前早]|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
+    "|(?:提[高升前早]|砍|削|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
     "|延[长后]|放[宽松]|推[迟后]|往[后前]推|调整|扩[大展]|恢复|更[新正改]|修改)[成为到至回]"
     "|由(?=[^，。我你他她]{1,8}(?:批准|审批|负责|处理|审核|签字|决定|跟进)$)"
     "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
@@ -36,9 +36,10 @@ _LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is 
     "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止"
     "|没有?[^，。]{1,8}也"
     "|例外|除外|除了|不在此限"
-    "|也(?:可以|好|[行成能]|没关系|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
+    "|也(?:可以|好|[行成能]|没关系|没问题|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
     "|随[便意你您]|无所谓"
 )
+_ADDS: Final = re.compile("的([^的，。]{1,8}?)也(?:可以|好|[行成能]|没问题)")  # another kind of it
 _TOO: Final = re.compile("够了|不够|太[^，。]{1,4}了?$")  # of an amount that is named with it
 _NEEDS_NOT: Final = re.compile("不(?:用|必|需要?|须)(?:再|都|总)?([^，。]{1,12})")
 _LIKE: Final = ("那么", "这么", "太")
@@ -57,13 +58,18 @@ MOST_ALLOWING: Final = 20  # characters of a clause that allows something in pas
 _ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
     "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|过去|当时"
-    "|(?<![点号日天月周年之前二三四五六])以前|第[一二三四五六七八九十\\d]+[页章节行条项步题张]"
-    "|刚才(?!的?(?:说|那条|规|要求))|刚刚|昨[天晚]|上[次回]|去年|前天"
-    "|(?:那|这)(?:笔|位|份|张|家|批|次|本|台|辆|篇|幅)|今天(?!起|开始|之?后)"
-    "|(?:那|这)个(?!规|要求|限制|条|说法|约|禁|标准|上限)"
+    "|(?<![点号日天月周年之前二三四五六])以前"
     "|我们?(?:家)?(?:同事|同学|朋友|室友|邻居|妈|爸|弟|哥|姐|妹|儿子|女儿|孩子|老公|老婆|奶奶|爷爷)"
 )
-CLAUSES: Final = Clauses(_CLAUSE, _OTHERS)
+_CASE: Final = re.compile(  # 那笔, 刚才, 第三页: one thing
+    "刚才(?!的?(?:说|那条|规|要求))|刚刚|昨[天晚]|上[次回]|去年|前天"
+    "|(?:那|这)(?:笔|位|份|张|家|批|次|本|台|辆|篇|幅)|今天(?!起|开始|之?后)"
+    "|(?:那|这)个(?!规|要求|限制|条|说法|约|禁|标准|上限)"
+    "|第[一二三四五六七八九十\\d]+[页章节行条项步题张道]|[这那](?:[二两三四五六七八九十几]|一(?![步条点项些]))"
+    "|^我们?[从坐订买去在][^，。]{1,12}的"
+)
+_ANEW: Final = re.compile("以后|今后|从今|从现在|规定|规则|一律")
+CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 
 
 def aims(words: str) -> Iterator[Aim]:
@@ -72,13 +78,12 @@ def aims(words: str) -> Iterator[Aim]:
     A clause that names nothing (“改成五千”) is about what the clause before it names.
     """
     before = ""
-    for clause in CLAUSES.of(words):
-        if _OTHERS.search(clause):
-            before = ""
-            continue
+    for clause in CLAUSES.own(words):
         aim = _aim(clause)
         if aim is not None:
             yield aim if aim.matter else Aim(aim.cue, matter_of(before) or matter_of(clause))
+            if (added := _ADDS.search(clause)) and (head := matter_of(added[1])):
+                yield Aim("lifts", head)
         before = clause
 
 

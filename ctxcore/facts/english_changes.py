@@ -58,6 +58,11 @@ _LIFTS: Final = re.compile(
     r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
     r"|scrap"
     r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
+    r"|^(?:and |so )*(?:i|we) (?:dropped|scrapped|abolished|lifted|waived|relaxed|removed) the\b"
+)
+_ADDS: Final = re.compile(  # another one beside the only one
+    r"\b(?:(?:is|are) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
+    r"|right) ?(?:too|as well)?|also (?:works?|fine|okay)|works? (?:too|as well)|will do too)\b"
 )
 _TOO: Final = re.compile(  # of an amount that is named with it
     r"\b(?:is|are|was|were|seems?|turned out)(?: far| way| a bit| much)? too"
@@ -82,8 +87,11 @@ _OTHERS: Final = re.compile(
     r"|father|dad|son|daughter|friend|friends|kids|wife|husband|roommate|aunt|uncle|cousin"
     r"|colleague|coworker)s?|used to|back then)\b"
     r"|\b(?:says|(?<!i )said|according to|apparently|i hear|i heard)\b"
-    # … or of one case: “that ticket”, “the third photo”, “today”, of which a rule is not
-    r"|(?<!agreed )(?<!decided )(?<!said )(?<!so )(?<!now )(?<!fine )(?<!okay )\b(?:this|that)"
+    r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
+    r"| will| did| do| can| could| got| went| started| think| guess| know| found)\b"
+)
+_CASE: Final = re.compile(  # “that ticket”, “page 3”, “today”, “the weather is fine again”
+    r"(?<!agreed )(?<!decided )(?<!said )(?<!so )(?<!now )(?<!fine )(?<!okay )\b(?:this|that)"
     rf" (?!{_NO_CASE})[a-z-]+(?<!s)(?!\w)(?!.*\bagain\b)"
     r"|\b(?:page|chapter|section|line|item|step|figure|slide|row|question|task) \d"
     r"|\bthe (?:first|second|third|fourth) (?!rule|instruction|part|half)[a-z]+\b"
@@ -91,14 +99,12 @@ _OTHERS: Final = re.compile(
     r"|years?\b|morning|two|three|four|five|six|seven|eight|nine|ten)[a-z]+\b"
     r"|\bfrom (?:yesterday|last|this morning|friday|monday)\b|\byesterday\b|\btonight\b"
     r"|(?<!as of )(?<!from )(?<!starting )\btoday\b"
-    # … or of how a thing is: “the weather is fine again”, “the shop no longer has bread”
     r"|\bno longer (?:has|have|owns?|exists?|open|works?|lives?|teach(?:es)?|sells?)\b(?! to\b)"
     r"|^(?:and |so |but )*(?:the|my|our|his|her|their) (?:[a-z-]+ ){1,2}is (?:all )?(?:fine|ok|okay"
     r"|good|right|alright)(?: now| again)+(?: (?:after(?! all)|since|thanks)\b.*)?$"
-    r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
-    r"| will| did| do| can| could| got| went| started| think| guess| know| found)\b"
 )
-CLAUSES: Final = Clauses(_CLAUSE, _OTHERS)
+_ANEW: Final = re.compile(r"\b(?:from now on|from here on|going forward|rules?|as of)\b")
+CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 _WORD: Final = re.compile(r"[a-z']+")
 _CUE_WORDS = """
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
@@ -111,6 +117,7 @@ _CUE_WORDS = """
     change switch turn relax loosen tighten update reset revert adjust widen narrow moves changes
     switches goes rises drops moved changed raised lowered currently
     instead rather place lieu replacing replace not over also
+    dropped scrapped abolished waived relaxed
     forget skip ignore scrap cancel stop quit ditch lift disregard remove lose scratch waive undo
     leave
 """
@@ -128,10 +135,7 @@ def aims(words: str) -> Iterator[Aim]:
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return
     before = ""
-    for clause in CLAUSES.of(words):
-        if _OTHERS.search(clause):
-            before = ""
-            continue
+    for clause in CLAUSES.own(words):
         for aim in _aims(clause):
             if matter := aim.matter if names_something(aim.matter) else matter_of(before):
                 yield Aim(aim.cue, matter)
@@ -145,6 +149,8 @@ def _aims(clause: str) -> Iterator[Aim]:
         yield Aim("turns", matter_of(clause[: moves.start()]))
     if instead := _INSTEAD.search(clause):
         yield Aim("turns", matter_of(instead[1]))
+    if _ADDS.search(clause):
+        yield Aim("permits", matter_of(_ADDS.sub(" ", clause)))
     if _LIFTS.search(clause):
         yield Aim("lifts", matter_of(_LIFTS.sub(" ", clause)))
     elif _TOO.search(clause) and any(map(is_number, matter_of(clause))):

@@ -140,8 +140,9 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
 def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> Change:
     """`change` with what the clauses are about that change something, or what these do alone."""
     forms = chinese_changes if has_han else english_changes
-    if change != NO_CHANGE and forms.CLAUSES.speak_of_others(words):
-        own = ", ".join(forms.CLAUSES.own(words))
+    clauses = forms.CLAUSES.own(words)
+    if change != NO_CHANGE and clauses != forms.CLAUSES.of(words):
+        own = ", ".join(clauses)
         change = _by_form(own, is_rule=is_rule, has_han=has_han)
         change = replace(change, own=own) if change != NO_CHANGE else change
     about = tuple(islice(forms.aims(words), MOST_ABOUT))

@@ -37,6 +37,7 @@ _BOUND: Final = re.compile(
     r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below"
     r"|over|up to|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
 )
+_ONLY: Final = re.compile(r"\bonly\b|\bmust\b|\balways\b")
 _CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end it
     r"未经|没有我|没经|除非|\b(?:without|unless|until)\b"
 )
@@ -134,9 +135,15 @@ def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
         words > 1 and part >= CUED_OVERLAP and aim.matter[0].isascii()
     ):  # nearly all of the rule, with more beside it
         part = max(part, mentioned(rule.matter, aim.matter))
-    if part < AIMED_PART:
+    if part < (CUED_OVERLAP if _is_added(aim, rule) else AIMED_PART):
         return 0.0
     return part if words > 1 or _is_enough(aim.matter, fact, rule) else 0.0
+
+
+def _is_added(aim: Aim, rule: Fact) -> bool:
+    """“Licensed fonts are fine too”, where only one kind was: half of it is the other kind."""
+    is_only = _ONLY.search(rule.text.lower())
+    return aim.cue == "permits" and len(aim.matter) == 2 and bool(is_only)
 
 
 def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
@@ -144,6 +151,8 @@ def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
 
     “The meeting moves to 3 pm” says nothing of who may come to the meeting.
     """
+    if any(word not in rule.matter for word in about if is_amount(word)):
+        return False  # “Monday's exam moves to Wednesday”: one of many
     if any(map(is_amount, fact.matter)):
         return any(map(is_amount, rule.matter))
     return about[0].isascii() or (

@@ -12,6 +12,50 @@ from typing import Final
 from tests.unit.facts.revised import Pair
 
 CHANGED_EN: Final[tuple[Pair, ...]] = (
+    (
+        "Write error messages in plain language.",
+        "Error messages go back to error codes from now on.",
+    ),
+    (
+        "Do not merge without a green build.",
+        "You may merge without a green build until the CI is repaired.",
+    ),
+    (
+        "Use the dark theme in all mockups.",
+        "Mockups in the dark theme were a mistake, use the light theme.",
+    ),
+    ("Reply to me in Greek.", "I'd rather have English replies from here on."),
+    (
+        "The marketing budget is at most 15,000 dollars.",
+        "The marketing budget was cut to 12,000 dollars.",
+    ),
+    ("Never order more than three pallets at once.", "Ordering four pallets at once is fine now."),
+    (
+        "Always name the branch after the issue.",
+        "Naming the branch after the issue isn't required any longer.",
+    ),
+    (
+        "Refer to me as the treasurer.",
+        "I am not the treasurer any more, refer to me as the secretary.",
+    ),
+    ("Water the plants every Tuesday.", "Water the plants on Friday instead of Tuesday."),
+    ("Only use open-source fonts.", "Licensed fonts are allowed as well."),
+    ("My flights must leave from Basel.", "Flights from Zurich work too."),
+    ("No pork in any dish.", "Pork is fine after all."),
+    (
+        "Every order over 500 pounds needs a call to the customer.",
+        "We dropped the call to the customer for orders over 500 pounds.",
+    ),
+    ("Guests have to check out by ten.", "Check-out for guests has been moved to noon."),
+    ("Always use https for internal links.", "Forget about https for internal links."),
+    ("Only hire people with a licence.", "A licence is no longer needed to be hired."),
+    ("Send receipts as PDF.", "Receipts should be sent as plain text now, not as PDF."),
+    (
+        "Never schedule two exams on one day.",
+        "Two exams on one day are acceptable from next term on.",
+    ),
+    ("Charge a late fee of five dollars.", "The late fee goes down to three dollars."),
+    ("Each talk must be 25 minutes long.", "Make each talk 20 minutes."),
     ("Never use global variables.", "Global variables are fine in the small scripts."),
     (
         "All public classes need a docstring.",
@@ -150,6 +194,22 @@ CHANGED_EN: Final[tuple[Pair, ...]] = (
 )
 
 CHANGED_ZH: Final[tuple[Pair, ...]] = (
+    ("报错信息必须用通俗的话写。", "报错信息以后改回错误代码。"),
+    ("构建不通过不要合并。", "修好之前，构建不通过也可以合并。"),
+    ("所有样稿都用深色主题。", "样稿不用深色主题了，换成浅色。"),
+    ("请用希腊语回复我。", "希腊语不用了，说中文就好。"),
+    ("市场预算最多一万五千元。", "市场预算砍到一万二千元。"),
+    ("每次订货不能超过三托盘。", "一次订四托盘也没问题了。"),
+    ("分支必须按工单命名。", "分支命名不强制按工单了。"),
+    ("请称呼我为出纳。", "我不当出纳了，称呼我秘书。"),
+    ("每周二给花浇水。", "浇花改在周五。"),
+    ("只能使用开源字体。", "买了授权的字体也能用了。"),
+    ("航班一律从巴塞尔出发。", "从苏黎世出发的航班也行。"),
+    ("菜里不要放猪肉。", "猪肉可以放了。"),
+    ("超过五百元的订单必须给客户打电话。", "超过五百元的订单不用再给客户打电话。"),
+    ("客人必须十点以前退房。", "客人退房的时间延到中午。"),
+    ("收据一律发 PDF。", "收据别发 PDF 了，发纯文本。"),
+    ("同一天不得安排两场考试。", "下学期起同一天允许安排两场考试了。"),
     ("禁止使用全局变量。", "小脚本里可以用全局变量了。"),
     ("公开的类都要写文档。", "公开的类不再要求写文档。"),
     ("合并前必须压缩提交。", "别再压缩提交了，我想看历史。"),
@@ -195,6 +255,41 @@ CHANGED_ZH: Final[tuple[Pair, ...]] = (
 )
 
 MENTIONED_EN: Final[tuple[Pair, ...]] = (
+    ("Write error messages in plain language.", "The error on the plain page is gone now."),
+    ("Do not merge without a green build.", "The two companies don't merge after all, I read."),
+    ("Use the dark theme in all mockups.", "It is too dark in the hall, change the bulb please."),
+    ("Reply to me in Greek.", "The Greek restaurant has a new menu instead of the old one."),
+    (
+        "The marketing budget is at most 15,000 dollars.",
+        "Marketing no longer sits on the second floor.",
+    ),
+    ("Never order more than three pallets at once.", "We can order the three pallets now."),
+    (
+        "Always name the branch after the issue.",
+        "The issue with the branch on the roof doesn't matter any more.",
+    ),
+    ("Refer to me as the treasurer.", "The old treasurer was changed for a younger one in May."),
+    ("Water the plants every Tuesday.", "Tuesday's rain was enough water for the garden."),
+    ("Only use open-source fonts.", "The shop is open on Sundays again."),
+    ("My flights must leave from Basel.", "My flight from Basel was cancelled, so I stay here."),
+    ("No pork in any dish.", "The third dish was too salty, leave it off the card."),
+    (
+        "Every order over 500 pounds needs a call to the customer.",
+        "That order is paid, you don't need to call the customer.",
+    ),
+    (
+        "Guests have to check out by ten.",
+        "Ten guests are too many for this table, move two of them.",
+    ),
+    ("Always use https for internal links.", "Remove the broken link from the footer."),
+    ("Only hire people with a licence.", "My fishing licence is not needed on this lake."),
+    ("Send receipts as PDF.", "Don't send the PDF to Mark, he has it."),
+    ("Never schedule two exams on one day.", "The exam on Monday was moved to Wednesday."),
+    ("Charge a late fee of five dollars.", "It is getting late, let's stop here for now."),
+    (
+        "Each talk must be 25 minutes long.",
+        "Her talk was cut by five minutes, as the bus left early.",
+    ),
     ("Never use global variables.", "The global team meets again on Thursday."),
     ("All public classes need a docstring.", "The public library no longer has the yoga class."),
     ("Always squash commits before merging.", "I stopped playing squash because of my knee."),
@@ -368,6 +463,22 @@ MENTIONED_EN: Final[tuple[Pair, ...]] = (
 )
 
 MENTIONED_ZH: Final[tuple[Pair, ...]] = (
+    ("报错信息必须用通俗的话写。", "那个报错现在没有了。"),
+    ("构建不通过不要合并。", "听说那两家公司不合并了。"),
+    ("所有样稿都用深色主题。", "大厅太暗了，换个灯泡。"),
+    ("请用希腊语回复我。", "希腊餐厅换了新菜单。"),
+    ("市场预算最多一万五千元。", "市场部搬到三楼了。"),
+    ("每次订货不能超过三托盘。", "这三托盘可以订了。"),
+    ("分支必须按工单命名。", "屋顶那根分支不用管了。"),
+    ("请称呼我为出纳。", "原来的出纳五月换人了。"),
+    ("每周二给花浇水。", "周二的会取消了。"),
+    ("只能使用开源字体。", "楼下的店周日又开门了。"),
+    ("航班一律从巴塞尔出发。", "我从巴塞尔出发的航班取消了，只好留下。"),
+    ("菜里不要放猪肉。", "第三道菜太咸，撤掉吧。"),
+    ("超过五百元的订单必须给客户打电话。", "那个订单付过了，不用给客户打电话。"),
+    ("客人必须十点以前退房。", "十位客人太多了，这张桌子坐不下。"),
+    ("收据一律发 PDF。", "这份 PDF 不用发给马克，他有了。"),
+    ("同一天不得安排两场考试。", "周一的考试改到周三了。"),
     ("禁止使用全局变量。", "全球团队周四又要开会了。"),
     ("公开的类都要写文档。", "图书馆的公开课取消了。"),
     ("合并前必须压缩提交。", "压缩机坏了，换一台吧。"),
