@@ -60,6 +60,7 @@ _LIFTS: Final = re.compile(
     r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
     r"|^(?:and |so )*(?:i|we) (?:dropped|scrapped|abolished|lifted|waived|relaxed|removed) the\b"
 )
+_STOPS: Final = re.compile(r"\b(?:stop|quit) ([a-z]+ing)\b")
 _ADDS: Final = re.compile(  # another one beside the only one
     r"\b(?:(?:is|are) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
     r"|right) ?(?:too|as well)?|also (?:works?|fine|okay)|works? (?:too|as well)|will do too)\b"
@@ -72,7 +73,7 @@ _TOO: Final = re.compile(  # of an amount that is named with it
 _PERMITS: Final = re.compile(
     r"\b(?:after all|(?:whenever|wherever|as often as) (?:you|we|they) (?:like|want|wish)"
     r"|(?:is|are|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
-    r"|right|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free"
+    r"|right|possible|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free"
     r"|(?:free|welcome) to|go ahead and"
     r"|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to"
     r"|(?:can|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
@@ -97,7 +98,7 @@ _CASE: Final = re.compile(  # “that ticket”, “page 3”, “today”, “t
     r"|\bthe (?:first|second|third|fourth) (?!rule|instruction|part|half)[a-z]+\b"
     r"|\bthe (?:last|next) (?!rule|instruction|restriction|part|few|days?\b|weeks?\b|months?\b"
     r"|years?\b|morning|two|three|four|five|six|seven|eight|nine|ten)[a-z]+\b"
-    r"|\bfrom (?:yesterday|last|this morning|friday|monday)\b|\byesterday\b|\btonight\b"
+    r"|\bfrom (?:yesterday|last|this morning|(?:friday|monday)(?! on))\b|\byesterday\b|\btonight\b"
     r"|(?<!as of )(?<!from )(?<!starting )\btoday\b"
     r"|\bno longer (?:has|have|owns?|exists?|open|works?|lives?|teach(?:es)?|sells?)\b(?! to\b)"
     r"|^(?:and |so |but )*(?:the|my|our|his|her|their) (?:[a-z-]+ ){1,2}is (?:all )?(?:fine|ok|okay"
@@ -138,7 +139,7 @@ def aims(words: str) -> Iterator[Aim]:
     for clause in CLAUSES.own(words):
         for aim in _aims(clause):
             if matter := aim.matter if names_something(aim.matter) else matter_of(before):
-                yield Aim(aim.cue, matter)
+                yield Aim(aim.cue, matter, aim.done)
         before = clause
 
 
@@ -152,7 +153,10 @@ def _aims(clause: str) -> Iterator[Aim]:
     if _ADDS.search(clause):
         yield Aim("permits", matter_of(_ADDS.sub(" ", clause)))
     if _LIFTS.search(clause):
-        yield Aim("lifts", matter_of(_LIFTS.sub(" ", clause)))
+        stops = _STOPS.search(clause)
+        done = matter_of(stops[1]) if stops else ()
+        matter = matter_of(_LIFTS.sub(" ", clause))
+        yield Aim("lifts", matter, done if names_something(done) else ())
     elif _TOO.search(clause) and any(map(is_number, matter_of(clause))):
         yield Aim("lifts", matter_of(_TOO.sub(" ", clause)))
     elif _PERMITS.search(clause):

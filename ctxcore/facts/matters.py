@@ -166,9 +166,20 @@ def likeness(one: Collection[str], other: Collection[str]) -> float:
     return shared / every if every else 0.0
 
 
+_IRREGULAR_WORDS = """
+    lent lend sent send kept keep paid pay bought buy wrote write written write spoke speak
+    spoken speak took take taken take gave give given give made make told tell held hold
+    spent spend built build drove drive driven drive flew fly flown fly ate eat eaten eat
+    drank drink drunk drink ran run met meet brought bring taught teach chosen choose chose choose
+    sold sell lost lose worn wear shown show drawn draw drew draw began begin begun begin
+"""
+_IRREGULAR = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
+
+
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A lower-case English word without its ending: files and filing are `fil`."""
+    word = _IRREGULAR.get(word, word)
     if len(word) <= 3 or not word.isalpha():
         return word
     for ending in _ENDINGS:

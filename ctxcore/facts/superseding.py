@@ -167,7 +167,7 @@ def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
     if word.isascii():
         if len(rule.matter) == 1:
             return len(fact.matter) <= SHORT_MATTER
-        return at > 0 or bool(_THING_FIRST.match(rule.text.lower()))
+        return at == 0 if _THING_FIRST.match(rule.text.lower()) else at > 0
     after = rule.matter[at + 1 : at + 2]
     return not (after and after[0][0] == word[-1])
 

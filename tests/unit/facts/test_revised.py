@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.facts.storing import dump_facts, load_facts
-from tests.unit.facts import passing, revised
+from tests.unit.facts import passing_en, passing_zh, revised
 from tests.unit.facts.revised import Pair
 from tests.unit.facts.speech import facts, folded, held
 
@@ -18,8 +18,8 @@ REVISED = {  # and how many may be missed
     "hard en": (revised.HARD_EN, 4),
     "last zh": (revised.LAST_ZH, 0),
     "last en": (revised.LAST_EN, 2),
-    "passing zh": (passing.CHANGED_ZH, 4),
-    "passing en": (passing.CHANGED_EN, 23),
+    "passing zh": (passing_zh.CHANGED, 8),
+    "passing en": (passing_en.CHANGED, 26),
 }
 STAYS = {
     "zh": (revised.STAYS_ZH, 0),
@@ -30,8 +30,8 @@ STAYS = {
     "hard en": (revised.HARD_STAYS_EN, 2),
     "last zh": (revised.LAST_STAYS_ZH, 0),
     "last en": (revised.LAST_STAYS_EN, 2),
-    "passing zh": (passing.MENTIONED_ZH, 0),
-    "passing en": (passing.MENTIONED_EN, 2),
+    "passing zh": (passing_zh.MENTIONED, 1),
+    "passing en": (passing_en.MENTIONED, 2),
 }
 
 
