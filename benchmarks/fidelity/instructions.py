@@ -32,7 +32,7 @@ HOSTS_PER_LIMIT = 2
 SENTENCES = Path(__file__).parent.parent / "data" / "instructions.json"
 REPLY = {"en": "Understood.", "zh": "好的。"}
 LANGUAGES = ("en", "zh")
-PASSING: Mapping[str, Best] = {"replaced": "high", "held": "high", "lost": "low"}
+PASSING: Mapping[str, Best] = {"both": "high", "held": "high", "lost": "low"}
 
 
 def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Iterator[Table]:
@@ -132,15 +132,19 @@ def _changes(hosts: Mapping[str, Sequence[Talk]], methods: Sequence[Method]) -> 
     ]
     title = "4 · Said in passing: a changed rule is replaced, one that is only mentioned is held"
     table = Table(title=title, columns=columns)
-    table.notes += [*_sizes(hosts, "changes"), *_sizes(hosts, "mentions")]
-    table.notes.append("lost: of the rules that are held while nothing more is said of them")
+    table.notes += _sizes(hosts, "changes")
+    table.notes.append("both: of a change, the rule gone and the new one there, if there is one")
+    table.notes.append("held: of as many rules that are only mentioned again, those still there")
+    table.notes.append(
+        "lost: the others of those that are there while nothing more is said of them"
+    )
     for language in LANGUAGES:
         for number, sentence in enumerate(_sentences("changes", language)):
             for _, talk in _said_later(hosts[language], number, sentence, language):
                 tell(f"changes: {language} {number}")
                 for method in methods:
                     left = Said(method.fold(talk, _budget(talk)) or ())
-                    table.add(method, f"{language} replaced", [float(is_replaced(sentence, left))])
+                    table.add(method, f"{language} both", [float(is_replaced(sentence, left))])
         for number, sentence in enumerate(_sentences("mentions", language)):
             for alone, talk in _said_later(hosts[language], number, sentence, language):
                 tell(f"mentions: {language} {number}")

@@ -137,8 +137,8 @@ def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
 
 
 def names_something(matter: Collection[str]) -> bool:
-    """Whether a matter has a word of full weight: “use it” has none."""
-    return any(_weight(word) == 1.0 for word in matter)
+    """Whether a matter has a word of full weight or an amount: “use it” has none."""
+    return any(_weight(word) == 1.0 or is_number(word) for word in matter)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:

@@ -229,9 +229,9 @@ def test_in_passing_one_that_keeps_all_replaces_nothing_and_loses_nothing() -> N
     *_, table = instructions.measure(talks, [EVERYTHING, NOTHING, forgetful], 1)
 
     everything, nothing, last = (row(table, m) for m in (EVERYTHING, NOTHING, forgetful))
-    assert (everything["en replaced"], everything["en held"], everything["en lost"]) == (0, 1, 0)
+    assert (everything["en both"], everything["en held"], everything["en lost"]) == (0, 1, 0)
     assert (nothing["en held"], nothing["en lost"]) == (0, None)
-    assert 0 < (last["en replaced"] or 0) < 1
+    assert 0 < (last["en both"] or 0) < 1
     assert everything["zh held"] is None
 
 

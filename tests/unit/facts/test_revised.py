@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from benchmarks.fidelity import instructions
 from ctxcore.facts.storing import dump_facts, load_facts
 from tests.unit.facts import passing_en, passing_zh, revised
 from tests.unit.facts.revised import Pair
@@ -108,3 +111,12 @@ def test_what_a_sentence_changes_is_stored_with_it() -> None:
 
     assert found[0].about
     assert load_facts(dump_facts(found), "user") == found
+
+
+def test_every_update_that_is_measured_replaces_its_rule() -> None:
+    measured = json.loads(instructions.SENTENCES.read_text(encoding="utf-8"))["updates"]
+
+    for made in measured:
+        now = "\n".join(standing(made["first"], "Thanks.", made["then"])).lower()
+        assert made["new"].lower() in now, made
+        assert made["stale"].lower() not in now, made
