@@ -40,9 +40,7 @@ def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
     if structure is None:
         return _marked(_text_lines(original, parts))
     walked = _Walk(parts).lines(structure.value)
-    return _marked(
-        chain(_text_lines(structure.before, ()), walked, _text_lines(structure.after, ()))
-    )
+    return _marked(chain(_words(structure.before), walked, _words(structure.after)))
 
 
 def mark_pieces(original: str, stayed: Sequence[Stretch]) -> Marked:
@@ -85,6 +83,11 @@ def _marked(lines: Iterable[tuple[bool, str]]) -> Marked:
             cut = line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
             shown.append((_GONE if is_gone else _STAYS) + cut)
     return Marked(text="\n".join(shown), gone_lines=gone, lines=count)
+
+
+def _words(around: str) -> Iterator[tuple[bool, str]]:
+    """What is said around JSON; it stays."""
+    return ((False, line) for line in around.strip().splitlines())
 
 
 def _text_lines(original: str, elided: Iterable[Elision]) -> Iterator[tuple[bool, str]]:
