@@ -1,9 +1,8 @@
 """Owns `compress`: a tool output made to fit a token budget, with its structure kept.
 
 An output that fits comes back byte for byte. JSON stays JSON, and what is almost JSON becomes it;
-other kinds keep whole lines. What is
-gone is counted in place, in the unit of the source. The same input gives the same bytes in every
-process, and no input raises.
+other kinds keep whole lines. What is gone is counted in place, in the unit of the source. The same
+input gives the same bytes in every process, and no input raises.
 """
 
 from __future__ import annotations
