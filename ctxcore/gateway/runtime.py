@@ -39,11 +39,6 @@ def preload() -> threading.Thread:
     return thread
 
 
-def is_loaded() -> bool:
-    """Whether the next call starts without waiting for the import."""
-    return _litellm is not None
-
-
 def register_provider(prefix: str, handler: object) -> None:
     """Let litellm answer models named `prefix/…` through `handler.streaming(…)`."""
     litellm = load_litellm()

@@ -12,7 +12,7 @@ environment variable `CTXCORE_SCRIPTED_MODELS`:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Literal, TypeAlias
@@ -165,12 +165,6 @@ def scripted_model(model: str) -> ScriptedModel | None:
     """The script behind `scripted/<name>`; None if nobody wrote one."""
     with _models_lock:
         return _models.get(model)
-
-
-def scripted_models() -> Sequence[str]:
-    """Names of all scripted models of this process."""
-    with _models_lock:
-        return sorted(_models)
 
 
 def _refusal(needed: int, limit: int) -> ScriptedReply:

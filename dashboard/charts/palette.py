@@ -27,5 +27,3 @@ SEGMENT_COLORS: Final[dict[Segment, str]] = {
 
 TRIGGER_COLOR = "#D55E00"
 TARGET_COLOR = "#009E73"
-FREE_COLORS = {"light": "#E5E7EB", "dark": "#3A3F47"}
-"""For charts that cannot draw see-through."""

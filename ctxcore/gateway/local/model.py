@@ -92,11 +92,6 @@ def load_local_model() -> LocalModel:
         return _model
 
 
-def is_local_model_loaded() -> bool:
-    """Whether the next call starts without loading."""
-    return _model is not None
-
-
 def count_local_tokens(text: str) -> int:
     """Tokens of `text` for the built-in model, exactly; loads it if needed.
 
