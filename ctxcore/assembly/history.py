@@ -20,7 +20,7 @@ from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.standing import RuleBook
 from ctxcore.facts.values import Fact
-from ctxcore.messages.blocks import BlockTracker
+from ctxcore.messages.blocks import BlockTracker, call_of
 from ctxcore.messages.values import Message, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -285,7 +285,8 @@ def facts_of(
 
     `known_rules` are the rules among them, where they are found already.
     """
-    asked = next((call.arguments for call in calls if call.id == row.message.answers), "")
+    call = call_of(row.message, calls)
+    asked = call.arguments if call else ""
     return find_facts(
         row.message, function_name=row.function_name, arguments=asked, known_rules=known_rules
     )

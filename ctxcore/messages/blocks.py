@@ -36,17 +36,23 @@ class BlockTracker:
 
     def function_name(self, message: Message) -> str:
         """The function whose output `message` is; empty if no call of this block asked for it."""
-        if message.name or self.head is None:
-            return message.name or ""
-        return next((call.name for call in self.head.calls if call.id == message.answers), "")
+        call = self._call(message)
+        return message.name or (call.name if call else "")
 
     def asked(self, message: Message) -> str:
         """What the tool output `message` was called for: the request, and the call itself."""
         said = self.request.text[-MOST_ASKED_CHARS:] if self.request else ""
-        calls = self.head.calls if self.head else ()
-        call = next((call for call in calls if call.id == message.answers), None)
+        call = self._call(message)
         asked = f"{call.name} {call.arguments[:MOST_ASKED_CHARS]}" if call else ""
         return "\n".join(filter(None, (said, asked)))
+
+    def _call(self, message: Message) -> ToolCall | None:
+        return call_of(message, self.head.calls if self.head else ())
+
+
+def call_of(message: Message, calls: Iterable[ToolCall]) -> ToolCall | None:
+    """The first of `calls` that the tool output `message` answers, if any does."""
+    return next((call for call in calls if call.id == message.answers), None)
 
 
 def block_starts(messages: Iterable[Message]) -> list[int]:
