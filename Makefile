@@ -39,6 +39,7 @@ lint: setup ## format, lint, types and import rules, changing nothing
 bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.context_build
 	$(BIN)/python -m benchmarks.presets
+	$(BIN)/python -m benchmarks.bound_states
 	$(BIN)/python -m benchmarks.ladder --presets
 	$(BIN)/python -m benchmarks.ladder
 	$(BIN)/python -m benchmarks.tool_outputs

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.assembly.fitting import fit
     from ctxcore.assembly.legality import Violation, lint
-    from ctxcore.assembly.records import Compaction, CompactionState, WorkingState
+    from ctxcore.assembly.notices import Notice
+    from ctxcore.assembly.records import Compaction, WorkingState
+    from ctxcore.assembly.states import CompactionState
     from ctxcore.assembly.verdicts import Verdict
     from ctxcore.budget import TokenBudget
     from ctxcore.compaction.advising import (
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         MessageError,
         PartNotFoundError,
         PolicyError,
+        StateError,
         SummarizerError,
         UnknownWindowError,
         WorkingStateError,
@@ -71,10 +74,12 @@ __all__ = [
     "LiteLLMGateway",
     "MessageError",
     "ModelSummarizer",
+    "Notice",
     "PartNotFoundError",
     "Policy",
     "PolicyError",
     "Recommendation",
+    "StateError",
     "SummarizerError",
     "TokenBudget",
     "ToolSafety",
@@ -111,7 +116,7 @@ _HOMES = {
     "CompactionPlan": "compaction.plans",
     "CompactionRefusedError": "errors",
     "CompactionResult": "compaction.results",
-    "CompactionState": "assembly.records",
+    "CompactionState": "assembly.states",
     "Compressed": "compression.outputs",
     "Confirmation": "compaction.confirming",
     "ConfigurationError": "errors",
@@ -124,10 +129,12 @@ _HOMES = {
     "LiteLLMGateway": "gateway.litellm_gateway",
     "MessageError": "errors",
     "ModelSummarizer": "gateway.summarizing",
+    "Notice": "assembly.notices",
     "PartNotFoundError": "errors",
     "Policy": "policy.values",
     "PolicyError": "errors",
     "Recommendation": "compaction.advising",
+    "StateError": "errors",
     "SummarizerError": "errors",
     "ToolSafety": "compaction.advising",
     "TokenBudget": "budget",

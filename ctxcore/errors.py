@@ -21,6 +21,17 @@ class MessageError(ContextError):
         super().__init__(f"{place}: {problem}")
 
 
+class StateError(MessageError):
+    """A state was made from other messages than were passed, or cannot be read.
+
+    `at` is the place of the first message that differs, from 0; None where no message is to blame.
+    """
+
+    def __init__(self, *, problem: str, at: int | None = None) -> None:
+        self.at = at
+        super().__init__(place="state" if at is None else f"message {at}", problem=problem)
+
+
 class BudgetError(ContextError):
     """What must be kept does not fit, whatever is left out."""
 

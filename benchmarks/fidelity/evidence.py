@@ -17,7 +17,8 @@ from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said
 from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
-from ctxcore import BudgetError, CompactionState, Policy, compact
+from ctxcore import BudgetError, CompactionState, Policy, compact, count_messages
+from ctxcore.messages.values import JsonObject
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
 FEED = 20  # messages between two compactions of the same conversation
@@ -30,7 +31,8 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
     asked = [talk for talk in talks if _asked(talk) and talk.total_tokens > BUDGETS[0]]
     for file, found in groupby(asked, key=lambda talk: talk.file):
         yield _of_file(file, sampled(list(found), limit), methods)
-    yield _repeated(asked, [method for method in methods if method.is_ours], limit)
+    again = [method for method in methods if method.is_ours or not method.is_slow]
+    yield _repeated(asked, again, limit)
     yield _timed(talks, [method for method in methods if not method.is_slow])
 
 
@@ -76,8 +78,10 @@ def _add(table: Table, method: Method, budget: int, talk: Talk, said: Said) -> N
 
 
 def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Table:
-    """Evidence after one fold of everything, and after a fold of a fold every FEED messages."""
-    columns = [Column(name="once"), Column(name="fed")]
+    """Evidence after one fold of everything, and after a fold of a fold every FEED messages: with
+    the state, and without it of what was sent before, as who stores only that passes it.
+    """
+    columns = [Column(name=name) for name in ("once", "fed", "fed back")]
     title = f"1 · Evidence (`ev`) at {FED_BUDGET:,} tokens after a compaction of compactions"
     table = Table(title=title, columns=columns)
     long = [talk for talk in talks if talk.total_tokens > 2 * FED_BUDGET]
@@ -86,10 +90,11 @@ def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> T
     for talk in firsts:
         for method in methods:
             tell(f"compaction of compactions: {talk.id} {method.name}")
-            once = Said(method.fold(talk, FED_BUDGET) or ())
-            fed = _fed(talk, Policy.preset(method.name), FED_BUDGET)
-            table.add(method, "once", _kept(talk, once))
-            table.add(method, "fed", _kept(talk, fed))
+            table.add(method, "once", _kept(talk, Said(method.fold(talk, FED_BUDGET) or ())))
+            if method.is_ours:
+                fed = _fed(talk, Policy.preset(method.name), FED_BUDGET)
+                table.add(method, "fed", _kept(talk, fed))
+            table.add(method, "fed back", _kept(talk, _fed_back(talk, method)))
     return table
 
 
@@ -100,11 +105,26 @@ def _kept(talk: Talk, said: Said) -> list[float]:
     ]
 
 
+def _ends(talk: Talk) -> list[int]:
+    return [*range(FEED, len(talk.messages), FEED), len(talk.messages)]
+
+
+def _fed_back(talk: Talk, method: Method) -> Said:
+    """What is left where each context is made of the one before and FEED messages more."""
+    sent: list[JsonObject] = []
+    first = 0
+    for end in _ends(talk):
+        sent += talk.messages[first:end]
+        first = end
+        if count_messages(sent, model=MODEL) > FED_BUDGET:
+            sent = method.fold(talk_of(sent, id=talk.id), FED_BUDGET) or []
+    return Said(sent)
+
+
 def _fed(talk: Talk, policy: Policy, budget: int) -> Said:
     state: CompactionState | None = None
     said = Said(())
-    ends = [*range(FEED, len(talk.messages), FEED), len(talk.messages)]
-    for end in ends:
+    for end in _ends(talk):
         if sum(talk.tokens[:end]) <= budget:
             continue
         try:

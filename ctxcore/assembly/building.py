@@ -55,6 +55,8 @@ class Call:
     """What the policy's triggers count by; None: the model's counter."""
     working: WorkingState = NOTHING_SAID
     """What the application says of its work."""
+    left_out: int = 0
+    """Messages left out before the first of the history: the marker counts them."""
     rule_tools_tokens: int = 0
     """What `rule` says the tool definitions take."""
 
@@ -268,7 +270,9 @@ class Builder:
             (reminder or self.reminder(reading)).folded.record,
             place=self._policy.summary_place,
             goal_max_tokens=self._policy.request_tokens,
-            truncated=folded - self._view.messages(after=active.covered_until),
+            truncated=folded
+            - self._view.messages(after=active.covered_until)
+            + self._call.left_out,
             language=self._language(reading),
             counter=self._counter,
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.assembly.breakdown import Breakdown
+from ctxcore.assembly.notices import Notice
 from ctxcore.assembly.repairs import Merged, Repair
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
@@ -54,6 +55,8 @@ class Context:
     router_tokens: int | None = None
     """What a router has for the history as text; None: all of it."""
     counter: TokenCounter | None = field(repr=False, default=None)
+    notices: tuple[Notice, ...] = ()
+    """What became of a state that was made from other messages; empty where it was not."""
 
     def verdict(self, at: int) -> Verdict:
         """What became of the message at place `at` of the history."""

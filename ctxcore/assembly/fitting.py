@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TypedDict
 
+from ctxcore.assembly.binding import OnMismatch, bind
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import HistoryView, ListHistory
-from ctxcore.assembly.records import CompactionState, to_state
+from ctxcore.assembly.history import Counted, HistoryView, ListHistory
+from ctxcore.assembly.notices import Notice
+from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
-from ctxcore.errors import MessageError
+from ctxcore.facts.carrying import carry, parse_carried
+from ctxcore.messages.canonical import printable
+from ctxcore.messages.digests import digest_of, digest_of_texts
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
@@ -33,6 +39,7 @@ def fit(
     tools: Sequence[Mapping[str, object]] | None = None,
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
+    on_mismatch: OnMismatch = "raise",
 ) -> Context:
     """The part of `messages` that a model may be sent: within budget, legal, fully explained.
 
@@ -46,10 +53,13 @@ def fit(
         knowledge: retrieved texts by name; trimmed before recent messages, never folded.
         state: what earlier compactions left behind (`result.state`), or a plain summary of what
             came before.
+        on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild"
+            the context without what is no longer true; `context.notices` tells.
 
     Raises:
         BudgetError: what must be kept does not fit.
-        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
+        MessageError: one of `messages` is not a chat message.
+        StateError: `state` was made from other messages.
     """
     prepared = prepare(
         messages,
@@ -59,17 +69,44 @@ def fit(
         tools=tools,
         knowledge=knowledge,
         state=state,
+        on_mismatch=on_mismatch,
     )
-    return build_context(prepared.view, prepared.call, prepared.state.active)
+    context = build_context(prepared.view, prepared.call, prepared.state.active)
+    return replace(context, notices=prepared.notices) if prepared.notices else context
 
 
 class Prepared:
     """A history with everything that one request needs to know."""
 
-    def __init__(self, view: HistoryView, call: Call, state: CompactionState) -> None:
+    def __init__(
+        self,
+        view: HistoryView,
+        call: Call,
+        state: CompactionState,
+        *,
+        seen: Callable[[], Seen] | None = None,
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        """`seen` tells what messages these are; None where a state is bound to none."""
         self.view = view
         self.call = call
         self.state = state
+        self.notices = notices
+        self._seen = seen
+
+    def calling(self, call: Call) -> Prepared:
+        """The same with another call."""
+        return Prepared(self.view, call, self.state, seen=self._seen, notices=self.notices)
+
+    def bound(self, state: CompactionState, context: Context) -> CompactionState:
+        """`state` with the messages that it was made from, where it says anything of them, and
+        those of the context that was made.
+        """
+        says = state.active or state.pinned or state.excluded or state.left_out
+        if not says or self._seen is None:
+            return state
+        talk = (group.message for group in context.made_of if not group.message.is_system)
+        return replace(state, seen=replace(self._seen(), sent=tuple(map(digest_of, talk))))
 
 
 def prepare(
@@ -81,17 +118,19 @@ def prepare(
     tools: Sequence[Mapping[str, object]] | None,
     knowledge: Mapping[str, str] | None,
     state: CompactionState | str | None,
+    on_mismatch: OnMismatch = "raise",
 ) -> Prepared:
     """What `fit` and the compaction verbs share: counted messages, budget and state."""
     policy, full_state = policy or Policy(), to_state(state)
-    counter, parsed = counter_for(model), parse_messages(messages)
-    _check_whole(full_state, len(parsed))
+    counter = counter_for(model)
+    bound = bind(parse_messages(messages), full_state, policy, counter, on_mismatch=on_mismatch)
+    parsed, full_state = bound.digested.messages, bound.state
     tools_tokens = count_tools(tools, counter) if tools else 0
     budget = budget_of(
         policy,
         model_info(model),
         max_tokens=max_tokens,
-        system_tokens=_system_tokens(parsed, counter),
+        system_tokens=_system_tokens(parsed, counter, bound.own),
         tools_tokens=tools_tokens,
     )
     call = Call(
@@ -102,6 +141,7 @@ def prepare(
         knowledge=dict(knowledge or {}),
         sends_reasoning=takes_reasoning(model),
         working=full_state.working,
+        left_out=full_state.left_out,
         **ruling(policy, model, tools),
     )
     view = ListHistory(
@@ -110,18 +150,83 @@ def prepare(
         pinned=[at + 1 for at in full_state.pinned],
         excluded=[at + 1 for at in full_state.excluded],
         oversize_tokens=oversize_tokens(policy, budget),
+        own=bound.own,
+        inherited=parse_carried(full_state.inherited) if full_state.inherited else (),
     )
-    return Prepared(view, call, full_state)
+    prefix = _Prefix(view, call, tools)
+    notices = (*bound.notices, *prefix.changes(full_state.seen))
+
+    def seen() -> Seen:
+        return prefix.seen(bound.digested.seen())
+
+    return Prepared(view, call, full_state, seen=seen, notices=notices)
 
 
-def _check_whole(state: CompactionState, count: int) -> None:
-    """Refuses a state that stands for more messages than there are."""
-    if state.active is not None and state.active.last_seq > count:
-        raise MessageError(
-            place="state",
-            problem=f"it knows {state.active.last_seq:,} messages but {count:,} were passed; "
-            "pass the whole conversation, including what is covered",
+class _Prefix:
+    """What a prompt cache holds first, and what of the beginning every context says."""
+
+    def __init__(
+        self, view: HistoryView, call: Call, tools: Sequence[Mapping[str, object]] | None
+    ) -> None:
+        self._view = view
+        self._call = call
+        self._tools = tools
+
+    def seen(self, seen: Seen) -> Seen:
+        """`seen` with what the prefix is now."""
+        goal = self._goal
+        return replace(
+            seen,
+            system=self._system,
+            tools=self._tool_definitions,
+            goal="" if goal is None else digest_of(goal.message),
+            request=self._request,
+            rules=self._rules,
         )
+
+    def changes(self, before: Seen | None) -> Iterator[Notice]:
+        """What is not as it was when a state was made; the request is told with its message."""
+        if before is not None and before.system != self._system:
+            yield Notice(code="prefix_changed", facts={"part": "system"})
+        if before is not None and before.tools != self._tool_definitions:
+            yield Notice(code="prefix_changed", facts={"part": "tools"})
+
+    @cached_property
+    def _system(self) -> str:
+        rows = self._view.get(self._view.anchors().system)
+        return digest_of_texts([row.message.text for row in rows])
+
+    @cached_property
+    def _tool_definitions(self) -> str:
+        definitions = self._tools or ()
+        return digest_of_texts(
+            [
+                json.dumps(one, ensure_ascii=False, sort_keys=True, default=str)
+                for one in definitions
+            ]
+        )
+
+    @cached_property
+    def _goal(self) -> Counted | None:
+        goal = self._view.anchors().goal
+        return None if goal is None else self._view.get([goal])[0]
+
+    @property
+    def _request(self) -> str:
+        """The original request where contexts say it whole: no summary stands for it then."""
+        goal = self._goal
+        fits = goal is not None and goal.tokens <= self._call.policy.request_tokens
+        return printable(goal.message.text) if goal is not None and fits else ""
+
+    @property
+    def _rules(self) -> str:
+        budget = self._call.budget
+        if budget is None or not budget.facts_tokens:
+            return ""
+        system = set(self._view.anchors().system)
+        rules = [one for one in self._view.standing() if system.isdisjoint(one.seqs)]
+        most = max(budget.facts_tokens, budget.least_rules_tokens)
+        return carry(rules, max_tokens=most, counter=self._call.counter).text
 
 
 def budget_of(
@@ -179,5 +284,6 @@ def oversize_tokens(policy: Policy, budget: TokenBudget | None) -> int | None:
     return int(budget.usable_tokens * policy.oversize_ratio)
 
 
-def _system_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
-    return sum(count_message(message, counter) for message in messages if message.is_system)
+def _system_tokens(messages: Sequence[Message], counter: TokenCounter, own: Collection[int]) -> int:
+    system = ((seq, one) for seq, one in enumerate(messages, 1) if one.is_system)
+    return sum(count_message(one, counter) for seq, one in system if seq not in own)

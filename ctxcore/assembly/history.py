@@ -7,7 +7,7 @@ bytes. Sequence numbers start at 1 and never change; sizes are counted when a me
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -66,6 +66,9 @@ class Anchors:
     last_user: int | None = None
     pinned: tuple[int, ...] = ()
     excluded: tuple[int, ...] = ()
+    """What no context shows: what somebody left out, and `own`."""
+    own: tuple[int, ...] = ()
+    """Messages that say nothing but texts of this library, read back into the state."""
 
 
 class HistoryView(Protocol):
@@ -106,7 +109,10 @@ class HistoryView(Protocol):
         ...
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
+        """What each message says that must not get lost, in order; only those that say any.
+
+        With 0 for a message: what was said before the first.
+        """
         ...
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -125,6 +131,7 @@ class HistoryView(Protocol):
         ...
 
 
+NOTHING_OWN: Mapping[int, Message] = {}
 _GREETINGS = frozenset(
     {"hi", "hello", "hey", "yo", "hi there", "hello there", "good morning", "test", "ok", "thanks"}
     | {"你好", "您好", "在吗", "早上好", "晚上好", "嗨", "哈喽", "测试", "谢谢", "好的"}
@@ -145,7 +152,9 @@ class ListHistory:
     """A history in memory; counts every message once, when it is made.
 
     A tool output above `oversize_tokens` stands for itself shortened, as if it had been appended
-    to a store; the short text is made when the message is first read.
+    to a store; the short text is made when the message is first read. Of `own` messages nothing is
+    shown: they are empty here, and passed as they were for their sizes. `inherited` are facts of
+    messages before the first.
     """
 
     def __init__(
@@ -156,11 +165,16 @@ class ListHistory:
         pinned: Collection[int] = (),
         excluded: Collection[int] = (),
         oversize_tokens: int | None = None,
+        own: Mapping[int, Message] = NOTHING_OWN,
+        inherited: Sequence[Fact] = (),
     ) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
         self._counter = counter
         self._oversize_tokens = oversize_tokens
         self._rows = list(_count_all(messages, counter))
+        for seq, message in own.items():
+            tokens = count_message(message, counter)
+            self._rows[seq - 1] = replace(self._rows[seq - 1], tokens=tokens)
         self._cum = [0, *accumulate(row.tokens for row in self._rows)]
         talk = [not row.message.is_system for row in self._rows]
         self._talk = [0, *accumulate(talk)]
@@ -168,9 +182,11 @@ class ListHistory:
         self._users = [0, *accumulate(users)]
         bounds = (self._bound(row) * told for row, told in zip(self._rows, talk, strict=True))
         self._sums = [0, *accumulate(bounds)]
-        self._anchors = _find_anchors(self._rows, pinned, excluded)
+        self._anchors = _find_anchors(self._rows, pinned, excluded, own)
         self._facts: list[Sequence[Fact]] = []
+        self._inherited = inherited
         self._rules = RuleBook()
+        self._rules.add(0, inherited)
 
     def count(self) -> int:
         """How many messages the history has."""
@@ -212,7 +228,7 @@ class ListHistory:
         """What each message says that must not get lost, in order; only those that say any."""
         for row in self._rows[len(self._facts) :]:
             self._facts.append(facts_of(row, self._calls(row), self._rules.said_at(row.seq)))
-        return ((at + 1, facts) for at, facts in enumerate(self._facts) if facts)
+        return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first said."""
@@ -357,16 +373,20 @@ def replace_text(message: Message, text: str) -> Message:
 
 
 def _find_anchors(
-    rows: Sequence[Counted], pinned: Collection[int], excluded: Collection[int]
+    rows: Sequence[Counted],
+    pinned: Collection[int],
+    excluded: Collection[int],
+    own: Collection[int] = (),
 ) -> Anchors:
     users = [row for row in rows if row.message.role == "user"]
     goal = next((row for row in users if has_substance(row.message)), None)
     return Anchors(
-        system=tuple(row.seq for row in rows if row.message.is_system),
+        system=tuple(row.seq for row in rows if row.message.is_system and row.seq not in own),
         goal=goal.seq if goal else None,
         last_user=users[-1].seq if users else None,
         pinned=_whole_blocks(rows, pinned),
-        excluded=_whole_blocks(rows, excluded),
+        excluded=tuple(sorted({*_whole_blocks(rows, excluded), *own})),
+        own=tuple(sorted(own)),
     )
 
 

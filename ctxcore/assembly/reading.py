@@ -36,6 +36,7 @@ class Reading:
     is_complete: bool = True
     """Whether `blocks` holds everything that is uncovered."""
     excluded: frozenset[int] = field(default_factory=frozenset)
+    """What somebody left out."""
 
     @property
     def open_block(self) -> tuple[Counted, ...]:
@@ -79,12 +80,12 @@ class Reader:
     def read(self, limit_tokens: int | None) -> Reading:
         """Everything a context within `limit_tokens` may need; None: the whole history."""
         anchors = self._view.anchors()
-        excluded = frozenset(anchors.excluded) - set(anchors.system)
+        excluded = frozenset(anchors.excluded).difference(anchors.system, anchors.own)
         limit = WHOLE if limit_tokens is None else limit_tokens
         rows, is_complete = self._tail(limit, excluded)
         blocks = by_block([row for row in rows if row.seq not in excluded])
         in_tail = {row.seq for row in rows}
-        placed = excluded | set(anchors.system)
+        placed = excluded.union(anchors.system, anchors.own)
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}

@@ -7,12 +7,11 @@ numbers are places in the history, starting at 1. Truncation is a record with an
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from ctxcore.errors import WorkingStateError
-from ctxcore.messages.values import JsonObject, JsonValue, text_message
-from ctxcore.summarizers.language import detect_language
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.summarizers.protocol import Language
 
 
@@ -152,33 +151,5 @@ def from_said(said: JsonValue) -> WorkingState:
     return WorkingState(**cast("dict[str, Any]", said))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionState:
-    """What pure functions cannot know of a conversation: pass `result.state` the next time.
-
-    `pinned` and `excluded` are places in the list that is passed, starting at 0.
-    """
-
-    active: Compaction | None = None
-    summaries: int = 0
-    truncations: int = 0
-    failures: int = 0
-    pinned: frozenset[int] = field(default_factory=frozenset)
-    excluded: frozenset[int] = field(default_factory=frozenset)
-    working: WorkingState = NOTHING_SAID
-    """What the application says of its work, where the policy keeps that beside a summary."""
-
-
 NOT_REBUILT = -1_000_000
 """The generation of a summary of messages that nobody passed: it can only be carried on."""
-
-
-def to_state(state: CompactionState | str | None) -> CompactionState:
-    """`state` in its full form; a plain summary stands before the first message."""
-    if isinstance(state, str):
-        language = detect_language([text_message("user", state)])
-        before = Compaction(
-            covered_until=0, summary=state, language=language, generation=NOT_REBUILT
-        )
-        return CompactionState(active=before, summaries=1)
-    return state or CompactionState()

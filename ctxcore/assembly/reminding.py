@@ -79,7 +79,7 @@ class Reminder:
     def _covered(self) -> list[Entry]:
         """The instructions that the compaction covers and that held when it was made."""
         covered = self._active.covered_until
-        if not (self._is_asked and covered):
+        if not self._is_asked:
             return []
         then = self._view.standing(until=max(self._active.seen_until, covered))
         return [entry for entry in then if entry.seqs[-1] <= covered]
@@ -165,7 +165,7 @@ class Reminder:
             record = replace(before.record, facts=facts)
             over = self._tokens(record) - limit_tokens
             if over <= 0:
-                seqs = before.seqs | {entry.seqs[-1] for entry in said.entries}
+                seqs = before.seqs | {entry.seqs[-1] for entry in said.entries} - {0}
                 return Reminded(record=record, seqs=seqs)
             room -= over
         return before

@@ -17,7 +17,10 @@ EMPTY = "[empty message]"
 START = "[conversation starts here]"
 PINNED = "[pinned from earlier in this conversation]"
 
-_ACKNOWLEDGE: Mapping[Language, str] = {
+SUMMARY_TAG = "conversation_summary"
+FACTS_TAG = "conversation_facts"
+
+ACKNOWLEDGEMENTS: Mapping[Language, str] = {
     "en": "Understood. I have the context from our earlier conversation.",
     "zh": "明白了，我已了解之前的对话内容。",
 }
@@ -28,67 +31,78 @@ ACKNOWLEDGED: frozenset[SummaryPlace] = frozenset({"tagged", "pair"})
 HOISTED: frozenset[SummaryPlace] = frozenset({"second_system", "headed_system", "addition"})
 """The places right behind the system prompt."""
 
-_POINTS_TITLE: Mapping[Language, str] = {"en": "[Conversation summary]", "zh": "【对话历史总结】"}
-_ADDED_TITLE: Mapping[Language, str] = {
-    "en": "[Earlier in this conversation, summarized]",
-    "zh": "[此前对话的摘要]",
+SUMMARY_TITLES: Mapping[SummaryPlace, Mapping[Language, str]] = {
+    "pair": {
+        "en": "[Context: Summary of earlier conversation ({messages} turns)]:",
+        "zh": "[上下文：之前对话的总结（{messages} 轮）]：",
+    },
+    "second_system": {"en": "[Conversation summary]", "zh": "【对话历史总结】"},
+    "headed_system": {
+        "en": "[Conversation summary · source {source} chars, summary {summary} chars]",
+        "zh": "[历史对话总结 · 原文{source}字，总结{summary}字]",
+    },
+    "user": {"en": "[Summary of what came before]", "zh": "[对话摘要]"},
+    "addition": {
+        "en": "[Earlier in this conversation, summarized]",
+        "zh": "[此前对话的摘要]",
+    },
 }
-_STORY_TITLE: Mapping[Language, str] = {"en": "[Summary of what came before]", "zh": "[对话摘要]"}
+"""What a summary starts with in each place; `tagged` stands between tags instead."""
+POINTS_END = "\n---"
+GAP_TEXTS: Mapping[Language, tuple[str, ...]] = {
+    "en": (
+        "[{messages} earlier messages are not shown]",
+        "[{messages} earlier message is not shown]",
+    ),
+    "zh": ("[此处省略了较早的 {messages} 条消息]",),
+}
+"""The markers for messages left out, in the plural and in the singular where it differs."""
 
 
 def acknowledgement(language: Language) -> Message:
     """What the assistant says after a summary, so that roles alternate."""
-    return text_message("assistant", _ACKNOWLEDGE[language])
+    return text_message("assistant", ACKNOWLEDGEMENTS[language])
 
 
 def summary_message(record: Compaction, place: SummaryPlace) -> Message:
     """The message that carries a record's summary."""
+    if place == "tagged":
+        return text_message("user", in_tags(SUMMARY_TAG, record.summary))
+    title = SUMMARY_TITLES[place][record.language].format(
+        messages=record.covered_messages, source=record.source_chars, summary=len(record.summary)
+    )
     match place:
-        case "pair":
-            return text_message("user", f"{_pair_header(record)}\n{record.summary}")
+        case "pair" | "user":
+            return text_message("user", f"{title}\n{record.summary}")
         case "second_system":
-            title = _POINTS_TITLE[record.language]
-            return text_message("system", f"{title}\n{record.summary}\n---")
+            return text_message("system", f"{title}\n{record.summary}{POINTS_END}")
         case "headed_system":
-            return text_message("system", f"{_size_header(record)} {record.summary}")
-        case "user":
-            return text_message("user", f"{_STORY_TITLE[record.language]}\n{record.summary}")
+            return text_message("system", f"{title} {record.summary}")
         case "addition":
-            return text_message("system", f"{_ADDED_TITLE[record.language]}\n{record.summary}")
-        case "tagged":
-            return _tagged(record)
+            return text_message("system", f"{title}\n{record.summary}")
 
 
 def facts_message(record: Compaction) -> Message:
     """The user message that carries a record's facts."""
-    safe = record.facts.replace("</conversation_facts>", "‹/conversation_facts›")
-    return text_message("user", f"<conversation_facts>\n{safe}\n</conversation_facts>")
+    return text_message("user", in_tags(FACTS_TAG, record.facts))
 
 
-def _tagged(record: Compaction) -> Message:
-    safe = record.summary.replace("</conversation_summary>", "‹/conversation_summary›")
-    return text_message("user", f"<conversation_summary>\n{safe}\n</conversation_summary>")
+def in_tags(tag: str, text: str) -> str:
+    """`text` between tags that nothing in it can close."""
+    safe = text.replace(f"</{tag}>", f"‹/{tag}›")
+    return f"<{tag}>\n{safe}\n</{tag}>"
 
 
-def _pair_header(record: Compaction) -> str:
-    if record.language == "zh":
-        return f"[上下文：之前对话的总结（{record.covered_messages} 轮）]："
-    return f"[Context: Summary of earlier conversation ({record.covered_messages} turns)]:"
-
-
-def _size_header(record: Compaction) -> str:
-    source, summary = record.source_chars, len(record.summary)
-    if record.language == "zh":
-        return f"[历史对话总结 · 原文{source}字，总结{summary}字]"
-    return f"[Conversation summary · source {source} chars, summary {summary} chars]"
+def out_of_tags(tag: str, safe: str) -> str:
+    """The text that `in_tags` put between tags."""
+    return safe.replace(f"‹/{tag}›", f"</{tag}>")
 
 
 def gap_message(messages: int, language: Language) -> Message:
     """The marker that stands where messages were left out without a summary."""
-    if language == "zh":
-        return text_message("user", f"[此处省略了较早的 {messages} 条消息]")
-    noun = "message is" if messages == 1 else "messages are"
-    return text_message("user", f"[{messages} earlier {noun} not shown]")
+    several, *single = GAP_TEXTS[language]
+    form = single[0] if single and messages == 1 else several
+    return text_message("user", form.format(messages=messages))
 
 
 def orphan_text(name: str, output: str) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.fitting import Prepared, prepare
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.choosing import Method, Uses, choose
 from ctxcore.compaction.measuring import Measure, measure
 from ctxcore.messages.values import Message, text_chars
@@ -56,6 +57,7 @@ def recommend(
     model: str | None = None,
     state: CompactionState | str | None = None,
     has_summarizer: bool = True,
+    on_mismatch: OnMismatch = "raise",
 ) -> Recommendation:
     """Whether to truncate or to summarize `messages`, and how urgent it is; nothing is done.
 
@@ -66,12 +68,14 @@ def recommend(
         model: whose tokens count beside the design's own rule.
         state: what was done in this conversation so far.
         has_summarizer: whether there is anything that could write a summary.
+        on_mismatch: what to do where `state` was made from other messages: "raise" or "rebuild".
 
     Raises:
         MessageError: one of `messages` is not a chat message.
+        StateError: `state` was made from other messages.
     """
     policy = Policy.preset("truncate-or-summarize", preference=preference)
-    prepared = _prepare(messages, policy, max_tokens, model, state)
+    prepared = _prepare(messages, policy, max_tokens, model, state, on_mismatch)
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     choice = choose(
         messages=measured.uncovered_messages + measured.system_messages,
@@ -109,7 +113,7 @@ def check_tool_safety(
         MessageError: one of `messages` is not a chat message.
     """
     policy = Policy.preset("truncate-or-summarize")
-    prepared = _prepare(messages, policy, max_tokens, model, None)
+    prepared = _prepare(messages, policy, max_tokens, model, None, "raise")
     measured = measure(prepared.view, prepared.call, None)
     return tool_safety(larger_input(measured), max_tokens, tools_count, policy.tool_call_tokens)
 
@@ -137,6 +141,7 @@ def _prepare(
     max_tokens: int,
     model: str | None,
     state: CompactionState | str | None,
+    on_mismatch: OnMismatch,
 ) -> Prepared:
     return prepare(
         messages,
@@ -146,6 +151,7 @@ def _prepare(
         tools=None,
         knowledge=None,
         state=state,
+        on_mismatch=on_mismatch,
     )
 
 

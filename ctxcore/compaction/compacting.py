@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.fitting import Prepared, prepare
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.choosing import Uses
 from ctxcore.compaction.climbing import execute
@@ -21,7 +22,7 @@ from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import ledger_for
 from ctxcore.compaction.resolving import resolved
-from ctxcore.compaction.results import CompactionResult, finished, unchanged
+from ctxcore.compaction.results import CompactionResult, bound_to, finished, unchanged
 from ctxcore.compaction.starting_anew import new_session_plan
 from ctxcore.compaction.triggers import (
     ASKED,
@@ -53,12 +54,23 @@ def plan_compaction(
     tools: Tools | None = None,
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
+    on_mismatch: OnMismatch = "raise",
 ) -> CompactionPlan | None:
     """What a compaction would do now; None if no rule asks for one or nothing may be folded.
 
     The arguments are those of `compact`; no summarizer is called.
     """
-    prepared = _prepare(messages, policy, max_tokens, target_tokens, model, tools, knowledge, state)
+    prepared = _prepare(
+        messages,
+        policy,
+        max_tokens,
+        target_tokens,
+        model,
+        tools,
+        knowledge,
+        state,
+        on_mismatch,
+    )
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     trigger = automatic_trigger(prepared, measured)
     if trigger is None:
@@ -82,6 +94,7 @@ def compact(
     state: CompactionState | str | None = None,
     force: bool = False,
     confirm: Confirm | None = None,
+    on_mismatch: OnMismatch = "raise",
 ) -> CompactionResult:
     """The context of `messages`, older ones folded into a summary where a rule asks for it.
 
@@ -99,27 +112,40 @@ def compact(
         force: compact even though no rule asks for it.
         confirm: asked before a compaction that starts by itself, where the policy wants that;
             without it nothing changes then, and the result says that it needs confirmation.
+        on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild":
+            what is still true of it is kept, the rest compacted anew; `result.notices` tells.
 
     Raises:
         BudgetError: what must be kept does not fit.
         CompactionRefusedError: `confirm` answered "refuse".
-        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
+        MessageError: one of `messages` is not a chat message.
+        StateError: `state` was made from other messages.
     """
     prepared = _prepare(
-        messages, policy or Policy(), max_tokens, target_tokens, model, tools, knowledge, state
+        messages,
+        policy or Policy(),
+        max_tokens,
+        target_tokens,
+        model,
+        tools,
+        knowledge,
+        state,
+        on_mismatch,
     )
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     trigger = asked(measured) if force else automatic_trigger(prepared, measured)
     if trigger is None:
-        return unchanged(prepared, measured, None, _why_not(prepared, measured))
-    return compact_prepared(
-        prepared,
-        measured,
-        trigger,
-        summarizer=summarizer,
-        confirm=confirm,
-        halves=target_tokens is None,
-    )
+        result = unchanged(prepared, measured, None, _why_not(prepared, measured))
+    else:
+        result = compact_prepared(
+            prepared,
+            measured,
+            trigger,
+            summarizer=summarizer,
+            confirm=confirm,
+            halves=target_tokens is None,
+        )
+    return bound_to(prepared, result)
 
 
 def compact_prepared(
@@ -214,6 +240,7 @@ def _prepare(
     tools: Tools | None,
     knowledge: Mapping[str, str] | None,
     state: CompactionState | str | None,
+    on_mismatch: OnMismatch,
 ) -> Prepared:
     prepared = prepare(
         messages,
@@ -223,12 +250,13 @@ def _prepare(
         tools=tools,
         knowledge=knowledge,
         state=state,
+        on_mismatch=on_mismatch,
     )
     budget = prepared.call.budget
     if target_tokens is None or budget is None:
         return prepared
     changed = policy.retarget(budget, target_tokens)
-    return Prepared(prepared.view, replace(prepared.call, budget=changed), prepared.state)
+    return prepared.calling(replace(prepared.call, budget=changed))
 
 
 def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:

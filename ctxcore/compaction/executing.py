@@ -13,7 +13,7 @@ from functools import cached_property
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView, asked_for, shorten_row
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.keeping import Keeping, join_pieces
+from ctxcore.compaction.keeping import Keeping, Pieces, join_pieces
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
@@ -25,6 +25,7 @@ from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
 from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
+from ctxcore.messages.canonical import printable
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
 DONE = "done"
@@ -71,6 +72,11 @@ class Outcome:
         costs = [usage.cost for usage in self.usages]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if known and len(known) == len(costs) else None
+
+
+def _joined(pieces: Pieces) -> str:
+    """The pieces of a message as a record keeps them, which any store and any codec takes."""
+    return printable(join_pieces(pieces))
 
 
 class Executor:
@@ -229,7 +235,7 @@ class Executor:
             if keeping.tokens == taken:
                 break
             texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
-            texts |= {seq: join_pieces(found) for seq, found in keeping.pieces.items()}
+            texts |= {seq: _joined(found) for seq, found in keeping.pieces.items()}
             record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
         return record
 
@@ -270,10 +276,10 @@ class Executor:
         for row in self._view.get(self.plan.shorten):
             limit = self.plan.short_sizes[row.seq] - taken
             shorter = shorten_row(row, limit, self._call.counter, asked=asked[row.seq])
-            texts[row.seq] = shorter.short or ""
+            texts[row.seq] = printable(shorter.short or "")
         if self.plan.pieces is not None:  # chosen anew, from the original messages
             texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}
-            texts |= {seq: join_pieces(pieces) for seq, pieces in self.plan.pieces.items()}
+            texts |= {seq: _joined(pieces) for seq, pieces in self.plan.pieces.items()}
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),

@@ -24,10 +24,10 @@ from ctxcore.tokens.counter import TokenCounter
 
 def ledger_at(view: HistoryView) -> Ledger:
     """What holds of all that was said in `view`; of a view that grew only the rest is read."""
-    seen, ledger = _LEDGERS.get(view, (0, Ledger()))
+    seen, ledger = _LEDGERS.get(view, (-1, Ledger()))
     count = view.count()
     if seen > count:
-        seen, ledger = 0, Ledger()
+        seen, ledger = -1, Ledger()
     if seen < count:
         for seq, facts in view.facts():
             if seq > seen:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.notices import Notice
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.choosing import Level, level_of
 from ctxcore.compaction.executing import Outcome, Step
 from ctxcore.compaction.losing import LostFact
@@ -48,6 +50,8 @@ class CompactionResult:
     cost: float | None = None
     """What the summary cost in US dollars, where a model wrote it."""
     seconds: float = 0.0
+    notices: tuple[Notice, ...] = ()
+    """What became of a state that was made from other messages; empty where it was not."""
 
     @property
     def messages_removed(self) -> int:
@@ -128,6 +132,17 @@ def finished(
         level=level_of(ratio) if ratio is not None and is_written else None,
         cost=outcome.cost,
         seconds=outcome.seconds,
+    )
+
+
+def bound_to(prepared: Prepared, result: CompactionResult) -> CompactionResult:
+    """`result` with a state that knows the messages it was made from, and what there is to tell."""
+    notices = prepared.notices
+    return replace(
+        result,
+        state=prepared.bound(result.state, result.context),
+        context=replace(result.context, notices=notices) if notices else result.context,
+        notices=notices,
     )
 
 

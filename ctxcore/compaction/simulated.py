@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.triggers import Trigger

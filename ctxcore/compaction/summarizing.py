@@ -17,6 +17,7 @@ from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, sum
 from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.outdated import Outdated
 from ctxcore.errors import SummarizerError
+from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.checks import check_summary
@@ -72,19 +73,28 @@ class Summarizing:
         for part in _parts(rows, stops):
             text = self._continued(text, part, limit, language)
         chars = sum(map(text_chars, messages))
+        text = printable(text)
         return replace(
             record,
             summary=text,
             summary_tokens=self._call.counter.count(text),
             summarized_until=record.covered_until,
-            covered_messages=self._view.messages()
-            - self._view.messages(after=record.covered_until),
+            covered_messages=self._covered(record) + self._not_passed,
             source_tokens=self._active.source_tokens + source_tokens,
             source_chars=self._active.source_chars + chars,
             summarizer=self._summarizer.name,
             generation=0 if is_first else self._active.generation + 1,
             language=language,
         )
+
+    def _covered(self, record: Compaction) -> int:
+        """How many messages of the history `record` covers."""
+        return self._view.messages() - self._view.messages(after=record.covered_until)
+
+    @property
+    def _not_passed(self) -> int:
+        """How many messages the summary so far stands for that are no longer in the history."""
+        return max(0, self._active.covered_messages - self._covered(self._active))
 
     def _continued(
         self, summary: str, rows: Sequence[Counted], max_tokens: int, language: Language

@@ -13,7 +13,8 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import TypeVar
 
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.binding import OnMismatch
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import Messages, Tools, compact
 from ctxcore.compaction.confirming import Confirm
 from ctxcore.compaction.results import CompactionResult
@@ -83,6 +84,7 @@ async def acompact(
     state: CompactionState | str | None = None,
     force: bool = False,
     confirm: Confirm | None = None,
+    on_mismatch: OnMismatch = "raise",
 ) -> CompactionResult:
     """`compact` for an event loop; arguments and errors are those of `compact`."""
     return await run_in_thread(
@@ -98,6 +100,7 @@ async def acompact(
             state=state,
             force=force,
             confirm=confirm,
+            on_mismatch=on_mismatch,
         )
     )
 

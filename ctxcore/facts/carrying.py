@@ -10,17 +10,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Entry
-from ctxcore.facts.values import KINDS, Kind, Language
+from ctxcore.facts.values import KINDS, Fact, Kind, Language
 from ctxcore.messages.canonical import printable
+from ctxcore.messages.values import Role, text_message
 from ctxcore.tokens.counter import TokenCounter
 
-PROTECTED: Final[tuple[Kind, ...]] = ("instruction",)
+PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
 NEXT_FACTOR: Final = 0.85  # what the next of a kind is worth beside the one before
 LEAST_WORTH: Final = 0.1
 
 _HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
     "en": {
+        "request": "Original request",
         "instruction": "Standing instructions",
         "todo": "To-do list",
         "decision": "Decisions",
@@ -38,6 +41,7 @@ _HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
         "name": "Names",
     },
     "zh": {
+        "request": "最初的请求",
         "instruction": "长期有效的指示",
         "todo": "待办清单",
         "decision": "决定",
@@ -54,6 +58,9 @@ _HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
         "file_read": "读过的文件",
         "name": "名称",
     },
+}
+_KIND_OF: Final[dict[str, Kind]] = {
+    heading: kind for headings in _HEADINGS.values() for kind, heading in headings.items()
 }
 _MORE: Final[dict[Language, str]] = {
     "en": "({count} more facts not shown)",
@@ -119,10 +126,37 @@ def carry(
     return Carried(text=text, entries=told, tokens=tokens, left_out=len(hidden) - len(chosen))
 
 
+def carried_request(text: str, language: Language) -> str:
+    """The original request as a carrier's text."""
+    return f"{_HEADINGS[language]['request']}:\n- {' '.join(text.split())}" if text.strip() else ""
+
+
+def parse_carried(text: str) -> tuple[Fact, ...]:
+    """The facts that a carrier's text says, as far as one line each tells them.
+
+    Instructions keep what takes them back recognizable; of all others the line is the literal.
+    """
+    kind: Kind | None = None
+    found: list[Fact] = []
+    for line in text.splitlines():
+        kind = _KIND_OF.get(line.rstrip(":："), kind)
+        if kind is not None and line.startswith("- ") and (said := line[2:].strip()):
+            found.append(_fact_on(said, kind))
+    return tuple(found)
+
+
+def _fact_on(line: str, kind: Kind) -> Fact:
+    """What a line says: the fact that is found in it where that is all of it, else its words."""
+    role: Role = "user" if kind in PROTECTED else "assistant"
+    told = (fact for fact in find_facts(text_message(role, line)) if fact.kind == kind)
+    found = next((fact for fact in told if line in (_told(fact), fact.text)), None)
+    return found or Fact(kind=kind, text=line, key=line.casefold(), role=role)
+
+
 def render_entry(entry: Entry, language: Language = "en") -> str:
     """An entry on one line: its name where it has one, the literal, what became of it."""
     fact, note = entry.fact, entry.note
-    named = f"{fact.subject}: {fact.text}" if fact.subject and fact.kind in _NAMED else fact.text
+    named = _told(fact)
     match fact.kind:
         case "error" if note:
             return named + _FIXED[language].format(note=note)
@@ -132,6 +166,11 @@ def render_entry(entry: Entry, language: Language = "en") -> str:
             return f"{note} {named}" if fact.kind == "todo" else f"{named} ({note})"
         case _:
             return named
+
+
+def _told(fact: Fact) -> str:
+    """The literal, behind its name where it has one."""
+    return f"{fact.subject}: {fact.text}" if fact.subject and fact.kind in _NAMED else fact.text
 
 
 _NAMED: Final[frozenset[Kind]] = frozenset({"number", "date", "identifier"})

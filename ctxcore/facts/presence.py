@@ -16,7 +16,7 @@ _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:[.,:/_@-](?=[^\W_])[^\W_]+)*|[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"\[[x ~-]\] ([^;]+)")
-_SENTENCES = frozenset({"instruction", "decision", "question", "error"})
+_SENTENCES = frozenset({"request", "instruction", "decision", "question", "error"})
 
 
 def is_present(fact: Fact, text: str) -> bool:

@@ -16,7 +16,7 @@ from ctxcore.facts.values import Fact
 _RUN = re.compile(r"[a-z0-9]+")
 _LINE = re.compile(r"[\n。]")
 _BLANK = re.compile(r"[\s。]")
-_SENTENCES = frozenset({"instruction", "todo", "decision", "question", "error"})
+_SENTENCES = frozenset({"request", "instruction", "todo", "decision", "question", "error"})
 
 
 class SaidText:

@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 from ctxcore.messages.values import Role
 
 Kind = Literal[
+    "request",
     "instruction",
     "todo",
     "decision",
@@ -35,6 +36,7 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 # What a fact of a kind is worth before who said it, how often and how long ago: what a later call
 # cannot do without first, what can be looked up again last.
 KIND_WORTH: Final[dict[Kind, float]] = {
+    "request": 10.0,  # told of messages that nobody passes any more; never found in one
     "instruction": 10.0,
     "todo": 8.0,
     "decision": 5.0,

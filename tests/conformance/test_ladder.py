@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import CompactionState, WorkingState
+from ctxcore.assembly.records import WorkingState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.results import CompactionResult

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.confirming import ANSWERS, Answer, Confirmation
 from ctxcore.compaction.results import CompactionResult

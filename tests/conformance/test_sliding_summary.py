@@ -12,7 +12,8 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.measuring import measure
 from ctxcore.errors import SummarizerError

@@ -11,7 +11,7 @@ import pytest
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.advising import check_tool_safety, recommend
 from ctxcore.compaction.choosing import Uses, choose, level_of, scores
 from ctxcore.compaction.compacting import compact, plan_compaction

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.results import CompactionResult
 from ctxcore.errors import BudgetError, SummarizerError

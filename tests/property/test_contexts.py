@@ -14,7 +14,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit, prepare
 from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.errors import BudgetError
 from ctxcore.messages.openai import parse_messages
 from ctxcore.messages.values import Message

@@ -43,8 +43,9 @@ def test_a_prefix_answers_as_a_history_of_these_messages_does(
     pinned, excluded = data.draw(marks), data.draw(marks)
 
     def view(messages: list[Message]) -> ListHistory:
-        marked = {"pinned": pinned, "excluded": excluded}
-        return ListHistory(messages, Words(), oversize_tokens=oversize, **marked)
+        return ListHistory(
+            messages, Words(), oversize_tokens=oversize, pinned=pinned, excluded=excluded
+        )
 
     prefix = PrefixHistory(view(history), data.draw(st.integers(0, count)))
     prefix.grow(count)

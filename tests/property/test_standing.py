@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.errors import BudgetError
 from ctxcore.facts.presence import is_present
 from ctxcore.messages.blocks import cut_points

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.assembly.fitting import fit
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.errors import BudgetError, MessageError
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.advising import check_tool_safety, recommend, tool_safety
 from ctxcore.errors import MessageError
 from ctxcore.messages.values import Message

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact
 from ctxcore.errors import SummarizerError, UnknownWindowError
 from ctxcore.messages.values import Message, tool_result

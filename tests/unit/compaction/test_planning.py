@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.assembly.records import CompactionState
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.messages.values import Message, tool_result

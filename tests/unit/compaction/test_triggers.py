@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.assembly.records import Compaction, CompactionState
+from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.messages.values import Message

@@ -224,6 +224,7 @@ ELSEWHERE = {
     "MessageError",
     "PartNotFoundError",  # told to models, and on the command line
     "WorkingStateError",  # of a program that says what it works on
+    "StateError",  # of a program that keeps a state
     "SessionAmbiguousError",  # told on the command line
     "StoreError",  # the base of others
 }

@@ -1,0 +1,151 @@
+"""A state as plain data: what is written is read back, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxcore.assembly.records import Compaction, WorkingState
+from ctxcore.assembly.states import VERSION, CompactionState, Seen
+from ctxcore.errors import StateError
+
+FULL = CompactionState(
+    active=Compaction(
+        covered_until=6,
+        summary="user: 天气",
+        summary_tokens=4,
+        summarized_until=5,
+        kept=(2, 3),
+        pins=(4,),
+        shortened=((7, "rows …"),),
+        facts="Dates:\n- Friday",
+        facts_lost=("ORD-1",),
+        passages=((1, "keep me"),),
+        memories=((0, "likes trains"),),
+        generation=-1_000_000,
+        language="zh",
+        strategies=("fold_to_fit",),
+        reason="asked",
+    ),
+    summaries=2,
+    truncations=1,
+    failures=1,
+    pinned=frozenset({3}),
+    excluded=frozenset({8, 1}),
+    working=WorkingState(memories=("tea",), tasks="[x] one"),
+    seen=Seen(
+        digests=("0123456789abcdef",) * 8,
+        left_out=(1,),
+        sent=("fedcba9876543210",),
+        system="aa",
+        goal="0123456789abcdef",
+        request="book a train",
+        rules="Standing instructions:\n- never fly",
+    ),
+    inherited="Names:\n- Ada",
+    left_out=12,
+)
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    """The data of a state with one field changed."""
+    data: Any = FULL.to_json()
+    *holders, name = path.split(".")
+    inner = data
+    for holder in holders:
+        inner = inner[holder]
+    inner[name] = value
+    return data  # type: ignore[no-any-return]  # it is the object itself
+
+
+@pytest.mark.parametrize("state", [FULL, CompactionState()])
+def test_what_is_written_is_read_back(state: CompactionState) -> None:
+    data = state.to_json()
+
+    for written in (data, json.dumps(data), json.dumps(data).encode()):
+        read = CompactionState.from_json(written)
+        assert read == state
+        assert read.seen == state.seen
+
+
+def test_it_is_plain_data() -> None:
+    assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
+    assert FULL.to_json()["version"] == VERSION == 1
+
+
+def kinds(value: object) -> list[type]:
+    """The types of everything in a value."""
+    if isinstance(value, dict):
+        return [dict, *(kind for inner in value.values() for kind in kinds(inner))]
+    if isinstance(value, list):
+        return [list, *(kind for inner in value for kind in kinds(inner))]
+    return [type(value)]
+
+
+def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
+    data = CompactionState(inherited="a \ud83d b").to_json()
+
+    assert json.dumps(data, ensure_ascii=False).encode()
+    assert data["inherited"] == "a \ufffd b"
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (changed("version", 2), "version 2; this release reads version 1"),
+        (changed("version", True), "version True"),
+        ({}, "no version"),
+        ("{", "no JSON"),
+        (5, "expected the object that to_json wrote, got int"),
+        (changed("summaries", "2"), "summaries is of type str"),
+        (changed("summaries", True), "summaries is of type bool"),
+        (changed("failures", -1), "failures is -1"),
+        (changed("pinned", [1, "2"]), "pinned is no list of whole numbers"),
+        (changed("more", 1), "more is none that this release knows"),
+        (changed("active.more", 1), "active.more is none"),
+        (changed("active.covered_until", None), "active.covered_until is of type NoneType"),
+        (changed("active.kept", [9]), "keeps or summarizes more than it covers"),
+        (changed("active.kept", [0]), "active.kept is no list"),
+        (changed("active.summarized_until", 9), "keeps or summarizes more than it covers"),
+        (changed("active.shortened", [[7]]), "active.shortened is no list of pairs"),
+        (changed("active.shortened", [[0, "x"]]), "before the first"),
+        (changed("active.shortened", [[70, "x"]]), "more messages than it has seen"),
+        (changed("active.facts_lost", 3), "active.facts_lost is of type int"),
+        (changed("active.strategies", [3]), "active.strategies is no list of texts"),
+        (changed("active.language", "fr"), "active.language is 'fr'"),
+        (changed("seen.digests", "abc"), "seen.digests is cut off"),
+        (changed("seen.left_out", [44]), "seen.left_out names messages"),
+        (changed("working", {"tasks": 3}), "working is no working state"),
+        (changed("working", {"more": 3}), "working is no working state"),
+    ],
+    ids=str,
+)
+def test_what_was_not_written_by_this_release_is_refused(data: object, problem: str) -> None:
+    with pytest.raises(StateError, match=problem.replace("[", r"\[")):
+        CompactionState.from_json(data)
+
+
+def test_a_missing_field_is_named() -> None:
+    data = FULL.to_json()
+    del data["failures"]
+
+    with pytest.raises(StateError, match="failures is missing"):
+        CompactionState.from_json(data)
+
+
+@given(
+    st.builds(
+        CompactionState,
+        summaries=st.integers(0, 9),
+        pinned=st.frozensets(st.integers(0, 99)),
+        inherited=st.text(),
+        working=st.builds(WorkingState, tasks=st.none() | st.text()),
+        active=st.none() | st.builds(Compaction, covered_until=st.integers(0, 99), facts=st.text()),
+    )
+)
+def test_any_state_is_read_back(state: CompactionState) -> None:
+    assert CompactionState.from_json(json.dumps(state.to_json())) == state
