@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from ctxcore.assembly.breakdown import Breakdown
 from ctxcore.assembly.repairs import Merged, Repair
+from ctxcore.assembly.shaping import in_shape
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
+from ctxcore.messages.shapes.values import Passed, Shape
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -28,7 +30,7 @@ class Context:
     """What a model is sent, never above its budget, legal for every provider."""
 
     messages: list[JsonObject]
-    """Ready to send, OpenAI chat format."""
+    """Ready to send, OpenAI chat format; `in_shape` has them as they came."""
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
@@ -54,6 +56,29 @@ class Context:
     router_tokens: int | None = None
     """What a router has for the history as text; None: all of it."""
     counter: TokenCounter | None = field(repr=False, default=None)
+    passed: Passed | None = field(repr=False, default=None)
+    """The list that was read; None where the history came from somewhere else."""
+
+    @property
+    def shape(self) -> Shape:
+        """The shape that the messages came in."""
+        return self.passed.shape if self.passed else "openai"
+
+    def in_shape(self, shape: Shape | None = None) -> list[JsonObject]:
+        """What is sent, in the shape that came in, or in another one.
+
+        Messages in which nothing changed are the caller's own objects, thinking and marks in them
+        included; of others all that did not change stays. Another shape has nobody's objects; of
+        OpenAI's system messages, Anthropic takes the first ones beside the list.
+
+        Raises:
+            ValueError: there is no such shape.
+        """
+        return in_shape(self.made_of, self.passed, shape or self.shape)
+
+    def places_of(self, at: int) -> tuple[int, ...]:
+        """The places, in the list that was passed, of the message at place `at` of the history."""
+        return self.passed.places_of(at) if self.passed else (at,)
 
     def verdict(self, at: int) -> Verdict:
         """What became of the message at place `at` of the history."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView, ListHistory
-from ctxcore.assembly.records import CompactionState, to_state
+from ctxcore.assembly.records import Compaction, CompactionState, to_state
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import MessageError
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.beside import checked_knowledge, checked_tools
+from ctxcore.messages.shapes.reading import read_list
+from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.catalog import ModelInfo, model_info
@@ -37,7 +40,8 @@ def fit(
     """The part of `messages` that a model may be sent: within budget, legal, fully explained.
 
     Args:
-        messages: the whole conversation, OpenAI chat dictionaries or `Message` values.
+        messages: the whole conversation, as OpenAI (chat or Responses), Anthropic or Gemini write
+            it, or `Message` values; `in_shape()` of what comes back writes it so again.
         policy: thresholds; the preset `default` without one.
         max_tokens: the input budget, all of it usable; without it the model's window decides, and
             where that is unknown everything is sent.
@@ -49,7 +53,8 @@ def fit(
 
     Raises:
         BudgetError: what must be kept does not fit.
-        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
+        MessageError: one of `messages` is no message, or of another shape than those before it;
+            `tools` or `knowledge` are not what they may be; or `state` knows more messages.
     """
     prepared = prepare(
         messages,
@@ -60,16 +65,23 @@ def fit(
         knowledge=knowledge,
         state=state,
     )
-    return build_context(prepared.view, prepared.call, prepared.state.active)
+    return prepared.context(prepared.state.active)
 
 
 class Prepared:
     """A history with everything that one request needs to know."""
 
-    def __init__(self, view: HistoryView, call: Call, state: CompactionState) -> None:
+    def __init__(
+        self, view: HistoryView, call: Call, state: CompactionState, passed: Passed | None = None
+    ) -> None:
         self.view = view
         self.call = call
         self.state = state
+        self.passed = passed
+
+    def context(self, active: Compaction | None) -> Context:
+        """The context under `active`, which knows the list that was passed."""
+        return replace(build_context(self.view, self.call, active), passed=self.passed)
 
 
 def prepare(
@@ -84,7 +96,8 @@ def prepare(
 ) -> Prepared:
     """What `fit` and the compaction verbs share: counted messages, budget and state."""
     policy, full_state = policy or Policy(), to_state(state)
-    counter, parsed = counter_for(model), parse_messages(messages)
+    counter, passed = counter_for(model), read_list(messages)
+    parsed, tools = passed.messages, checked_tools(tools)
     _check_whole(full_state, len(parsed))
     tools_tokens = count_tools(tools, counter) if tools else 0
     budget = budget_of(
@@ -99,7 +112,7 @@ def prepare(
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
-        knowledge=dict(knowledge or {}),
+        knowledge=checked_knowledge(knowledge),
         sends_reasoning=takes_reasoning(model),
         working=full_state.working,
         **ruling(policy, model, tools),
@@ -111,7 +124,7 @@ def prepare(
         excluded=[at + 1 for at in full_state.excluded],
         oversize_tokens=oversize_tokens(policy, budget),
     )
-    return Prepared(view, call, full_state)
+    return Prepared(view, call, full_state, passed)
 
 
 def _check_whole(state: CompactionState, count: int) -> None:

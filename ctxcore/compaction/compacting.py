@@ -103,7 +103,8 @@ def compact(
     Raises:
         BudgetError: what must be kept does not fit.
         CompactionRefusedError: `confirm` answered "refuse".
-        MessageError: one of `messages` is not a chat message, or `state` knows more of them.
+        MessageError: one of `messages` is no message, or of another shape than those before it;
+            `tools` or `knowledge` are not what they may be; or `state` knows more messages.
     """
     prepared = _prepare(
         messages, policy or Policy(), max_tokens, target_tokens, model, tools, knowledge, state
@@ -228,7 +229,8 @@ def _prepare(
     if target_tokens is None or budget is None:
         return prepared
     changed = policy.retarget(budget, target_tokens)
-    return Prepared(prepared.view, replace(prepared.call, budget=changed), prepared.state)
+    call = replace(prepared.call, budget=changed)
+    return Prepared(prepared.view, call, prepared.state, prepared.passed)
 
 
 def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared
 from ctxcore.assembly.records import Compaction, CompactionState
@@ -74,7 +73,7 @@ def unchanged(
     prepared: Prepared, measured: Measure, trigger: Trigger | None, reason: str
 ) -> CompactionResult:
     """The result where nothing was folded, and why."""
-    context = build_context(prepared.view, prepared.call, prepared.state.active)
+    context = prepared.context(prepared.state.active)
     usable = context.budget.usable_tokens if context.budget else measured.input_tokens
     size = context.tokens if measured.input_tokens <= usable else measured.input_tokens
     return CompactionResult(
@@ -107,7 +106,7 @@ def finished(
     ratio = prepared.call.policy.summary_chars_ratio
     is_written = _is_new_summary(prepared.state.active, record)
     return CompactionResult(
-        context=build_context(prepared.view, prepared.call, record),
+        context=prepared.context(record),
         state=state,
         applied=True,
         reason=outcome.reason,
