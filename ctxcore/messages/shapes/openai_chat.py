@@ -58,6 +58,10 @@ class OpenAIChat:
     def detect(self, raw: Mapping[str, object]) -> Fit:
         """Whether `raw` is such a message."""
         content = raw.get("content")
+        if type(content) is str and "tool_call_id" in raw:
+            return "own"  # as is most of a long list
+        if content is None and raw.get("tool_calls"):
+            return "own"
         if isinstance(content, Sequence) and not isinstance(content, str):
             if any(_is_others(part) for part in content):
                 return "no"
@@ -110,7 +114,8 @@ def _read(raw: object, at: int) -> Message:
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     content = raw.get("content")
-    if type(content) is not str or "role" not in raw:
+    is_call = content is None and raw.get("tool_calls")
+    if not is_call and (type(content) is not str or "role" not in raw):
         _check(raw, content, place)
     return parse_message(raw, place=place)
 
