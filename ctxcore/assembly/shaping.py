@@ -13,7 +13,7 @@ from ctxcore.messages.values import JsonObject
 
 def in_shape(made_of: Sequence[Merged], passed: Passed | None, shape: Shape) -> list[JsonObject]:
     """What `made_of` is sent as in `shape`; `passed` is what it was read from, where known."""
-    own = passed if passed is not None and passed.shape == shape else None
+    own = passed.seen_as(shape) if passed is not None else None
     groups = [
         SentGroup(
             message=group.message,

@@ -25,7 +25,7 @@ def canonical_at(value: object, place: str) -> str:
         raise MessageError(place=place, problem="is nested too deeply") from error
     except (TypeError, ValueError) as error:
         raise MessageError(place=place, problem=f"is not JSON: {error}") from error
-    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+    if is_too_deep(value, text):
         raise MessageError(place=place, problem="is nested too deeply")
     return text
 
@@ -66,7 +66,10 @@ def shown(value: object) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-def _is_deep(value: object) -> bool:
+def is_too_deep(value: object, text: str) -> bool:
+    """Whether `value`, whose JSON is `text`, is nested more than `MAX_DEPTH` deep."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [inner for one in level for inner in _inside(one)]

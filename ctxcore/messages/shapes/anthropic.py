@@ -13,7 +13,7 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical, printable, printable_json
-from ctxcore.messages.guarding import canonical_at, shown, text_or_none, type_of
+from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
@@ -47,7 +47,7 @@ _OWN_BLOCKS: Final = frozenset(
     }
 )
 _OTHER_KEYS: Final = (
-    *("tool_calls", "tool_call_id", "function_call", "refusal"),
+    *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
     *("reasoning_content", "thinking_blocks"),
 )
 _OTHER_PARTS: Final = frozenset(
@@ -244,7 +244,7 @@ def input_of(call: ToolCall) -> JsonValue:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not is_too_deep(value, call.arguments):
         return cast("JsonObject", value)
     return {"arguments": call.arguments} if call.arguments.strip() else {}
 

@@ -28,7 +28,7 @@ from ctxcore.messages.values import JsonObject, JsonValue, Message, ToolCall
 
 _OWN_KEYS: Final = (
     *("tool_calls", "tool_call_id", "function_call"),
-    *("refusal", "reasoning_content", "thinking_blocks"),
+    *("refusal", "reasoning_content", "thinking_blocks", "name"),
 )
 _OWN_ROLES: Final = ("tool", "function")
 _OWN_PARTS: Final = frozenset({"image_url", "input_audio", "file"})
@@ -38,7 +38,7 @@ _OTHER_PARTS: Final = frozenset(
         *("input_text", "output_text", "input_image", "input_file"),
     }
 )
-_SAYING_KEYS: Final = frozenset({"content", *_OWN_KEYS} - {"tool_call_id"})
+_SAYING_KEYS: Final = frozenset({"content", *_OWN_KEYS} - {"tool_call_id", "name"})
 _SILENT_KEYS: Final = frozenset(
     {
         *("id", "object", "type", "status", "index", "model", "provider", "usage", "metadata"),

@@ -61,7 +61,13 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
             found.look(at, raw, refuse)
     codec = CODECS[found.shape]
     read = codec.to(_entries(given, found.refused), refuse)
-    return Passed(shape=codec.shape, given=given, messages=read.messages, places=read.places)
+    return Passed(
+        shape=codec.shape,
+        given=given,
+        messages=read.messages,
+        places=read.places,
+        also=found.also,
+    )
 
 
 def listed(messages: object) -> tuple[object, ...]:
@@ -91,6 +97,12 @@ class _Finding:
         """The shape of all messages looked at: one that only it has, else the first that fits."""
         left = [codec.shape for codec in self._left]
         return next((shape for shape in left if shape in self._own), left[0])
+
+    @property
+    def also(self) -> frozenset[Shape]:
+        """Shapes that the messages are in as well, where nothing is of one shape alone."""
+        shapes = frozenset(codec.shape for codec in self._left)
+        return shapes - {self.shape, "gemini"} if not self._own else frozenset()
 
     def look(self, at: int, raw: Mapping[str, object], refuse: Refuse) -> bool:
         """Takes the message at place `at` in; whether it fits those before it."""

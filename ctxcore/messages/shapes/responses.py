@@ -54,7 +54,7 @@ _OTHER_PARTS: Final = frozenset(
     }
 )
 _OTHER_KEYS: Final = (
-    *("tool_calls", "tool_call_id", "function_call", "refusal"),
+    *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
     *("reasoning_content", "thinking_blocks", "parts"),
 )
 _ITEMS: Final = frozenset({"reasoning", "item_reference", "program", "program_output"})

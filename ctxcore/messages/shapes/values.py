@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from ctxcore.errors import MessageError
@@ -38,6 +38,14 @@ class Passed:
     messages: tuple[Message, ...]
     places: Places | None = None
     """For each message the places in `given` it came from; None: message n is at place n."""
+    also: frozenset[Shape] = frozenset()
+    """Other shapes in which the same list says the same."""
+
+    def seen_as(self, shape: Shape) -> Passed | None:
+        """The same list as one of `shape`; None if it is not."""
+        if shape == self.shape:
+            return self
+        return replace(self, shape=shape) if shape in self.also else None
 
     def places_of(self, at: int) -> tuple[int, ...]:
         """The places in the passed list that message `at` came from."""
