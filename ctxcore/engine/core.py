@@ -67,7 +67,7 @@ def _new_id() -> str:
 class ContextEngine:
     """Chats, compacts, undoes and explains stored sessions on behalf of one user.
 
-    Messages go in as OpenAI chat dictionaries or `Message` values; places in a session count from
+    Messages go in in any shape that is read, or as `Message` values; places in a session count from
     0, sizes are in tokens of the session's model, times are aware and in UTC. Every verb that
     takes a session raises `SessionNotFoundError` where there is none and `NotAllowedError` where
     it is another user's and who asks is no operator; all errors are `ContextError`s.

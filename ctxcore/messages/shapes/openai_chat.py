@@ -179,7 +179,7 @@ def _changed(raw: Mapping[str, object], old: Message, sent: Sent, group: SentGro
     """A copy of `raw` that says what `sent` does, with all else that it held."""
     new = sent.message
     written = _fresh(new, has_reasoning=group.has_reasoning)
-    if new.role != old.role:
+    if new.role != old.role or (raw.get("role") == "function" and new.answers != old.answers):
         return written
     out = cast("JsonObject", dict(raw))
     if new.content != old.content:
@@ -192,7 +192,7 @@ def _changed(raw: Mapping[str, object], old: Message, sent: Sent, group: SentGro
     if new.calls != old.calls:
         out.pop("function_call", None)
         out["tool_calls"] = _changed_calls(raw.get("tool_calls"), old.calls, new.calls, written)
-    return out
+    return cast("JsonObject", raw) if out == raw else out
 
 
 def _replace(out: JsonObject, written: JsonObject, keys: Iterable[str]) -> None:
