@@ -9,22 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxcore.messages.shapes.anthropic import (
-    has_own_blocks,
     result_blocks,
     said_message,
     tool_message,
 )
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Part, Reasoning, Role, Text
-
-__all__ = [
-    "assistant_message",
-    "content_text",
-    "has_own_blocks",
-    "result_blocks",
-    "to_messages",
-    "tool_message",
-    "user_message",
-]
 
 
 def to_messages(message: JsonObject) -> list[Message]:

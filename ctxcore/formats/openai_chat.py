@@ -12,14 +12,14 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.formats.claude_blocks import has_own_blocks, to_messages
+from ctxcore.formats.claude_blocks import to_messages
 from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
 from ctxcore.formats.naming import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Records
 from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
-from ctxcore.messages.shapes.anthropic import openai_tool
+from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent

@@ -89,7 +89,7 @@ def test_untouched_messages_are_the_callers_own_objects(
         for item in group.items:
             if item.row is None or item.message != context.passed.messages[item.seq - 1]:
                 continue
-            if shape == "openai" and len(group.items) > 1:
+            if context.shape == "openai" and len(group.items) > 1:
                 continue
             own = {id(raw[place]) for place in context.places_of(item.seq - 1)}
             inner = {

@@ -7,6 +7,7 @@ ones before it is named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.guarding import shown
@@ -14,6 +15,8 @@ from ctxcore.messages.shapes.foreign import EXPECTED, refused_form, refused_list
 from ctxcore.messages.shapes.registry import CODECS
 from ctxcore.messages.shapes.values import Codec, Fit, Passed, Refuse, Shape
 from ctxcore.messages.values import Message
+
+_TALKERS: Final = ("user", "assistant", "system")
 
 Given = Iterable[Mapping[str, object] | Message]
 
@@ -134,7 +137,7 @@ class _Finding:
 
 def _is_talk(raw: dict[str, object]) -> bool:
     """Whether `raw` is a role and words, which says nothing of its shape."""
-    return len(raw) == 2 and type(raw.get("content")) is str and "role" in raw
+    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in _TALKERS
 
 
 def _entries(given: Sequence[object], refused: set[int]) -> Iterator[tuple[int, object]]:

@@ -23,6 +23,8 @@ from ctxcore.messages.values import (
     ToolCall,
 )
 
+TALK_ROLES: Final[Mapping[str, str]] = {"user": "user", "tool": "user", "assistant": "assistant"}
+
 Block = object
 """An element of a message's list, as it came: an object, or text that stands for one."""
 
@@ -247,6 +249,3 @@ def _says_same(one: Part | None, other: Part) -> bool:
 
 def _is_blank(part: Part | None) -> bool:
     return part is None or (isinstance(part, Text) and not part.text.strip())
-
-
-TALK_ROLES: Final[Mapping[str, str]] = {"user": "user", "tool": "user", "assistant": "assistant"}
