@@ -19,11 +19,15 @@ Written = list[JsonObject]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Calls made at once, with what each returned, and the words and thinking before them."""
+    """Calls made at once, with what each returned, and the words and thinking before them.
+
+    `aside` is what the user says as the results come in.
+    """
 
     calls: tuple[tuple[str, str], ...]
     words: str = ""
     thinking: str = ""
+    aside: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,7 @@ def turns(draw: st.DrawFn) -> list[Turn]:
         ).map(tuple),
         words=st.one_of(st.just(""), said(5)),
         thinking=st.one_of(st.just(""), said(5)),
+        aside=st.one_of(st.just(""), st.just(""), said()),
     )
     one = st.builds(Turn, asked=said(), steps=st.lists(steps, max_size=2).map(tuple), answer=said())
     return draw(st.lists(one, min_size=1, max_size=10))
@@ -103,6 +108,7 @@ def _openai(conversation: Sequence[Turn]) -> Written:
                 {"role": "tool", "tool_call_id": i, "content": output}
                 for i, (_, output) in zip(ids, step.calls, strict=True)
             ]
+            out += [{"role": "user", "content": step.aside}] if step.aside else []
         out.append({"role": "assistant", "content": turn.answer})
     return out
 
@@ -126,7 +132,8 @@ def _anthropic(conversation: Sequence[Turn]) -> Written:
                 for i, (_, output) in zip(ids, step.calls, strict=True)
             ]
             out.append({"role": "assistant", "content": blocks})  # type: ignore[dict-item]
-            out.append({"role": "user", "content": results})  # type: ignore[dict-item]
+            aside = [{"type": "text", "text": step.aside}] if step.aside else []
+            out.append({"role": "user", "content": [*results, *aside]})  # type: ignore[list-item]
         out.append({"role": "assistant", "content": turn.answer})
     return out
 
@@ -150,6 +157,7 @@ def _responses(conversation: Sequence[Turn]) -> Written:
                 {"type": "function_call_output", "call_id": i, "output": output}
                 for i, (_, output) in zip(ids, step.calls, strict=True)
             ]
+            out += [{"role": "user", "content": step.aside}] if step.aside else []
         out.append(_output_message(turn.answer, f"msg_{nth}"))
     return out
 
@@ -177,7 +185,8 @@ def _gemini(conversation: Sequence[Turn]) -> Written:
                 *calls,
             ]
             out.append({"role": "model", "parts": parts})  # type: ignore[dict-item]
-            out.append({"role": "user", "parts": responses})  # type: ignore[dict-item]
+            aside = [{"text": step.aside}] if step.aside else []
+            out.append({"role": "user", "parts": [*responses, *aside]})  # type: ignore[list-item]
         out.append({"role": "model", "parts": [{"text": turn.answer}]})
     return out
 

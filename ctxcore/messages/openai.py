@@ -144,9 +144,8 @@ def _parse_role(value: object, place: str) -> Role:
         role = _ROLE_ALIASES.get(value, value)
         if role in ROLES:
             return role
-    raise MessageError(
-        place=f"{place}, role", problem=f"{shown(value)} is none of {', '.join(ROLES)}"
-    )
+    told = f"{shown(value)} is none of {', '.join(ROLES)}"
+    raise MessageError(place=f"{place}, role", problem=told)
 
 
 def _parse_content(value: object, place: str) -> tuple[Part, ...]:
@@ -191,7 +190,7 @@ def _parse_thinking_blocks(blocks: object, place: str) -> Iterator[Reasoning]:
     if blocks is None:
         return
     if not isinstance(blocks, Sequence) or isinstance(blocks, (str, bytes)):
-        raise MessageError(place=place, problem=f"expected a list, got {type(blocks).__name__}")
+        raise MessageError(place=place, problem="expected a list")
     for at, block in enumerate(blocks):
         inner = f"{place}[{at}]"
         thinking = text_or_none(object_of(block, inner).get("thinking"), f"{inner}, thinking")

@@ -77,6 +77,8 @@ class Anthropic(BlockWriter):
             return "no"  # an item of the Responses API; Anthropic's own answers name their model
         if any(raw.get(key) is not None for key in _OTHER_KEYS):
             return "no"
+        if raw.get("type") == "message" and "stop_reason" in raw:
+            return "own"  # a whole answer
         if not isinstance(content, Sequence) or isinstance(content, str):
             return "fits"
         if any(type_of(part) in _OTHER_PARTS for part in content):

@@ -112,6 +112,16 @@ MESSAGES: Final = (
         way_out="pass the list through convertToModelMessages and write its text parts as content",
     ),
     Form(
+        looks_like="a record of a Claude Code session",
+        when=lambda value: _has("uuid")(value) and isinstance(value.get("message"), Mapping),
+        way_out='read its file with ctxcore.read_transcripts, or pass its ["message"]',
+    ),
+    Form(
+        looks_like="a record of Gemini CLI",
+        when=lambda value: "role" not in value and _typed("gemini", "user", "info")(value),
+        way_out='write {"role": "user" or "model", "parts": …}',
+    ),
+    Form(
         looks_like="a message with Gemini's parts under the key 'content'",
         when=_any_part("content", "functionCall", "functionResponse", "inlineData", "fileData"),
         way_out="name the key 'parts'",
@@ -141,6 +151,26 @@ MESSAGES: Final = (
         way_out='pass its ["candidates"][0]["content"]',
     ),
     Form(
+        looks_like="a record of a Codex rollout",
+        when=_has("type", "payload"),
+        way_out='pass the ["payload"] of each record of the type response_item',
+    ),
+    Form(
+        looks_like="a whole conversation",
+        when=lambda value: "role" not in value and isinstance(value.get("messages"), list),
+        way_out='pass its ["messages"]',
+    ),
+    Form(
+        looks_like="a whole conversation of ShareGPT's",
+        when=lambda value: isinstance(value.get("conversations"), list),
+        way_out='write its turns as {"role": …, "content": …}: human is user, gpt is assistant',
+    ),
+    Form(
+        looks_like="one tool call or definition",
+        when=lambda value: "role" not in value and _typed("function", "tool_call")(value),
+        way_out='put calls under the "tool_calls" of a message, and pass definitions as tools',
+    ),
+    Form(
         looks_like="a choice of a model's answer",
         when=lambda value: "role" not in value and isinstance(value.get("message"), Mapping),
         way_out='pass its ["message"]',
@@ -167,11 +197,6 @@ LISTS: Final = (
     Form(looks_like="a request body", when=_has("messages"), way_out='pass its ["messages"]'),
     Form(looks_like="a request body", when=_has("contents"), way_out='pass its ["contents"]'),
     Form(looks_like="a request body", when=_has("input"), way_out='pass its ["input"]'),
-    Form(
-        looks_like="a conversation",
-        when=_has("conversations"),
-        way_out='write its messages as {"role": …, "content": …}',
-    ),
     Form(looks_like="one message", when=_has("role"), way_out="put it into a list"),
     *MESSAGES,
 )

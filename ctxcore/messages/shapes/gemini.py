@@ -335,14 +335,11 @@ def _output(value: object, place: str) -> str:
 def _part(part: object, place: str) -> Part | None:
     if not isinstance(part, Mapping):
         return None
-    if "functionCall" in part or "functionResponse" in part:
+    if _at(part, "functionCall") is not None or _at(part, "functionResponse") is not None:
         return None
-    if "function_call" in part or "function_response" in part:
-        return None
-    if "text" in part:
-        text = text_or_none(part["text"], f"{place}, text")
-        if text is not None:
-            return Reasoning(text=text) if part.get("thought") is True else Text(text=text)
+    text = text_or_none(part.get("text"), f"{place}, text")
+    if text is not None:
+        return _words(text, is_thought=part.get("thought") is True)
     if (data := _at(part, "inlineData", place)) is not None:
         return _inlined(data, place)
     if (file := _at(part, "fileData", place)) is not None:
@@ -352,6 +349,13 @@ def _part(part: object, place: str) -> Part | None:
         return None
     name = str(names[0])
     return Opaque(provider=name, raw=canonical_at({**part, "type": name}, place))
+
+
+def _words(text: str, *, is_thought: bool) -> Part | None:
+    """Words or thinking; none of either where a part is there for its signature alone."""
+    if not text:
+        return None
+    return Reasoning(text=text) if is_thought else Text(text=text)
 
 
 def _inlined(data: Mapping[str, object], place: str) -> Part:

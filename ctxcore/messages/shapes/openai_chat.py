@@ -58,6 +58,8 @@ class OpenAIChat:
     def detect(self, raw: Mapping[str, object]) -> Fit:
         """Whether `raw` is such a message."""
         content = raw.get("content")
+        if "role" not in raw and isinstance(raw.get("type"), str):
+            return "no"
         if type(content) is str and "tool_call_id" in raw:
             return "own"  # as is most of a long list
         if content is None and raw.get("tool_calls"):
@@ -67,7 +69,7 @@ class OpenAIChat:
                 return "no"
             if any(type_of(part) in _OWN_PARTS for part in content):
                 return "own"
-        elif content is None and not _is_bare(raw):
+        elif content is None and raw.get("parts") is not None:
             return "no"
         if any(raw.get(key) is not None for key in _OWN_KEYS) or raw.get("role") in _OWN_ROLES:
             return "own"
@@ -94,13 +96,6 @@ class OpenAIChat:
         return [_written(group, passed) for group in groups]
 
 
-def _is_bare(raw: Mapping[str, object]) -> bool:
-    """Whether a message without content may be one all the same."""
-    if raw.get("parts") is not None:
-        return False
-    return "role" in raw or not isinstance(raw.get("type"), str)
-
-
 def _is_others(part: object) -> bool:
     """Whether `part` is a block that only another shape has."""
     kind = type_of(part)
@@ -125,7 +120,7 @@ def _check(raw: Mapping[str, object], content: object, place: str) -> None:
     told = refused_form(raw) if "role" not in raw or content is None else None
     if told is not None:
         raise MessageError(place=place, problem=told)
-    if content is None and not any(raw.get(key) for key in _SAYING_KEYS):
+    if content is None and "role" in raw and not any(raw.get(key) for key in _SAYING_KEYS):
         _check_words(raw, place)
     elif isinstance(content, Mapping):
         told = refused_form(raw) or "is an object; put it into a list"

@@ -335,6 +335,8 @@ def _joined(parts: Sequence[JsonValue]) -> JsonValue:
 
 
 def _is_item(kind: str) -> bool:
+    if kind == "tool_call":
+        return False  # LangChain's
     if kind in _ITEMS or kind in _COMPACTIONS or kind.startswith("mcp_"):
         return True
     return kind.endswith(_ENDINGS)

@@ -367,6 +367,40 @@ def test_snake_case_is_read_and_written() -> None:
     assert words is inside(raw[2])[0]
 
 
+def test_geminis_parts_may_name_all_keys_there_are() -> None:
+    nothing: JsonObject = {"function_call": None, "inline_data": None, "thought": None}
+    raw: Written = [{"role": "user", "parts": [{**nothing, "text": "hi"}]}]
+
+    assert parse_messages(raw)[0].text == "hi"
+
+
+def test_a_part_that_only_signs_is_handed_back() -> None:
+    raw: Written = [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"text": "hello"}, {"text": "", "thoughtSignature": "s"}]},
+    ]
+
+    context = fit(raw, max_tokens=1_000)
+
+    assert context.in_shape()[1] is raw[1]
+
+
+def test_a_whole_answer_of_anthropics_is_a_message() -> None:
+    answer: JsonObject = {
+        **{"id": "m", "type": "message", "role": "assistant", "model": "claude"},
+        **{"content": [{"type": "text", "text": "hello"}], "stop_reason": "end_turn", "usage": {}},
+    }
+
+    assert read_list([{"role": "user", "content": "hi"}, answer]).shape == "anthropic"
+
+
+@pytest.mark.parametrize("shape", LISTS)
+def test_openais_shape_is_what_the_messages_of_a_context_are(shape: Shape) -> None:
+    context = fit(LISTS[shape], max_tokens=100_000)
+
+    assert shape == "openai" or context.in_shape("openai") == context.messages
+
+
 def test_other_roles_of_gemini_and_none_are_read() -> None:
     raw: Written = [{"parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}]
 
