@@ -66,7 +66,7 @@ LIBRARIES: Final = (
     Library(module="openai", way_out=_DUMP),
     Library(module="anthropic", way_out=_DUMP),
     Library(module="litellm", way_out=_DUMP),
-    Library(module="google", way_out=_DUMP),
+    Library(module="google.genai", way_out=_DUMP),
     Library(
         module="pydantic_ai",
         way_out='write its parts as {"role": …, "content": …} dictionaries first',
@@ -210,11 +210,11 @@ def refused_object(value: object) -> str:
         return f"is {shown(value)}; {EXPECTED}"
     kind = type(value)
     module = str(getattr(kind, "__module__", "") or "")
-    root = module.partition(".")[0]
-    named = f"is a {kind.__name__} of {root}" if root != "builtins" else f"is a {kind.__name__}"
-    for library in LIBRARIES:
-        if root == library.module:
-            return f"{named}; {library.way_out}"
+    found = next((one for one in LIBRARIES if f"{module}.".startswith(f"{one.module}.")), None)
+    home = found.module if found else module.partition(".")[0]
+    named = f"is a {kind.__name__}" + ("" if home == "builtins" else f" of {home}")
+    if found is not None:
+        return f"{named}; {found.way_out}"
     if callable(getattr(kind, "model_dump", None)):
         return f"{named}; {_DUMP}"
     if dataclasses.is_dataclass(kind):

@@ -125,7 +125,7 @@ FOREIGN: list[tuple[object, str, str]] = [
     (of_library("pydantic_ai.messages", "ModelRequest"), "ModelRequest of pydantic_ai", "role"),
     (of_library("openai.types.chat", "ChatCompletionMessage"), "openai", "model_dump"),
     (of_library("anthropic.types", "Message"), "a Message of anthropic", "model_dump"),
-    (of_library("google.genai.types", "Content"), "a Content of google", "model_dump"),
+    (of_library("google.genai.types", "Content"), "a Content of google.genai", "model_dump"),
     (of_library("haystack.dataclasses", "ChatMessage"), "haystack", "to_openai_dict_format"),
     (of_library("shop", "Chat", model_dump=lambda self: {}), "a Chat of shop", "model_dump"),
     (Said(), "a Said", "dataclasses.asdict"),
