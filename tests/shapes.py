@@ -16,6 +16,144 @@ from tests.histories import outputs, texts
 
 Written = list[JsonObject]
 
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+MARK: JsonObject = {"cache_control": {"type": "ephemeral"}}
+
+ANTHROPIC: Written = [
+    {"role": "user", "content": [{"type": "text", "text": "look", **MARK}]},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "s"},
+            {"type": "redacted_thinking", "data": "xx"},
+            {"type": "text", "text": "I look"},
+            {"type": "tool_use", "id": "a", "name": "see", "input": {"q": [1, 2.5], "z": "ä"}},
+            {"type": "tool_use", "id": "b", "name": "see", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": "long " * 50, **MARK},
+            {
+                "type": "tool_result",
+                "tool_use_id": "b",
+                "is_error": True,
+                "content": [
+                    {"type": "text", "text": "broken"},
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+                    },
+                ],
+            },
+            {"type": "text", "text": "and now?"},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+            {"type": "text", "text": "found", "citations": []},
+        ],
+    },
+    {"role": "user", "content": "thanks"},
+]
+
+RESPONSES: Written = [
+    {"role": "developer", "content": "be brief"},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}]},
+    {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "hm"}]},
+    {
+        "type": "message",
+        "id": "msg",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "I look", "annotations": [], "logprobs": []}],
+    },
+    {"type": "function_call", "id": "fc", "call_id": "a", "name": "see", "arguments": '{"q": 1}'},
+    {"type": "custom_tool_call", "call_id": "b", "name": "run", "input": "ls -l"},
+    {"type": "computer_call", "id": "cu", "call_id": "c", "action": {"type": "click"}},
+    {"type": "function_call_output", "id": "o", "call_id": "a", "output": "long " * 50},
+    {"type": "custom_tool_call_output", "call_id": "b", "output": "files"},
+    {
+        "type": "computer_call_output",
+        "call_id": "c",
+        "output": {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"},
+    },
+    {"type": "web_search_call", "id": "ws", "status": "completed", "action": {"query": "x"}},
+    {"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot"}]},
+    {"role": "user", "content": "thanks"},
+]
+
+GEMINI: Written = [
+    {
+        "role": "user",
+        "parts": [{"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": PNG}}],
+    },
+    {
+        "role": "model",
+        "parts": [
+            {"text": "hm", "thought": True},
+            {"text": "I look", "thoughtSignature": "t"},
+            {"functionCall": {"name": "see", "args": {"q": 1}}, "thoughtSignature": "s"},
+            {"functionCall": {"name": "see", "args": {"q": 2}}},
+            {"functionCall": {"name": "run", "args": {}, "id": "own"}},
+        ],
+    },
+    {
+        "role": "function",
+        "parts": [
+            {"functionResponse": {"name": "see", "response": {"result": "long " * 50}}},
+            {"functionResponse": {"name": "see", "response": {"rows": [1, 2]}}},
+            {"functionResponse": {"id": "own", "name": "run", "response": {"output": "ran"}}},
+        ],
+    },
+    {
+        "role": "model",
+        "parts": [
+            {"executableCode": {"language": "PYTHON", "code": "1+1"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+            {"text": "two"},
+        ],
+    },
+    {"role": "user", "parts": [{"text": "thanks"}]},
+]
+
+OPENAI: Written = [
+    {"role": "system", "content": "be brief", "vendor": 1},
+    {"role": "user", "content": [{"type": "text", "text": "look", **MARK}], "name": "ada"},
+    {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "hm",
+        "tool_calls": [
+            {
+                "id": "a",
+                "type": "function",
+                "function": {"name": "see", "arguments": '{ "q":1 }'},
+                "extra_content": {"google": {"thought_signature": "s"}},
+            }
+        ],
+    },
+    {
+        "role": "tool",
+        "tool_call_id": "a",
+        "content": [{"type": "text", "text": "long " * 50, **MARK}],
+    },
+    {"role": "assistant", "content": "found", "annotations": []},
+    {"role": "user", "content": "thanks"},
+]
+
+LISTS: dict[Shape, Written] = {
+    "openai": OPENAI,
+    "anthropic": ANTHROPIC,
+    "responses": RESPONSES,
+    "gemini": GEMINI,
+}
+"""A list in each shape with nearly all that can be in one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:

@@ -68,8 +68,9 @@ class Context:
         """What is sent, in the shape that came in, or in another one.
 
         Messages in which nothing changed are the caller's own objects, thinking and marks in them
-        included; of others all that did not change stays. Another shape has nobody's objects; of
-        OpenAI's system messages, Anthropic takes the first ones beside the list.
+        included; of others all that did not change stays. In another shape nothing is the caller's
+        own; a system prompt stays a message at the front for Anthropic, which takes it as `system`
+        beside the list, and becomes a user's words for Gemini.
 
         Raises:
             ValueError: there is no such shape.

@@ -23,7 +23,7 @@ def checked_tools(tools: Tools | None) -> Tools:
     given: object = tools
     if isinstance(given, Mapping):
         raise MessageError(place="tools", problem="is an object; pass a list of definitions")
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
         told = refused_object(given).partition(";")[0]
         raise MessageError(place="tools", problem=f"{told}; pass a list of definitions")
     for at, tool in enumerate(given):

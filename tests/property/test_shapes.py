@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -21,7 +23,7 @@ from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_messages
 from tests.histories import windows
-from tests.shapes import Turn, Written, broken_rules, handed_back, turns, write
+from tests.shapes import LISTS, Turn, Written, broken_rules, handed_back, turns, write
 
 shapes = st.sampled_from(SHAPES)
 presets = st.sampled_from(Policy.presets())
@@ -202,6 +204,8 @@ _TYPES = (
     *("text", "image_url", "input_audio", "file", "tool_use", "tool_result", "thinking", "image"),
     *("message", "function_call", "function_call_output", "reasoning", "compaction", "hologram"),
     *("input_text", "output_text", "refusal", "document", "computer_call", "mcp_approval_request"),
+    *("custom_tool_call", "custom_tool_call_output", "computer_call_output", "item_reference"),
+    *("mcp_approval_response", "local_shell_call", "program", "input_image", "input_file"),
 )
 
 
@@ -280,9 +284,40 @@ def _broken_messages() -> st.SearchStrategy[object]:
     return st.one_of(_values(), any_of_it, with_role, with_type, called, used, gemini)
 
 
+@st.composite
+def _lists_with_one_thing_broken(draw: st.DrawFn) -> object:
+    """A sound list in which one value is another, is gone, or has something beside it."""
+    made: object = copy.deepcopy(LISTS[draw(shapes)])
+    held = list(_containers(made))
+    inside = held[draw(st.integers(0, len(held) - 1))]
+    keys = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
+    key = draw(st.sampled_from(keys or [0]))
+    how = draw(st.sampled_from(["other", "other", "gone", "more"]))
+    if how == "gone" and keys:
+        del inside[key]
+    elif how == "more" and isinstance(inside, list):
+        inside.append(draw(_values()))
+    elif isinstance(inside, dict):
+        name = draw(st.one_of(st.sampled_from(_MESSAGE_KEYS), st.integers(), st.none()))
+        inside[name if how == "more" else key] = draw(_values())
+    elif keys:
+        inside[key] = draw(_values())
+    return made
+
+
+def _containers(value: object) -> Iterator[Any]:
+    """Every list and object in `value`, itself first."""
+    if isinstance(value, (dict, list)):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _containers(inner)
+
+
 def _broken_lists() -> st.SearchStrategy[object]:
     sound = st.just({"role": "user", "content": "hi"})
-    return st.one_of(_values(), st.lists(st.one_of(_broken_messages(), sound), max_size=4))
+    loose = st.lists(st.one_of(_broken_messages(), sound), max_size=4)
+    nearly = _lists_with_one_thing_broken()
+    return st.one_of(nearly, nearly, loose, _values())
 
 
 def _told(use: Callable[[], object]) -> str:

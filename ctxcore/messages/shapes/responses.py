@@ -213,8 +213,8 @@ class _Writing:
             items = list(self._changed(raws, self._passed.messages[sent.source], sent.message))
         else:
             items = self._written(sent.message)
-        calls = (str(one["call_id"]) for one in items if one.get("type") == "custom_tool_call")
-        self._custom.update(calls)
+        calls = (one.get("call_id") for one in items if one.get("type") == "custom_tool_call")
+        self._custom.update(call_id for call_id in calls if isinstance(call_id, str))
         self.items += items
 
     def _raws(self, sent: Sent) -> list[JsonObject]:
