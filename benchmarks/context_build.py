@@ -20,7 +20,7 @@ from benchmarks.timing import interleaved, print_command, print_times, seconds_o
 from ctxcore import Policy, count_messages, fit
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import ListHistory
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import counter_for
 

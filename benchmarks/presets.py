@@ -22,7 +22,7 @@ from ctxcore.assembly.history import ListHistory
 from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.planning import plan
 from ctxcore.compaction.triggers import find_trigger, for_trigger
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import counter_for
 

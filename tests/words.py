@@ -14,7 +14,7 @@ from ctxcore.assembly.fitting import oversize_tokens
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import Compaction
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 

@@ -23,6 +23,7 @@ from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
 from ctxcore.facts.carrying import carried_request
 from ctxcore.messages.digests import digest_of, digest_of_all
+from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.language import detect_language
@@ -87,14 +88,14 @@ class Bound:
 
 
 def bind(
-    messages: Sequence[Message],
+    passed: Passed,
     state: CompactionState,
     policy: Policy,
     counter: TokenCounter,
     *,
     on_mismatch: OnMismatch = "raise",
 ) -> Bound:
-    """`state` as it is true of `messages`.
+    """`state` as it is true of the messages in `passed`.
 
     Raises:
         StateError: it was made from other messages, and `on_mismatch` is not `rebuild`.
@@ -102,8 +103,8 @@ def bind(
     """
     if on_mismatch not in ON_MISMATCH:
         raise ValueError(f"on_mismatch is {on_mismatch!r}; one of {', '.join(ON_MISMATCH)}")
-    own = find_own_texts(messages, state.active, policy.summary_place)
-    binder = _Binder(messages, own, state, policy, counter)
+    own = find_own_texts(passed.messages, state.active, policy.summary_place)
+    binder = _Binder(passed, own, state, policy, counter)
     return Bound(
         state=binder.bind(on_mismatch),
         digested=binder.now,
@@ -117,15 +118,15 @@ class _Binder:
 
     def __init__(
         self,
-        messages: Sequence[Message],
+        passed: Passed,
         own: OwnTexts | None,
         state: CompactionState,
         policy: Policy,
         counter: TokenCounter,
     ) -> None:
         self.notices: list[Notice] = []
-        self.now = Digested(own.messages, own.alone) if own else Digested(messages)
-        self._passed = messages
+        self.now = Digested(own.messages, own.alone) if own else Digested(passed.messages)
+        self._passed = passed
         self._own = own
         self._state = state
         self._policy = policy
@@ -147,7 +148,7 @@ class _Binder:
         if isinstance(found, Alignment) and is_found:
             return _Mover(state, seen, self.now, found, self._own, self._tell).moved()
         first = found if isinstance(found, int) else found.changed or 0
-        at = self.now.seqs[first] - 1 if first < len(self.now.seqs) else len(self.now.messages)
+        at = self._place_of(first)
         if on_mismatch == "raise":
             raise self._mismatch(at)
         self._tell("rebuilt", at=at)
@@ -155,7 +156,7 @@ class _Binder:
 
     def _is_written_back(self, seen: Seen) -> bool:
         """Whether the list begins with the context that was made of the messages of before."""
-        passed = (one for one in self._passed if not one.is_system)
+        passed = (one for one in self._passed.messages if not one.is_system)
         said = [digest_of(one) for one in islice(passed, len(seen.sent))]
         return bool(said) and tuple(said) == seen.sent
 
@@ -163,6 +164,12 @@ class _Binder:
     def _is_read_back(self) -> bool:
         """Whether the list holds the summary of the state, whatever else it holds."""
         return self._own is not None and self._own.is_of(self._state.active)
+
+    def _place_of(self, number: int) -> int:
+        """The place, in the list that was passed, of the message with this digest."""
+        seqs = self.now.seqs
+        at = self._passed.places_of(seqs[number] - 1) if number < len(seqs) else ()
+        return at[0] if at else len(self._passed.given)
 
     def _tell(self, code: NoticeCode, **facts: int | str) -> None:
         self.notices.append(Notice(code=code, facts=facts))
@@ -189,7 +196,7 @@ class _Binder:
 
     def _mismatch(self, at: int) -> StateError:
         covered = self._state.active.covered_until if self._state.active else 0
-        is_gone = at >= len(self.now.messages)
+        is_gone = at >= len(self._passed.given)
         what = "the list ends before it" if is_gone else "this is not the one that it covers"
         return StateError(
             at=at,

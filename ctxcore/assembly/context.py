@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from ctxcore.assembly.breakdown import Breakdown
 from ctxcore.assembly.notices import Notice
 from ctxcore.assembly.repairs import Merged, Repair
+from ctxcore.assembly.shaping import in_shape
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
+from ctxcore.messages.shapes.values import Passed, Shape
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -29,7 +31,7 @@ class Context:
     """What a model is sent, never above its budget, legal for every provider."""
 
     messages: list[JsonObject]
-    """Ready to send, OpenAI chat format."""
+    """Ready to send, OpenAI chat format; `in_shape` has them as they came."""
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
@@ -57,6 +59,30 @@ class Context:
     counter: TokenCounter | None = field(repr=False, default=None)
     notices: tuple[Notice, ...] = ()
     """What became of a state that was made from other messages; empty where it was not."""
+    passed: Passed | None = field(repr=False, default=None)
+    """The list that was read; None where the history came from somewhere else."""
+
+    @property
+    def shape(self) -> Shape:
+        """The shape that the messages came in."""
+        return self.passed.shape if self.passed else "openai"
+
+    def in_shape(self, shape: Shape | None = None) -> list[JsonObject]:
+        """What is sent, in the shape that came in, or in another one.
+
+        Messages in which nothing changed are the caller's own objects, thinking and marks in them
+        included; of others all that did not change stays. In another shape nothing is the caller's
+        own; a system prompt stays a message at the front for Anthropic, which takes it as `system`
+        beside the list, and becomes a user's words for Gemini.
+
+        Raises:
+            ValueError: there is no such shape.
+        """
+        return in_shape(self.made_of, self.passed, shape or self.shape)
+
+    def places_of(self, at: int) -> tuple[int, ...]:
+        """The places, in the list that was passed, of the message at place `at` of the history."""
+        return self.passed.places_of(at) if self.passed else (at,)
 
     def verdict(self, at: int) -> Verdict:
         """What became of the message at place `at` of the history."""

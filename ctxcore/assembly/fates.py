@@ -11,7 +11,7 @@ from typing import Literal
 from ctxcore.assembly.context import Context
 from ctxcore.facts.presence import is_present
 from ctxcore.facts.values import Fact
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 
 Fate = Literal["verbatim", "carried", "summarized", "recallable", "lost"]
 

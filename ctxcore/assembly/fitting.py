@@ -13,12 +13,15 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory
 from ctxcore.assembly.notices import Notice
+from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.carrying import carry, parse_carried
+from ctxcore.messages.beside import checked_knowledge, checked_tools
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.digests import digest_of, digest_of_texts
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import read_list
+from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.catalog import ModelInfo, model_info
@@ -44,7 +47,8 @@ def fit(
     """The part of `messages` that a model may be sent: within budget, legal, fully explained.
 
     Args:
-        messages: the whole conversation, OpenAI chat dictionaries or `Message` values.
+        messages: the whole conversation, as OpenAI (chat or Responses), Anthropic or Gemini write
+            it, or `Message` values; `in_shape()` of what comes back writes it so again.
         policy: thresholds; the preset `default` without one.
         max_tokens: the input budget, all of it usable; without it the model's window decides, and
             where that is unknown everything is sent.
@@ -58,7 +62,8 @@ def fit(
 
     Raises:
         BudgetError: what must be kept does not fit.
-        MessageError: one of `messages` is not a chat message.
+        MessageError: one of `messages` is no message, or of another shape than those before it;
+            `tools` or `knowledge` are not what they may be.
         StateError: `state` was made from other messages.
     """
     prepared = prepare(
@@ -71,8 +76,7 @@ def fit(
         state=state,
         on_mismatch=on_mismatch,
     )
-    context = build_context(prepared.view, prepared.call, prepared.state.active)
-    return replace(context, notices=prepared.notices) if prepared.notices else context
+    return prepared.context(prepared.state.active)
 
 
 class Prepared:
@@ -84,19 +88,35 @@ class Prepared:
         call: Call,
         state: CompactionState,
         *,
+        passed: Passed | None = None,
         seen: Callable[[], Seen] | None = None,
         notices: tuple[Notice, ...] = (),
     ) -> None:
-        """`seen` tells what messages these are; None where a state is bound to none."""
+        """`passed` is the list that was read, `seen` tells what messages these are; None where the
+        history came from somewhere else.
+        """
         self.view = view
         self.call = call
         self.state = state
         self.notices = notices
+        self._passed = passed
         self._seen = seen
 
     def calling(self, call: Call) -> Prepared:
         """The same with another call."""
-        return Prepared(self.view, call, self.state, seen=self._seen, notices=self.notices)
+        return Prepared(
+            self.view,
+            call,
+            self.state,
+            passed=self._passed,
+            seen=self._seen,
+            notices=self.notices,
+        )
+
+    def context(self, active: Compaction | None) -> Context:
+        """The context under `active`, which knows the list that was passed."""
+        context = build_context(self.view, self.call, active)
+        return replace(context, passed=self._passed, notices=self.notices)
 
     def bound(self, state: CompactionState, context: Context) -> CompactionState:
         """`state` with the messages that it was made from, where it says anything of them, and
@@ -122,8 +142,8 @@ def prepare(
 ) -> Prepared:
     """What `fit` and the compaction verbs share: counted messages, budget and state."""
     policy, full_state = policy or Policy(), to_state(state)
-    counter = counter_for(model)
-    bound = bind(parse_messages(messages), full_state, policy, counter, on_mismatch=on_mismatch)
+    counter, passed, tools = counter_for(model), read_list(messages), checked_tools(tools)
+    bound = bind(passed, full_state, policy, counter, on_mismatch=on_mismatch)
     parsed, full_state = bound.digested.messages, bound.state
     tools_tokens = count_tools(tools, counter) if tools else 0
     budget = budget_of(
@@ -138,7 +158,7 @@ def prepare(
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
-        knowledge=dict(knowledge or {}),
+        knowledge=checked_knowledge(knowledge),
         sends_reasoning=takes_reasoning(model),
         working=full_state.working,
         left_out=full_state.left_out,
@@ -159,7 +179,7 @@ def prepare(
     def seen() -> Seen:
         return prefix.seen(bound.digested.seen())
 
-    return Prepared(view, call, full_state, seen=seen, notices=notices)
+    return Prepared(view, call, full_state, passed=passed, seen=seen, notices=notices)
 
 
 class _Prefix:

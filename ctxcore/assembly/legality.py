@@ -1,7 +1,7 @@
 """Owns `lint`: what a provider would refuse in a list of messages, before it is sent.
 
-It reads OpenAI dictionaries and checks the rules that hold after the usual conversion: system
-messages hoisted, tool results joined with the user message behind them.
+It reads every shape and checks the rules that hold after the usual conversion: system messages
+hoisted, tool results joined with the user message behind them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from ctxcore.assembly.repairs import is_json_object, is_plain_name
 from ctxcore.errors import MessageError
-from ctxcore.messages.openai import parse_message
+from ctxcore.messages.shapes.reading import read_list
 from ctxcore.messages.values import Media, Message, Opaque, Text
 
 Provider = Literal["openai", "anthropic", "gemini", "bedrock"]
@@ -22,7 +22,7 @@ PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """One thing a provider would refuse: the rule, the message's place and a sentence."""
+    """One thing a provider would refuse: the rule, the place in the list passed, a sentence."""
 
     rule: str
     at: int
@@ -32,7 +32,8 @@ class Violation:
 def lint(messages: Iterable[Mapping[str, object] | Message], provider: Provider) -> list[Violation]:
     """Everything `provider` would refuse in `messages`; empty for none.
 
-    An empty conversation has nothing to refuse. Raises ValueError for an unknown provider.
+    An empty conversation has nothing to refuse. Raises ValueError for an unknown provider, and
+    MessageError where `messages` is no list.
     """
     if provider not in PROVIDERS:
         raise ValueError(f"unknown provider {provider!r}; one of {', '.join(PROVIDERS)}")
@@ -52,15 +53,14 @@ Placed = tuple[int, Message]
 def _parse(
     messages: Iterable[Mapping[str, object] | Message],
 ) -> tuple[list[Placed], list[Violation]]:
-    parsed, violations = [], []
-    for at, raw in enumerate(messages):
-        try:
-            message = raw if isinstance(raw, Message) else parse_message(raw)
-        except MessageError as error:
-            violations.append(Violation(rule="format", at=at, detail=str(error)))
-        else:
-            parsed.append((at, message))
-    return parsed, violations
+    violations: list[Violation] = []
+
+    def note(at: int, error: MessageError) -> None:
+        violations.append(Violation(rule="format", at=at, detail=str(error)))
+
+    passed = read_list(messages, refuse=note)
+    firsts = (passed.places_of(at)[0] for at in range(len(passed.messages)))
+    return list(zip(firsts, passed.messages, strict=True)), violations
 
 
 def _unpaired(placed: Sequence[Placed]) -> Iterator[Violation]:

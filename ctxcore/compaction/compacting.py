@@ -118,7 +118,8 @@ def compact(
     Raises:
         BudgetError: what must be kept does not fit.
         CompactionRefusedError: `confirm` answered "refuse".
-        MessageError: one of `messages` is not a chat message.
+        MessageError: one of `messages` is no message, or of another shape than those before it;
+            `tools` or `knowledge` are not what they may be.
         StateError: `state` was made from other messages.
     """
     prepared = _prepare(

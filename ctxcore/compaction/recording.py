@@ -8,7 +8,8 @@ from dataclasses import replace
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView, ListHistory
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.beside import checked_tools
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -28,7 +29,7 @@ class Recording:
         tools: Sequence[Mapping[str, object]] | None = None,
     ) -> None:
         self.messages = tuple(parse_messages(messages))
-        self._counter = counter_for(model)
+        self._counter, tools = counter_for(model), checked_tools(tools)
         self.model = model
         self._tools = tools
         self._tools_tokens = count_tools(tools, self._counter) if tools else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared
 from ctxcore.assembly.notices import Notice
@@ -78,7 +77,7 @@ def unchanged(
     prepared: Prepared, measured: Measure, trigger: Trigger | None, reason: str
 ) -> CompactionResult:
     """The result where nothing was folded, and why."""
-    context = build_context(prepared.view, prepared.call, prepared.state.active)
+    context = prepared.context(prepared.state.active)
     usable = context.budget.usable_tokens if context.budget else measured.input_tokens
     size = context.tokens if measured.input_tokens <= usable else measured.input_tokens
     return CompactionResult(
@@ -111,7 +110,7 @@ def finished(
     ratio = prepared.call.policy.summary_chars_ratio
     is_written = _is_new_summary(prepared.state.active, record)
     return CompactionResult(
-        context=build_context(prepared.view, prepared.call, record),
+        context=prepared.context(record),
         state=state,
         applied=True,
         reason=outcome.reason,
@@ -137,13 +136,8 @@ def finished(
 
 def bound_to(prepared: Prepared, result: CompactionResult) -> CompactionResult:
     """`result` with a state that knows the messages it was made from, and what there is to tell."""
-    notices = prepared.notices
-    return replace(
-        result,
-        state=prepared.bound(result.state, result.context),
-        context=replace(result.context, notices=notices) if notices else result.context,
-        notices=notices,
-    )
+    state = prepared.bound(result.state, result.context)
+    return replace(result, state=state, notices=prepared.notices)
 
 
 def _is_new_summary(before: Compaction | None, record: Compaction) -> bool:

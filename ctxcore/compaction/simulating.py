@@ -26,7 +26,7 @@ from ctxcore.compaction.recording import Recording
 from ctxcore.compaction.simulated import SimulatedCall, SimulatedCompaction, Simulation
 from ctxcore.compaction.triggers import overflow
 from ctxcore.errors import BudgetError
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import Summarizer

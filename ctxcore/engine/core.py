@@ -34,7 +34,7 @@ from ctxcore.engine.states import SessionState, session_state
 from ctxcore.engine.tools import RunTool
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
-from ctxcore.messages.openai import parse_message, parse_messages
+from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.store.protocol import SessionStore
@@ -67,7 +67,7 @@ def _new_id() -> str:
 class ContextEngine:
     """Chats, compacts, undoes and explains stored sessions on behalf of one user.
 
-    Messages go in as OpenAI chat dictionaries or `Message` values; places in a session count from
+    Messages go in in any shape that is read, or as `Message` values; places in a session count from
     0, sizes are in tokens of the session's model, times are aware and in UTC. Every verb that
     takes a session raises `SessionNotFoundError` where there is none and `NotAllowedError` where
     it is another user's and who asks is no operator; all errors are `ContextError`s.
@@ -243,8 +243,10 @@ class ContextEngine:
     ) -> list[int]:
         """Adds messages at the end, all or none; the places they got, from 0.
 
+        They may be in any shape that is read; some hold several messages, or are parts of one.
+
         Raises:
-            MessageError: one of them is not a chat message; nothing was added.
+            MessageError: one of them is no message, or of another shape; nothing was added.
         """
         subject = self._desk.subject(session_id)
         return [seq - 1 for seq in self._desk.append(subject, parse_messages(messages))]
@@ -674,4 +676,4 @@ def _to_message(content: Content) -> Message:
         return content
     if isinstance(content, str):
         return text_message("user", content)
-    return parse_message(content)
+    return parse_one(content)

@@ -11,16 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from ctxcore.formats.claude_blocks import (
-    assistant_message,
-    content_text,
-    result_blocks,
-    tool_message,
-    user_message,
-)
+from ctxcore.formats.claude_blocks import assistant_message, content_text, user_message
 from ctxcore.formats.claude_entries import Entry
 from ctxcore.formats.fields import count_at, object_at, text_at
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage
+from ctxcore.messages.shapes.anthropic import result_blocks, tool_message
 from ctxcore.messages.values import JsonValue, Message
 
 _Timed: TypeAlias = tuple[Message, datetime | None]

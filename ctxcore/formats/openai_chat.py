@@ -1,7 +1,7 @@
 """Owns reading OpenAI chat files: message lists, request bodies, and lines of either.
 
 A message that is none is a problem with its place; the rest of its conversation is still read.
-Content blocks, system prompt and tools of a request to Claude are taken over into OpenAI's form.
+Content blocks, system prompt and tools of a request to Claude are read as Anthropic's codec does.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.formats.claude_blocks import has_own_blocks, to_messages, to_openai_tool
+from ctxcore.formats.claude_blocks import to_messages
 from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
 from ctxcore.formats.naming import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Records
 from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
+from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
@@ -200,4 +201,4 @@ def _raw_tools(about: Mapping[str, JsonValue]) -> tuple[str, ...]:
     definitions: list[JsonValue] = list(tools) if isinstance(tools, list) else []
     if isinstance(functions, list):
         definitions += [{"type": "function", "function": function} for function in functions]
-    return tuple(to_canonical(to_openai_tool(o)) for o in definitions if isinstance(o, dict))
+    return tuple(to_canonical(openai_tool(o)) for o in definitions if isinstance(o, dict))

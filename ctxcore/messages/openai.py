@@ -1,17 +1,20 @@
-"""Owns the edge: OpenAI chat dictionaries in, `Message` values inside, dictionaries out.
+"""One OpenAI chat dictionary as a `Message`, and a `Message` as one.
 
 `to_openai(parse_message(d))` says the same as `d`; unknown keys and parts come back unchanged.
+Whole lists, in whatever shape, are read in `shapes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.canonical import parse_canonical
+from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_none
 from ctxcore.messages.media import parse_media
+from ctxcore.messages.shapes.foreign import refused_part
 from ctxcore.messages.values import (
     ROLES,
     JsonObject,
@@ -27,7 +30,7 @@ from ctxcore.messages.values import (
     ToolCall,
 )
 
-_KNOWN_KEYS = frozenset(
+KNOWN_KEYS = frozenset(
     {
         "role",
         "content",
@@ -42,19 +45,8 @@ _KNOWN_KEYS = frozenset(
     }
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
+_TALKERS: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
-
-
-def parse_messages(messages: Iterable[Mapping[str, object] | Message]) -> list[Message]:
-    """`messages` as values; dictionaries and values may be mixed.
-
-    Raises:
-        MessageError: one is not a chat message; its place is named, e.g. `message 3`.
-    """
-    return [
-        message if isinstance(message, Message) else parse_message(message, place=f"message {at}")
-        for at, message in enumerate(messages)
-    ]
 
 
 def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Message:
@@ -63,17 +55,19 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
     Raises:
         MessageError: the role, content or calls are not what the format allows.
     """
-    if not isinstance(raw, Mapping):
-        raise MessageError(place=place, problem=f"expected an object, got {type(raw).__name__}")
+    object_of(raw, place)
+    plain = _parse_plain(raw)
+    if plain is not None:
+        return plain
     role = _parse_role(raw.get("role"), place)
     content = _parse_content(raw.get("content"), place)
     return Message(
         role=role,
-        content=(*_parse_thinking(raw), *content, *_parse_refusal(raw)),
+        content=(*_parse_thinking(raw, place), *content, *_parse_refusal(raw, place)),
         calls=_parse_calls(raw, place),
-        answers=_parse_answers(raw, role),
-        name=_optional_text(raw.get("name"), f"{place}, name"),
-        action=_optional_text(raw.get("action"), f"{place}, action"),
+        answers=_parse_answers(raw, role, place),
+        name=text_or_none(raw.get("name"), f"{place}, name"),
+        action=text_or_none(raw.get("action"), f"{place}, action"),
         extra=_parse_extra(raw, place),
     )
 
@@ -137,12 +131,21 @@ def to_reasoning_keys(message: Message) -> JsonObject:
     return out
 
 
+def _parse_plain(raw: Mapping[str, object]) -> Message | None:
+    """Nearly every message: a role and words, nothing else; None if there is more to it."""
+    role, content = raw.get("role"), raw.get("content")
+    if len(raw) == 2 and type(content) is str and role in _TALKERS:
+        return Message(role=role, content=(Text(text=content),) if content else ())
+    return None
+
+
 def _parse_role(value: object, place: str) -> Role:
     if isinstance(value, str):
         role = _ROLE_ALIASES.get(value, value)
         if role in ROLES:
             return role
-    raise MessageError(place=f"{place}, role", problem=f"{value!r} is none of {', '.join(ROLES)}")
+    told = f"{shown(value)} is none of {', '.join(ROLES)}"
+    raise MessageError(place=f"{place}, role", problem=told)
 
 
 def _parse_content(value: object, place: str) -> tuple[Part, ...]:
@@ -162,44 +165,48 @@ def _parse_part(value: object, place: str) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping):
-        raise MessageError(place=place, problem=f"expected an object, got {type(value).__name__}")
+        raise MessageError(place=place, problem=refused_part(value))
     kind = value.get("type")
     text = value.get("text")
     if kind in ("text", "input_text", "output_text") and isinstance(text, str):
         rest = {key: inner for key, inner in value.items() if key not in ("type", "text")}
-        return Text(text=text, extra=_canonical(rest, place) if rest else None)
+        return Text(text=text, extra=canonical_at(rest, place) if rest else None)
     if kind == "refusal" and isinstance(value.get("refusal"), str):
         return Refusal(text=str(value["refusal"]))
-    raw = _canonical(dict(value), place)
+    raw = canonical_at(dict(value), place)
     return parse_media(value, raw) or Opaque(provider=str(kind or "unknown"), raw=raw)
 
 
-def _parse_thinking(raw: Mapping[str, object]) -> tuple[Reasoning, ...]:
-    blocks = raw.get("thinking_blocks")
-    signed: tuple[Reasoning, ...] = ()
-    if isinstance(blocks, Sequence) and not isinstance(blocks, str):
-        signed = tuple(
-            Reasoning(
-                text=str(block.get("thinking") or ""),
-                raw=_canonical(dict(block), "thinking_blocks"),
-            )
-            for block in blocks
-            if isinstance(block, Mapping)
-        )
-    text = raw.get("reasoning_content")
-    plain = (Reasoning(text=text),) if isinstance(text, str) and text else ()
-    return plain + signed
+def _parse_thinking(raw: Mapping[str, object], place: str) -> tuple[Reasoning, ...]:
+    blocks, text = raw.get("thinking_blocks"), raw.get("reasoning_content")
+    if blocks is None and text is None:
+        return ()
+    text = text_or_none(text, f"{place}, reasoning_content")
+    plain = (Reasoning(text=text),) if text else ()
+    return (*plain, *_parse_thinking_blocks(blocks, f"{place}, thinking_blocks"))
 
 
-def _parse_refusal(raw: Mapping[str, object]) -> tuple[Refusal, ...]:
-    text = raw.get("refusal")
-    return (Refusal(text=text),) if isinstance(text, str) and text else ()
+def _parse_thinking_blocks(blocks: object, place: str) -> Iterator[Reasoning]:
+    if blocks is None:
+        return
+    if not isinstance(blocks, Sequence) or isinstance(blocks, (str, bytes)):
+        raise MessageError(place=place, problem="expected a list")
+    for at, block in enumerate(blocks):
+        inner = f"{place}[{at}]"
+        thinking = text_or_none(object_of(block, inner).get("thinking"), f"{inner}, thinking")
+        yield Reasoning(text=thinking or "", raw=canonical_at(dict(block), inner))
+
+
+def _parse_refusal(raw: Mapping[str, object], place: str) -> tuple[Refusal, ...]:
+    text = text_or_none(raw.get("refusal"), f"{place}, refusal")
+    return (Refusal(text=text),) if text else ()
 
 
 def _parse_calls(raw: Mapping[str, object], place: str) -> tuple[ToolCall, ...]:
     legacy = raw.get("function_call")
-    if isinstance(legacy, Mapping):
-        return (_parse_function(legacy, "", f"{place}, function_call"),)
+    if legacy is not None:
+        place = f"{place}, function_call"
+        return (_parse_function(object_of(legacy, place), "", place),)
     calls = raw.get("tool_calls")
     if calls is None:
         return ()
@@ -210,51 +217,45 @@ def _parse_calls(raw: Mapping[str, object], place: str) -> tuple[ToolCall, ...]:
 
 def _parse_call(value: object, place: str) -> ToolCall:
     if not isinstance(value, Mapping):
-        raise MessageError(place=place, problem=f"expected an object, got {type(value).__name__}")
+        raise MessageError(place=place, problem=refused_part(value))
     function = value.get("function")
     if not isinstance(function, Mapping):
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
         raise MessageError(place=f"{place}, function", problem="is missing")
-    call_id = value.get("id")
-    call = _parse_function(function, call_id if isinstance(call_id, str) else "", place)
+    call = _parse_function(function, _parse_id(value.get("id"), f"{place}, id"), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
-    return replace(call, extra=_canonical(extra, place)) if extra else call
+    return replace(call, extra=canonical_at(extra, place)) if extra else call
 
 
 def _parse_function(function: Mapping[str, object], call_id: str, place: str) -> ToolCall:
     name = function.get("name")
     if not isinstance(name, str) or not name:
         raise MessageError(place=f"{place}, name", problem="a tool call needs a function name")
-    arguments = function.get("arguments", function.get("input", ""))
+    arguments = function.get("arguments", function.get("input"))
+    if arguments is None:
+        arguments = ""
     if not isinstance(arguments, str):
-        arguments = _canonical(arguments, f"{place}, arguments")
+        arguments = canonical_at(arguments, f"{place}, arguments")
     return ToolCall(id=call_id, name=name, arguments=arguments)
 
 
-def _parse_answers(raw: Mapping[str, object], role: Role) -> str | None:
+def _parse_answers(raw: Mapping[str, object], role: Role, place: str) -> str | None:
     if role != "tool":
         return None
-    call_id = raw.get("tool_call_id")
-    return call_id if isinstance(call_id, str) else ""
+    return _parse_id(raw.get("tool_call_id"), f"{place}, tool_call_id")
+
+
+def _parse_id(value: object, place: str) -> str:
+    """An id as text; empty where there is none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return text_or_none(value, place) or ""
 
 
 def _parse_extra(raw: Mapping[str, object], place: str) -> str | None:
-    extra = {str(key): value for key, value in raw.items() if key not in _KNOWN_KEYS}
-    return _canonical(extra, place) if extra else None
-
-
-def _optional_text(value: object, place: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise MessageError(place=place, problem=f"expected text, got {type(value).__name__}")
-
-
-def _canonical(value: object, place: str) -> str:
-    try:
-        return to_canonical(cast("JsonValue", value))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise MessageError(place=place, problem=f"is not JSON: {error}") from error
+    extra = {str(key): value for key, value in raw.items() if key not in KNOWN_KEYS}
+    return canonical_at(extra, place) if extra else None
 
 
 def _to_part(part: Part) -> JsonValue:

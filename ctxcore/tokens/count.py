@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ctxcore.messages.beside import checked_tools
 from ctxcore.messages.blocks import BlockTracker
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
@@ -58,14 +59,14 @@ def count_messages(
     """Tokens that `model` is sent for `messages` and `tools`: calls, results and frame included.
 
     Args:
-        messages: OpenAI chat dictionaries, `Message` values, or both.
+        messages: in any shape that is read, with `Message` values among them or alone.
         model: whose vocabulary counts; o200k_base without one.
         tools: the tool definitions sent along.
 
     Raises:
-        MessageError: one is not a chat message.
+        MessageError: one is no message, or of another shape than those before it.
     """
-    counter, parsed = counter_for(model), parse_messages(messages)
+    counter, parsed, tools = counter_for(model), parse_messages(messages), checked_tools(tools)
     total = PRIMING_TOKENS + sum(count_each(parsed, counter))
     if not tools:
         return total

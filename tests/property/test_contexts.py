@@ -16,7 +16,7 @@ from ctxcore.assembly.fitting import fit, prepare
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.states import CompactionState
 from ctxcore.errors import BudgetError
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_messages, count_tokens

@@ -23,6 +23,7 @@ PAGES = (
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",
+    "docs/shapes.md",
     "docs/state.md",
 )
 

@@ -10,7 +10,7 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
 from ctxcore.compression.expanding import with_reference
 from ctxcore.compression.outputs import compress
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for
 from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces

@@ -30,7 +30,7 @@ from ctxcore.gateway.errors import (
     MissingKeyError,
     ProviderError,
 )
-from ctxcore.messages.openai import parse_messages
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors
 from ctxcore.summarizers.checks import check_summary

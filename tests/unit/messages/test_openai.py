@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.openai import parse_message, parse_messages, to_full, to_openai
+from ctxcore.messages.openai import parse_message, to_full, to_openai
+from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message, Opaque, Reasoning, Text
 
 SIGNED: dict[str, object] = {

@@ -1,0 +1,432 @@
+"""Anthropic's messages: blocks of words, calls, results, thinking, images and documents.
+
+Images and documents become the parts that other providers read; blocks without a counterpart stay
+as they are. One user's message becomes its tool results and then its words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, cast
+
+from ctxcore.errors import MessageError
+from ctxcore.messages.canonical import parse_canonical, printable, printable_json
+from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
+from ctxcore.messages.media import parse_media
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
+from ctxcore.messages.shapes.values import (
+    Conversation,
+    Fit,
+    Passed,
+    Refuse,
+    SentGroup,
+    Shape,
+)
+from ctxcore.messages.values import (
+    JsonObject,
+    JsonValue,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+)
+
+_ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
+_THINKING: Final = ("thinking", "redacted_thinking")
+_OWN_BLOCKS: Final = frozenset(
+    {
+        *("tool_use", "tool_result", "redacted_thinking", "server_tool_use", "compaction"),
+        *("mcp_tool_use", "mcp_tool_result", "search_result", "container_upload"),
+    }
+)
+_OTHER_KEYS: Final = (
+    *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
+    *("reasoning_content", "thinking_blocks"),
+)
+_OTHER_PARTS: Final = frozenset(
+    {
+        *("image_url", "input_audio", "file", "refusal"),
+        *("input_text", "output_text", "input_image", "input_file"),
+    }
+)
+
+
+class Anthropic(BlockWriter):
+    """The codec of Anthropic's messages."""
+
+    shape: Shape = "anthropic"
+    maker: str = "Anthropic's"
+    key = "content"
+    roles: Mapping[str, str] = {**TALK_ROLES, "system": "system"}
+
+    def detect(self, raw: Mapping[str, object]) -> Fit:
+        """Whether `raw` is such a message."""
+        role, content = raw.get("role"), raw.get("content")
+        if "parts" in raw and content is None:
+            return "no"
+        if role in ("tool", "function", "developer") or ("role" not in raw and "type" in raw):
+            return "no"
+        if raw.get("type") == "message" and "model" not in raw:
+            return "no"  # an item of the Responses API; Anthropic's own answers name their model
+        if any(raw.get(key) is not None for key in _OTHER_KEYS):
+            return "no"
+        if raw.get("type") == "message" and "stop_reason" in raw:
+            return "own"  # a whole answer
+        if not isinstance(content, Sequence) or isinstance(content, str):
+            return "fits"
+        if any(type_of(part) in _OTHER_PARTS for part in content):
+            return "no"
+        return "own" if any(map(_is_own, content)) else "fits"
+
+    def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
+        """The messages in `entries`."""
+        messages: list[Message] = []
+        places: list[tuple[int, ...]] = []
+        for at, raw in entries:
+            try:
+                found = [raw] if isinstance(raw, Message) else self._read(raw, f"message {at}")
+            except MessageError as error:
+                refuse(at, error)
+                continue
+            messages += found
+            places += [(at,)] * len(found)
+        return Conversation(messages=tuple(messages), places=tuple(places))
+
+    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+        """`groups` as Anthropic's messages; system messages first only where they came first."""
+        turns = self.turns(groups, passed)
+        starts = next((at for at, turn in enumerate(turns) if turn.role != "system"), 0)
+        if starts and passed is not None and not _starts_with_system(passed):
+            turns = [turns[starts], *turns[:starts], *turns[starts + 1 :]]
+        return [self.message(turn) for turn in turns]
+
+    def _read(self, raw: object, place: str) -> list[Message]:
+        if not isinstance(raw, Mapping):
+            raise MessageError(place=place, problem=refused_object(raw))
+        role = raw.get("role")
+        if not isinstance(role, str) or role not in _ROLES:
+            told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
+            raise MessageError(place=f"{place}, role", problem=told)
+        content = raw.get("content")
+        if isinstance(content, str):
+            said = (_text(content),) if content else ()
+            return [Message(role=_ROLES[role], content=said)]
+        _check(content, place)
+        pieces = self.pieces(raw)
+        return [
+            tool_message(cast("JsonObject", piece.blocks[0]))
+            if piece.is_result
+            else _said(_ROLES[role], piece.blocks)
+            for piece in pieces
+        ]
+
+    def blocks_of(self, raw: Mapping[str, object]) -> list[Block]:
+        """The blocks of a message; words alone are one."""
+        return _blocks(raw.get("content"))
+
+    def is_result(self, block: Block) -> bool:
+        """Whether `block` is a `tool_result`."""
+        return type_of(block) == "tool_result"
+
+    def is_call(self, block: Block) -> bool:
+        """Whether `block` is a `tool_use`."""
+        return type_of(block) == "tool_use"
+
+    def part_of(self, block: Block) -> Part | None:
+        """What `block` says, where it is neither call nor result."""
+        return _part(block)
+
+    def text_block(self, text: str) -> JsonObject:
+        """Words as a block."""
+        return {"type": "text", "text": printable(text)}
+
+    def written_part(self, part: Part) -> JsonObject | None:
+        """Media and thinking of Claude's; other thinking is not taken back."""
+        match part:
+            case Reasoning(raw=raw) if raw is not None:
+                block = cast("JsonObject", parse_canonical(raw))
+                return block if block.get("type") in _THINKING else None
+            case Media():
+                return _media_block(part) or self.text_block(part.label)
+            case Opaque(raw=raw, provider=provider):
+                known = provider in _OWN_BLOCKS or provider.endswith("_tool_result")
+                block = cast("JsonObject", parse_canonical(raw))
+                return block if known else self.text_block(raw)
+            case _:
+                return None
+
+    def written_call(self, call: ToolCall) -> JsonObject:
+        """A call as a `tool_use`."""
+        return {
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.name,
+            "input": printable_json(input_of(call)),
+        }
+
+    def written_result(self, message: Message) -> JsonObject:
+        """A tool message as a `tool_result`."""
+        block: JsonObject = {
+            "type": "tool_result",
+            "tool_use_id": message.answers or "",
+            "content": self._output(message),
+        }
+        if message.extra is not None and '"is_error":true' in message.extra:
+            block["is_error"] = True
+        return block
+
+    def changed_call(self, block: JsonObject, old: ToolCall, new: ToolCall) -> JsonObject:
+        """`block` under its new id, with its new arguments."""
+        changed = {**block, "id": new.id, "name": new.name}
+        return changed if old.arguments == new.arguments else {**changed, "input": input_of(new)}
+
+    def changed_result(self, block: JsonObject, old: Message, new: Message) -> JsonObject:
+        """`block` with its new output, answering its new id."""
+        changed: JsonObject = {**block}
+        if new.answers != old.answers:
+            changed["tool_use_id"] = new.answers
+        if new.content != old.content:
+            changed["content"] = self._output(new)
+        return changed
+
+    def marked(self, block: JsonObject, gone: Sequence[JsonObject]) -> JsonObject:
+        """`block` with the cache mark of those it stands for."""
+        marks = (one["cache_control"] for one in gone if one.get("cache_control"))
+        mark = next(marks, None)
+        return block if mark is None else {**block, "cache_control": mark}
+
+    def note(self, message: Message, blocks: Sequence[Block]) -> None:
+        """Nothing: results name their call's id alone."""
+
+    def _output(self, message: Message) -> JsonValue:
+        words = words_of(message)
+        if words is not None:
+            return printable(words)
+        return cast("JsonValue", self.written(replace(message, role="user", name=None)))
+
+
+def has_own_blocks(message: Mapping[str, object]) -> bool:
+    """Whether a message's content holds calls, results or thinking as Claude writes them."""
+    own = ("tool_use", "tool_result", *_THINKING)
+    return any(type_of(block) in own for block in _blocks(message.get("content")))
+
+
+def result_blocks(content: object) -> list[JsonObject]:
+    """The tool results in a user's content."""
+    blocks = _blocks(content)
+    return [cast("JsonObject", block) for block in blocks if type_of(block) == "tool_result"]
+
+
+def said_message(role: Role, content: object) -> Message:
+    """What `content` says besides tool results."""
+    return _said(role, [block for block in _blocks(content) if type_of(block) != "tool_result"])
+
+
+def tool_message(block: Mapping[str, object]) -> Message:
+    """The tool message for a `tool_result` block; an error is marked in `extra`."""
+    answers = block.get("tool_use_id")
+    return Message(
+        role="tool",
+        content=_output_parts(block.get("content")),
+        answers=answers if isinstance(answers, str) else "",
+        extra='{"is_error":true}' if block.get("is_error") is True else None,
+    )
+
+
+def input_of(call: ToolCall) -> JsonValue:
+    """The arguments of a call as the object that they are the text of."""
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict) and not is_too_deep(value, call.arguments):
+        return cast("JsonObject", value)
+    return {"arguments": call.arguments} if call.arguments.strip() else {}
+
+
+def _said(role: Role, blocks: Sequence[object]) -> Message:
+    parts = [part for block in blocks if (part := _part(block)) is not None]
+    thinking = [part for part in parts if isinstance(part, Reasoning)]
+    words = [part for part in parts if not isinstance(part, Reasoning)]
+    calls = [_call(block) for block in blocks if type_of(block) == "tool_use"]
+    return Message(role=role, content=(*thinking, *words), calls=tuple(calls))
+
+
+def _blocks(content: object) -> list[Block]:
+    if isinstance(content, str):
+        return [content]
+    return list(content) if isinstance(content, (list, tuple)) else []
+
+
+def _part(block: object) -> Part | None:
+    """What a block says; None for calls, results, and thinking that is empty."""
+    if isinstance(block, str):
+        return _text(block)
+    if not isinstance(block, Mapping):
+        return None
+    match type_of(block):
+        case "tool_use" | "tool_result":
+            return None
+        case "thinking" | "redacted_thinking":
+            return _reasoning(block)
+        case "text":
+            text = block.get("text")
+            return _text(text) if isinstance(text, str) else None
+        case "compaction" if isinstance(block.get("content"), str):
+            return _text(str(block["content"]))
+    return _media(block) or _opaque(block)
+
+
+def _text(text: str) -> Text:
+    return Text(text=text)
+
+
+def _opaque(block: Mapping[str, object]) -> Part:
+    raw = canonical_at(dict(block), f"block {shown(type_of(block))}")
+    return parse_media(block, raw) or Opaque(provider=type_of(block) or "unknown", raw=raw)
+
+
+def _media(block: Mapping[str, object]) -> Part | None:
+    """An image or a document as the part that OpenAI has for it."""
+    kind, source = type_of(block), block.get("source")
+    if kind not in ("image", "document") or not isinstance(source, Mapping):
+        return None
+    data, words = source.get("data"), source.get("content")
+    if kind == "document" and source.get("type") == "text" and isinstance(data, str):
+        return _text(data)
+    if kind == "document" and source.get("type") == "content" and isinstance(words, str):
+        return _text(words)
+    mime, url = source.get("media_type"), source.get("url")
+    if isinstance(mime, str) and isinstance(data, str):
+        url = f"data:{mime};base64,{data}"
+    if not isinstance(url, str):
+        return None
+    if kind == "image":
+        return _parsed_media({"type": "image_url", "image_url": {"url": url}})
+    title = block.get("title")
+    name = title if isinstance(title, str) and title.strip() else "document"
+    return _parsed_media({"type": "file", "file": {"file_data": url, "filename": name}})
+
+
+def _parsed_media(part: Mapping[str, object]) -> Part | None:
+    return parse_media(part, canonical_at(part, "media"))
+
+
+def _media_block(media: Media) -> JsonObject | None:
+    """An image or a file of OpenAI's as the block that Anthropic has for it."""
+    part = cast("JsonObject", parse_canonical(media.raw))
+    image, file = part.get("image_url"), part.get("file")
+    url = image.get("url") if isinstance(image, dict) else image
+    if isinstance(file, dict):
+        url = file.get("file_data")
+    if not isinstance(url, str):
+        return part if "source" in part else None
+    mime, is_inline, data = url.removeprefix("data:").partition(";base64,")
+    source: JsonObject = {"type": "url", "url": url}
+    if is_inline:
+        source = {"type": "base64", "media_type": mime, "data": data}
+    return {"type": "image" if media.kind == "image" else "document", "source": source}
+
+
+def _reasoning(block: Mapping[str, object]) -> Reasoning | None:
+    """Thinking; a signed block is kept as it came, since only that may be sent back."""
+    thinking = block.get("thinking")
+    text = thinking if isinstance(thinking, str) else ""
+    is_signed = bool(block.get("signature") or block.get("data"))
+    if not text.strip() and not is_signed:
+        return None
+    raw = canonical_at(dict(block), "thinking") if is_signed else None
+    return Reasoning(text=text if text.strip() else "", raw=raw)
+
+
+def _call(block: object) -> ToolCall:
+    assert isinstance(block, Mapping)  # its type was read
+    call_id, name = block.get("id"), block.get("name")
+    given = block.get("input") or {}
+    canonical_at(given, "tool_use, input")
+    return ToolCall(
+        id=call_id if isinstance(call_id, str) else "",
+        name=name if isinstance(name, str) and name.strip() else "unknown",
+        arguments=json.dumps(given, ensure_ascii=False),
+    )
+
+
+def _output_parts(content: object) -> tuple[Part, ...]:
+    """What a tool gave back: its texts joined, unless something else is among them."""
+    if isinstance(content, str):
+        return (_text(content),) if content else ()
+    if not isinstance(content, (list, tuple)):
+        return () if content is None else (_text(canonical_at(content, "tool_result, content")),)
+    parts = tuple(part for block in content if (part := _part(block)) is not None)
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    if len(texts) < len(parts):
+        return parts
+    words = "\n".join(text for text in texts if text.strip())
+    return (_text(words),) if words else ()
+
+
+def _is_own(part: object) -> bool:
+    kind = type_of(part)
+    if kind in _OWN_BLOCKS or kind.endswith("_tool_result"):
+        return True
+    if not isinstance(part, Mapping):
+        return False
+    if kind == "thinking":
+        return isinstance(part.get("thinking"), str)
+    return kind in ("image", "document") and isinstance(part.get("source"), Mapping)
+
+
+def _check(content: object, place: str) -> None:
+    """Refuses blocks that would be read without their words."""
+    if not isinstance(content, (list, tuple)):
+        told = "is missing" if content is None else f"expected text or a list, got {shown(content)}"
+        raise MessageError(place=f"{place}, content", problem=told)
+    for at, block in enumerate(content):
+        inner = f"{place}, content[{at}]"
+        if isinstance(block, str):
+            continue
+        if not isinstance(block, Mapping) or not type_of(block):
+            raise MessageError(place=inner, problem=refused_part(block))
+        canonical_at(block, inner)
+        _check_block(block, inner)
+
+
+def _check_block(block: Mapping[str, object], place: str) -> None:
+    match type_of(block):
+        case "text":
+            _required(block, "text", place)
+        case "tool_use":
+            _required(block, "name", place)
+            text_or_none(block.get("id"), f"{place}, id")
+        case "tool_result":
+            text_or_none(block.get("tool_use_id"), f"{place}, tool_use_id")
+            content = block.get("content")
+            if content is not None and not isinstance(content, str):
+                _check(content, place)
+
+
+def _required(block: Mapping[str, object], key: str, place: str) -> None:
+    if text_or_none(block.get(key), f"{place}, {key}") is None:
+        raise MessageError(place=f"{place}, {key}", problem="is missing")
+
+
+def _starts_with_system(passed: Passed) -> bool:
+    return bool(passed.messages) and passed.messages[0].is_system and passed.places_of(0) == (0,)
+
+
+def openai_tool(definition: JsonObject) -> JsonObject:
+    """A tool definition in OpenAI's form, whichever form it came in."""
+    if "input_schema" not in definition:
+        return definition
+    function: JsonObject = {
+        key: definition[key] for key in ("name", "description") if key in definition
+    }
+    function["parameters"] = definition["input_schema"]
+    return {"type": "function", "function": function}

@@ -1,0 +1,155 @@
+"""Reading a whole list of messages: one shape is found for all of it, and read, or refused.
+
+A message that stands for itself in every shape decides nothing; the first that does not fit the
+ones before it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from ctxcore.errors import MessageError
+from ctxcore.messages.guarding import shown
+from ctxcore.messages.shapes.foreign import EXPECTED, refused_form, refused_list
+from ctxcore.messages.shapes.registry import CODECS
+from ctxcore.messages.shapes.values import Codec, Fit, Passed, Refuse, Shape
+from ctxcore.messages.values import Message
+
+_TALKERS: Final = ("user", "assistant", "system")
+
+Given = Iterable[Mapping[str, object] | Message]
+
+
+def parse_messages(messages: Given) -> list[Message]:
+    """`messages` as values, in whatever shape they are; values may stand among dictionaries.
+
+    Raises:
+        MessageError: one is no message, or of another shape than those before it; its place is
+            named, e.g. `message 3`.
+    """
+    return list(read_list(messages).messages)
+
+
+def parse_one(raw: Mapping[str, object]) -> Message:
+    """One message, in whatever shape it is.
+
+    Raises:
+        MessageError: it is none, or stands for several.
+    """
+    found = parse_messages([raw])
+    if len(found) != 1:
+        raise MessageError(
+            place="message 0",
+            problem=f"stands for {len(found)} messages where one is expected; append them instead",
+        )
+    return found[0]
+
+
+def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
+    """`messages` as they were passed, with the values read from them.
+
+    With `refuse` what cannot be read is told and left out.
+
+    Raises:
+        MessageError: `messages` is no list; without `refuse`, also what `parse_messages` says.
+    """
+    given, refuse = listed(messages), refuse or _raise
+    found = _Finding()
+    for at, raw in enumerate(given):
+        if type(raw) is dict and _is_talk(raw):
+            if not found.has_talk:
+                found.has_talk = found.look(at, raw, refuse)
+        elif isinstance(raw, Mapping):
+            found.look(at, raw, refuse)
+    codec = CODECS[found.shape]
+    read = codec.to(_entries(given, found.refused), refuse)
+    return Passed(
+        shape=codec.shape,
+        given=given,
+        messages=read.messages,
+        places=read.places,
+        also=found.also,
+    )
+
+
+def listed(messages: object) -> tuple[object, ...]:
+    """What is in a list of messages.
+
+    Raises:
+        MessageError: it is no list.
+    """
+    problem = refused_list(messages)
+    if problem is not None:
+        raise MessageError(place="messages", problem=problem)
+    assert isinstance(messages, Iterable)  # whatever is none was refused
+    return tuple(messages)
+
+
+class _Finding:
+    """Finds the shape of a list, message by message."""
+
+    def __init__(self) -> None:
+        self.refused: set[int] = set()
+        self.has_talk = False
+        self._left: Sequence[Codec] = tuple(CODECS.values())
+        self._own: set[Shape] = set()
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of all messages looked at: one that only it has, else the first that fits."""
+        left = [codec.shape for codec in self._left]
+        return next((shape for shape in left if shape in self._own), left[0])
+
+    @property
+    def also(self) -> frozenset[Shape]:
+        """Shapes that the messages are in as well, where nothing is of one shape alone."""
+        shapes = frozenset(codec.shape for codec in self._left)
+        return shapes - {self.shape, "gemini"} if not self._own else frozenset()
+
+    def look(self, at: int, raw: Mapping[str, object], refuse: Refuse) -> bool:
+        """Takes the message at place `at` in; whether it fits those before it."""
+        if len(self._left) == 1 and self._left[0].detect(raw) != "no":
+            return True  # nearly every message of a long list
+        fits = [(codec, codec.detect(raw)) for codec in self._left]
+        left = [codec for codec, fit in fits if fit != "no"]
+        if not left:
+            self.refused.add(at)
+            refuse(at, self._unfitting(at, raw))
+            return False
+        self._left = left
+        self._own.update(codec.shape for codec, fit in fits if fit == "own")
+        return True
+
+    def _unfitting(self, at: int, raw: Mapping[str, object]) -> MessageError:
+        place = f"message {at}"
+        fits: dict[Codec, Fit] = {codec: codec.detect(raw) for codec in CODECS.values()}
+        form = refused_form(raw)
+        best = [c for c in fits if fits[c] == "own"] or [c for c in fits if fits[c] == "fits"]
+        if form is not None or not best:
+            return MessageError(place=place, problem=form or _unknown(raw))
+        return MessageError(
+            place=place,
+            problem=f"is in {best[0].maker} shape, the messages before it in "
+            f"{CODECS[self.shape].maker}; convert one of them",
+        )
+
+
+def _is_talk(raw: dict[str, object]) -> bool:
+    """Whether `raw` is a role and words, which says nothing of its shape."""
+    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in _TALKERS
+
+
+def _entries(given: Sequence[object], refused: set[int]) -> Iterator[tuple[int, object]]:
+    entries = enumerate(given)
+    return ((at, raw) for at, raw in entries if at not in refused) if refused else entries
+
+
+def _unknown(raw: Mapping[str, object]) -> str:
+    if "type" in raw:
+        return f"is of an unknown type, {shown(raw['type'])}; {EXPECTED}"
+    return f"is no message of a known shape; {EXPECTED}"
+
+
+def _raise(at: int, error: MessageError) -> None:
+    raise error

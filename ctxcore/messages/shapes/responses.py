@@ -1,0 +1,519 @@
+"""Items of OpenAI's Responses API: messages, reasoning, calls and what they returned.
+
+The items of one answer (reasoning, message, calls) become one assistant message. A call is any
+item with a `call_id`, so that each kind is folded with its output; others stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from ctxcore.errors import MessageError
+from ctxcore.messages.canonical import parse_canonical, printable
+from ctxcore.messages.guarding import canonical_at, shown, text_or_none, type_of
+from ctxcore.messages.media import parse_media
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.turns import words_of
+from ctxcore.messages.shapes.values import (
+    Conversation,
+    Fit,
+    Passed,
+    Refuse,
+    Sent,
+    SentGroup,
+    Shape,
+)
+from ctxcore.messages.values import (
+    JsonObject,
+    JsonValue,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Role,
+    Text,
+    ToolCall,
+)
+
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "developer",
+}
+_OWN_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_TEXT_PARTS: Final = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
+_OTHER_PARTS: Final = frozenset(
+    {
+        *("text", "image_url", "file", "tool_use", "tool_result", "thinking", "redacted_thinking"),
+        *("server_tool_use", "image", "document"),
+    }
+)
+_OTHER_KEYS: Final = (
+    *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
+    *("reasoning_content", "thinking_blocks", "parts"),
+)
+_ITEMS: Final = frozenset({"reasoning", "item_reference", "program", "program_output"})
+_COMPACTIONS: Final = frozenset({"compaction", "compaction_summary", "context_compaction"})
+_ENDINGS: Final = ("_call", "_call_output", "_search_output", "_approval_request")
+_WORDED_OUTPUTS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}
+)
+_FRAME_KEYS: Final = frozenset(
+    {"type", "id", "call_id", "status", "approval_request_id", "created_by", "caller"}
+)
+
+
+class Responses:
+    """The codec of items of the Responses API."""
+
+    shape: Shape = "responses"
+    maker: str = "OpenAI's Responses"
+
+    def detect(self, raw: Mapping[str, object]) -> Fit:
+        """Whether `raw` is such an item."""
+        kind, content = type_of(raw), raw.get("content")
+        if "role" not in raw:
+            return ("own" if _is_item(kind) else "no") if kind else "fits"
+        if raw["role"] in ("tool", "function"):
+            return "no"
+        if any(raw.get(key) is not None for key in _OTHER_KEYS):
+            return "no"
+        if kind == "message" and "model" in raw:
+            return "no"
+        parts = content if isinstance(content, (list, tuple)) else ()
+        kinds = {type_of(part) for part in parts}
+        if kinds & _OTHER_PARTS:
+            return "no"
+        return "own" if kind == "message" or kinds & _OWN_PARTS else "fits"
+
+    def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
+        """The messages in `entries`, the items of one answer together."""
+        reading = _Reading()
+        for at, raw in entries:
+            try:
+                reading.add(at, raw)
+            except MessageError as error:
+                refuse(at, error)
+        reading.flush()
+        return Conversation(messages=tuple(reading.messages), places=tuple(reading.places))
+
+    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+        """`groups` as items, each message by itself."""
+        writing = _Writing(passed)
+        for group in groups:
+            for sent in group.sent:
+                writing.add(sent)
+        return writing.items
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The items of one answer as they come in."""
+
+    parts: list[Part] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    has_message: bool = False
+
+
+class _Reading:
+    """Reads items one after the other."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.places: list[tuple[int, ...]] = []
+        self._answer = _Answer()
+
+    def add(self, at: int, raw: object) -> None:
+        """Takes the item at place `at` in."""
+        place = f"message {at}"
+        if isinstance(raw, Message):
+            self._append(raw, at)
+        elif not isinstance(raw, Mapping):
+            raise MessageError(place=place, problem=refused_object(raw))
+        elif "role" in raw or type_of(raw) in ("message", ""):
+            self._add_message(at, raw, place)
+        else:
+            self._add_item(at, raw, place)
+
+    def flush(self) -> None:
+        """Ends the answer that items were added to."""
+        answer = self._answer
+        if answer.places:
+            content, calls = tuple(answer.parts), tuple(answer.calls)
+            self.messages.append(Message(role="assistant", content=content, calls=calls))
+            self.places.append(tuple(answer.places))
+        self._answer = _Answer()
+
+    def _append(self, message: Message, at: int) -> None:
+        self.flush()
+        self.messages.append(message)
+        self.places.append((at,))
+
+    def _add_message(self, at: int, raw: Mapping[str, object], place: str) -> None:
+        role = raw.get("role")
+        if not isinstance(role, str) or role not in _ROLES:
+            told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
+            raise MessageError(place=f"{place}, role", problem=told)
+        content = _content(raw.get("content"), f"{place}, content")
+        if role != "assistant":
+            self._append(Message(role=_ROLES[role], content=content), at)
+            return
+        self._start_answer()
+        self._answer.has_message = True
+        self._join(at, parts=content)
+
+    def _add_item(self, at: int, raw: Mapping[str, object], place: str) -> None:
+        kind = type_of(raw)
+        raw_text = canonical_at(dict(raw), place)
+        if kind in _COMPACTIONS:
+            opaque = Opaque(provider=kind, raw=raw_text)
+            self._append(Message(role="system", content=(opaque,)), at)
+        elif _is_output(raw):
+            self._append(_result(raw, place), at)
+        elif _is_call(raw):
+            self._join(at, calls=[_call(raw, place)])
+        elif kind == "reasoning":
+            self._start_answer()
+            self._join(at, parts=[Reasoning(text=_thought(raw))])
+        else:
+            self._join(at, parts=[Opaque(provider=kind, raw=raw_text)])
+
+    def _start_answer(self) -> None:
+        """Begins another answer where the one before is complete; after a call it is not."""
+        if self._answer.has_message and not self._answer.calls:
+            self.flush()
+
+    def _join(self, at: int, *, parts: Sequence[Part] = (), calls: Sequence[ToolCall] = ()) -> None:
+        self._answer.parts += parts
+        self._answer.calls += calls
+        self._answer.places.append(at)
+
+
+class _Writing:
+    """Writes messages one after the other."""
+
+    def __init__(self, passed: Passed | None) -> None:
+        self._passed = passed
+        self._custom: set[str] = set()
+        """Ids of calls with free text, whose outputs have a type of their own."""
+        self.items: list[JsonObject] = []
+
+    def add(self, sent: Sent) -> None:
+        """Takes the next message in."""
+        raws = self._raws(sent)
+        if raws and sent.is_untouched:
+            items = raws
+        elif raws and self._passed is not None and sent.source is not None:
+            items = list(self._changed(raws, self._passed.messages[sent.source], sent.message))
+        else:
+            items = self._written(sent.message)
+        calls = (one.get("call_id") for one in items if one.get("type") == "custom_tool_call")
+        self._custom.update(call_id for call_id in calls if isinstance(call_id, str))
+        self.items += items
+
+    def _raws(self, sent: Sent) -> list[JsonObject]:
+        if self._passed is None or sent.source is None:
+            return []
+        given = (self._passed.given[at] for at in self._passed.places_of(sent.source))
+        return [cast("JsonObject", raw) for raw in given if isinstance(raw, Mapping)]
+
+    def _written(self, message: Message) -> list[JsonObject]:
+        if message.is_tool_result:
+            is_custom = message.answers in self._custom
+            kind = "custom_tool_call_output" if is_custom else "function_call_output"
+            return [{"type": kind, "call_id": message.answers or "", "output": _output(message)}]
+        role = message.role
+        if message.is_system and self._passed is not None and not self._passed.has_system:
+            role = "user"
+        items: list[JsonObject] = []
+        if (content := _written_content(message)) is not None:
+            items.append({"role": role, "content": content})
+        return [*items, *map(_written_call, message.calls)]
+
+    def _changed(
+        self, raws: Sequence[JsonObject], old: Message, new: Message
+    ) -> Iterator[JsonObject]:
+        if new.role != old.role:
+            yield from self._written(new)
+        elif new.is_tool_result:
+            yield _changed_output(raws[0], old, new)
+        else:
+            yield from self._changed_answer(raws, old, new)
+
+    def _changed_answer(
+        self, raws: Sequence[JsonObject], old: Message, new: Message
+    ) -> Iterator[JsonObject]:
+        """The items of an answer that say what `new` does: what holds stays as it is."""
+        fresh: list[Part] = [one for one in new.content if not isinstance(one, Reasoning)]
+        calls = iter(zip(old.calls, new.calls, strict=False))
+        kept = [_Kept(raw, fresh) for raw in raws]
+        home = next((one for one in kept if one.is_message), None)
+        words = _parts_for(new, fresh)
+        for one in kept:
+            if one is home:
+                yield from one.with_parts(words)
+            elif one.is_message:
+                yield from one.with_parts(None)
+            elif _is_call(one.raw):
+                if home is None and words is not None:
+                    yield {"role": new.role, "content": _joined(words)}
+                    words = None
+                before, after = next(calls, (None, None))
+                if before is not None and after is not None:
+                    yield one.raw if before == after else _changed_call(one.raw, after)
+            elif one.is_kept:
+                yield one.raw
+        if home is None and words is not None:
+            yield {"role": new.role, "content": _joined(words)}
+
+
+class _Kept:
+    """What of one raw item still holds; takes that out of the parts that are to be said."""
+
+    def __init__(self, raw: JsonObject, fresh: list[Part]) -> None:
+        self.raw = raw
+        self.is_message = "role" in raw
+        self.parts: list[JsonValue] = []
+        self.is_kept = type_of(raw) == "reasoning"
+        if self.is_message:
+            self._keep_parts(fresh)
+        elif not self.is_kept:
+            opaque = Opaque(provider=type_of(raw), raw=canonical_at(raw, "item"))
+            self.is_kept = _take(fresh, opaque)
+
+    def with_parts(self, words: list[JsonValue] | None) -> Iterator[JsonObject]:
+        """The item with what holds of it, and `words`; nothing if that is nothing."""
+        content = self.raw.get("content")
+        count = len(content) if isinstance(content, list) else 1
+        if not words and len(self.parts) == count:
+            yield self.raw
+        elif parts := [*self.parts, *(words or ())]:
+            yield {**self.raw, "content": _joined(parts) if isinstance(content, str) else parts}
+
+    def _keep_parts(self, fresh: list[Part]) -> None:
+        content = self.raw.get("content")
+        if isinstance(content, str):
+            if _take(fresh, Text(text=content)):
+                self.parts = [{"type": _text_type(self.raw), "text": content}]
+            return
+        for raw in content if isinstance(content, list) else ():
+            part = _part(raw, "content")
+            if _take(fresh, part) or (
+                isinstance(part, Refusal) and _take(fresh, Text(text=part.text))
+            ):
+                self.parts.append(raw)
+
+
+def _parts_for(message: Message, parts: Sequence[Part]) -> list[JsonValue] | None:
+    """`parts` as `message` says them; None for none."""
+    kind = "output_text" if message.role == "assistant" else "input_text"
+    return [_written_part(part, kind) for part in parts] or None
+
+
+def _take(parts: list[Part], part: Part) -> bool:
+    if part not in parts:
+        return False
+    parts.remove(part)
+    return True
+
+
+def _text_type(raw: JsonObject) -> str:
+    return "output_text" if raw.get("role") == "assistant" else "input_text"
+
+
+def _joined(parts: Sequence[JsonValue]) -> JsonValue:
+    """`parts` as plain text where one text is all there is."""
+    if len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) == {"type", "text"}:
+        return parts[0]["text"]
+    return list(parts)
+
+
+def _is_item(kind: str) -> bool:
+    if kind == "tool_call":
+        return False  # LangChain's
+    if kind in _ITEMS or kind in _COMPACTIONS or kind.startswith("mcp_"):
+        return True
+    return kind.endswith(_ENDINGS)
+
+
+def _is_output(raw: Mapping[str, object]) -> bool:
+    return type_of(raw).endswith("_output") or type_of(raw) == "mcp_approval_response"
+
+
+def _is_call(raw: Mapping[str, object]) -> bool:
+    """Whether the caller is to answer this item."""
+    kind = type_of(raw)
+    if kind in ("function_call", "custom_tool_call", "mcp_approval_request"):
+        return True
+    is_call = kind.endswith("_call") or kind == "program"
+    return is_call and isinstance(raw.get("call_id"), str)
+
+
+def _call(raw: Mapping[str, object], place: str) -> ToolCall:
+    kind = type_of(raw)
+    call_id = text_or_none(raw.get("call_id"), f"{place}, call_id")
+    if call_id is None:
+        call_id = text_or_none(raw.get("id"), f"{place}, id")
+    if kind in ("function_call", "custom_tool_call"):
+        name = text_or_none(raw.get("name"), f"{place}, name")
+        if not name:
+            raise MessageError(place=f"{place}, name", problem="a call needs a name")
+        return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
+    given = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
+    name = kind.removesuffix("_call")
+    return ToolCall(id=call_id or "", name=name, arguments=canonical_at(given, place))
+
+
+def _arguments(raw: Mapping[str, object], kind: str, place: str) -> str:
+    """The arguments of a call as JSON text; free text as the `input` of an object."""
+    if kind == "custom_tool_call":
+        text = text_or_none(raw.get("input"), f"{place}, input")
+        return canonical_at({"input": text or ""}, place)
+    arguments = raw.get("arguments")
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    return canonical_at(arguments, f"{place}, arguments")
+
+
+def _result(raw: Mapping[str, object], place: str) -> Message:
+    keys = ("call_id", "approval_request_id", "id")
+    answers = next((raw[key] for key in keys if isinstance(raw.get(key), str)), "")
+    output = raw.get("output", raw.get("result"))
+    if output is None:
+        held = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
+        content: tuple[Part, ...] = (Text(text=canonical_at(held, place)),) if held else ()
+    else:
+        content = _output_parts(output, f"{place}, output")
+    return Message(role="tool", content=content, answers=str(answers))
+
+
+def _output_parts(output: object, place: str) -> tuple[Part, ...]:
+    if isinstance(output, str):
+        return (Text(text=output),) if output else ()
+    if isinstance(output, Mapping) and type_of(output) == "computer_screenshot":
+        return (_part({**output, "type": "input_image"}, place),)
+    if isinstance(output, list) and output and all(type_of(part) for part in output):
+        parts = tuple(_part(part, f"{place}[{at}]") for at, part in enumerate(output))
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        return (Text(text="\n".join(texts)),) if len(texts) == len(parts) else parts
+    return (Text(text=canonical_at(output, place)),)
+
+
+def _content(value: object, place: str) -> tuple[Part, ...]:
+    if isinstance(value, str):
+        return (Text(text=value),) if value else ()
+    if not isinstance(value, (list, tuple)):
+        told = "is missing" if value is None else f"expected text or a list, got {shown(value)}"
+        raise MessageError(place=place, problem=told)
+    return tuple(_part(part, f"{place}[{at}]") for at, part in enumerate(value))
+
+
+def _part(value: object, place: str) -> Part:
+    if isinstance(value, str):
+        return Text(text=value)
+    if not isinstance(value, Mapping) or not type_of(value):
+        raise MessageError(place=place, problem=refused_part(value))
+    kind = type_of(value)
+    if kind in _TEXT_PARTS or kind == "refusal":
+        key = "refusal" if kind == "refusal" else "text"
+        text = text_or_none(value.get(key), f"{place}, {key}")
+        if text is None:
+            raise MessageError(place=f"{place}, {key}", problem="is missing")
+        return Refusal(text=text) if kind == "refusal" else Text(text=text)
+    raw = canonical_at(dict(value), place)
+    chat = _chat_media(value)
+    if chat is not None:
+        return parse_media(chat, canonical_at(chat, place)) or Opaque(provider=kind, raw=raw)
+    return parse_media(value, raw) or Opaque(provider=kind, raw=raw)
+
+
+def _chat_media(value: Mapping[str, object]) -> Mapping[str, object] | None:
+    """An image or a file as the part that chat messages have for it."""
+    if value["type"] == "input_image" and isinstance(value.get("image_url"), str):
+        image = {"url": value["image_url"]}
+        detail = value.get("detail")
+        return {
+            "type": "image_url",
+            "image_url": {**image, "detail": detail} if isinstance(detail, str) else image,
+        }
+    if value["type"] in ("input_image", "input_file"):
+        keys = ("file_id", "file_data", "filename", "file_url")
+        file = {key: value[key] for key in keys if isinstance(value.get(key), str)}
+        return {"type": "file", "file": file} if file else None
+    return None
+
+
+def _thought(raw: Mapping[str, object]) -> str:
+    """The words of a reasoning item: its summary and what else is shown of it."""
+    texts: list[str] = []
+    for key in ("summary", "content"):
+        parts = raw.get(key)
+        for part in parts if isinstance(parts, (list, tuple)) else ():
+            text = part.get("text") if isinstance(part, Mapping) else None
+            texts += [text] if isinstance(text, str) and text else []
+    return "\n".join(texts)
+
+
+def _written_content(message: Message) -> JsonValue:
+    parts: list[Part] = [part for part in message.content if not isinstance(part, Reasoning)]
+    label = f"{message.name}: " if message.name else ""
+    words = words_of(message)
+    if words is not None:
+        return printable(label + words) if label + words else None
+    written = _parts_for(message, [Text(text=label), *parts] if label else parts)
+    return _joined(written) if written else None
+
+
+def _written_part(part: Part, kind: str) -> JsonObject:
+    match part:
+        case Text(text=text) | Refusal(text=text) | Reasoning(text=text):
+            return {"type": kind, "text": printable(text)}
+        case Media():
+            return _written_media(part) or {"type": kind, "text": part.label}
+        case Opaque(raw=raw):
+            return {"type": kind, "text": printable(raw)}
+
+
+def _written_media(media: Media) -> JsonObject | None:
+    part = cast("JsonObject", parse_canonical(media.raw))
+    image, file = part.get("image_url"), part.get("file")
+    if isinstance(image, dict) and isinstance(image.get("url"), str):
+        return {"type": "input_image", "image_url": image["url"], "detail": media.detail}
+    if isinstance(file, dict):
+        return {"type": "input_file", **file}
+    return part if media.kind == "audio" else None
+
+
+def _written_call(call: ToolCall) -> JsonObject:
+    arguments = printable(call.arguments)
+    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+
+
+def _changed_call(raw: JsonObject, new: ToolCall) -> JsonObject:
+    changed: JsonObject = {**raw, "call_id" if "call_id" in raw else "id": new.id}
+    if type_of(raw) == "function_call":
+        changed["arguments"] = printable(new.arguments)
+    return changed
+
+
+def _changed_output(raw: JsonObject, old: Message, new: Message) -> JsonObject:
+    """A copy with the new output; one that is no words cannot become shorter."""
+    changed = {**raw}
+    if new.answers != old.answers and isinstance(raw.get("call_id"), str):
+        changed["call_id"] = new.answers
+    if new.content != old.content and type_of(raw) in _WORDED_OUTPUTS:
+        changed["output"] = _output(new)
+    return changed
+
+
+def _output(message: Message) -> JsonValue:
+    words = words_of(message)
+    if words is not None:
+        return printable(words)
+    return [_written_part(part, "input_text") for part in message.content]

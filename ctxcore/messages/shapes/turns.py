@@ -1,0 +1,251 @@
+"""What Anthropic's and Gemini's shapes share: messages are a role and a list of blocks.
+
+Results of tools are blocks of a user's message, before the words; neighbours of one role are one
+message, so what this library says joins what people said.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from ctxcore.messages.shapes.values import Passed, Sent, SentGroup
+from ctxcore.messages.values import (
+    JsonObject,
+    JsonValue,
+    Message,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+)
+
+TALK_ROLES: Final[Mapping[str, str]] = {"user": "user", "tool": "user", "assistant": "assistant"}
+
+Block = object
+"""An element of a message's list, as it came: an object, or text that stands for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The blocks of one raw message that are one `Message`: one result, or all that was said."""
+
+    blocks: tuple[Block, ...]
+    is_result: bool = False
+
+
+@dataclass(slots=True)
+class Turn:
+    """A message as it is put together; `origins` are the caller's messages in it."""
+
+    role: str
+    blocks: list[Block] = field(default_factory=list)
+    origins: dict[int, Mapping[str, object]] = field(default_factory=dict)
+
+
+class BlockWriter(ABC):
+    """Writes messages of blocks; what a block looks like is told by the shape."""
+
+    key: str
+    roles: Mapping[str, str]
+    """What the shape calls the roles of messages."""
+
+    @abstractmethod
+    def blocks_of(self, raw: Mapping[str, object]) -> list[Block]:
+        """The blocks of a message that was read."""
+
+    @abstractmethod
+    def is_result(self, block: Block) -> bool:
+        """Whether `block` is what a tool returned."""
+
+    @abstractmethod
+    def is_call(self, block: Block) -> bool:
+        """Whether `block` is a tool call."""
+
+    @abstractmethod
+    def part_of(self, block: Block) -> Part | None:
+        """What `block` says, where it is neither call nor result."""
+
+    @abstractmethod
+    def text_block(self, text: str) -> JsonObject:
+        """Words as a block."""
+
+    @abstractmethod
+    def written_part(self, part: Part) -> JsonObject | None:
+        """A part that is no words as a block; None if this shape cannot say it."""
+
+    @abstractmethod
+    def written_call(self, call: ToolCall) -> JsonObject:
+        """A call as a block."""
+
+    @abstractmethod
+    def written_result(self, message: Message) -> JsonObject:
+        """A tool message as a block."""
+
+    @abstractmethod
+    def changed_call(self, block: JsonObject, old: ToolCall, new: ToolCall) -> JsonObject:
+        """A copy of `block` with what differs between `old` and `new`."""
+
+    @abstractmethod
+    def changed_result(self, block: JsonObject, old: Message, new: Message) -> JsonObject:
+        """A copy of `block` with what differs between `old` and `new`."""
+
+    @abstractmethod
+    def marked(self, block: JsonObject, gone: Sequence[JsonObject]) -> JsonObject:
+        """`block` with the marks of the blocks it stands for."""
+
+    @abstractmethod
+    def note(self, message: Message, blocks: Sequence[Block]) -> None:
+        """Is told how each message was written, in order."""
+
+    def pieces(self, raw: Mapping[str, object]) -> list[Piece]:
+        """`raw` as the messages it is read as: each result, then all else."""
+        blocks = self.blocks_of(raw)
+        results = [Piece((block,), is_result=True) for block in blocks if self.is_result(block)]
+        said = tuple(block for block in blocks if not self.is_result(block))
+        says = not results or any(not _is_blank(self.part_of(b)) for b in said)
+        return [*results, Piece(said)] if says else results
+
+    def turns(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[Turn]:
+        """What `groups` say, neighbours of one role joined."""
+        nth = _nth_of_its_place(passed) if passed else []
+        turns: list[Turn] = []
+        for sent in (one for group in groups for one in group.sent):
+            raw = passed.raw(sent.source) if passed and sent.source is not None else None
+            role = self._role(sent.message, raw, passed)
+            if not turns or turns[-1].role != role:
+                turns.append(Turn(role))
+            if raw is None or passed is None or sent.source is None:
+                blocks: Sequence[Block] = self.written(sent.message)
+            else:
+                piece = self.pieces(raw)[nth[sent.source]]
+                blocks = self._said(piece, passed.messages[sent.source], sent)
+                turns[-1].origins[passed.places_of(sent.source)[0]] = raw
+            self.note(sent.message, blocks)
+            turns[-1].blocks += blocks
+        return turns
+
+    def message(self, turn: Turn) -> JsonObject:
+        """A turn as it is sent; the caller's own object where it is that and no more."""
+        origins = list(turn.origins.values())
+        if len(origins) == 1 and _are_same(turn.blocks, self.blocks_of(origins[0])):
+            return cast("JsonObject", origins[0])
+        results = [block for block in turn.blocks if self.is_result(block)]
+        said = [block for block in turn.blocks if not self.is_result(block)]
+        blocks = [self._as_block(block) for block in (*results, *said)]
+        role = turn.role
+        if len(origins) == 1 and not said and isinstance(origins[0].get("role"), str):
+            role = str(origins[0]["role"])  # results alone may have a role of their own
+        out: JsonObject = {"role": role, self.key: cast("JsonValue", blocks)}
+        for raw in origins:
+            own = cast("JsonObject", raw)
+            out.update({key: own[key] for key in own if key not in ("role", self.key)})
+        return out
+
+    def written(self, message: Message) -> list[Block]:
+        """The blocks of a message that was not read from this shape."""
+        if message.is_tool_result:
+            return [self.written_result(message)]
+        blocks: list[Block] = []
+        label = f"{message.name}: " if message.name else ""
+        for part in message.content:
+            if isinstance(part, (Text, Refusal)):
+                blocks += [self.text_block(label + part.text)] if label + part.text else []
+                label = ""
+            elif (block := self.written_part(part)) is not None:
+                blocks.append(block)
+        return [*blocks, *(self.written_call(call) for call in message.calls)]
+
+    def _role(
+        self, message: Message, raw: Mapping[str, object] | None, passed: Passed | None
+    ) -> str:
+        role = "system" if message.is_system else message.role
+        if role != "system":
+            return self.roles[role]
+        if raw is not None:
+            return "system"
+        is_words = passed is not None and not passed.has_system
+        return self.roles["user" if is_words else "system"]
+
+    def _said(self, piece: Piece, old: Message, sent: Sent) -> Sequence[Block]:
+        new = sent.message
+        if sent.is_untouched:
+            return piece.blocks
+        if new.role != old.role:
+            return self.written(new)
+        if piece.is_result:
+            return [self.changed_result(cast("JsonObject", piece.blocks[0]), old, new)]
+        calls = [cast("JsonObject", block) for block in piece.blocks if self.is_call(block)]
+        parts = [block for block in piece.blocks if not self.is_call(block)]
+        return [*self._parts(parts, new), *self._calls(calls, old.calls, new.calls)]
+
+    def _parts(self, blocks: Sequence[Block], new: Message) -> Iterator[Block]:
+        """The blocks that say what `new` does: those there were, as far as they still hold."""
+        said = [(self.part_of(block), block) for block in blocks]
+        thought = [(part, block) for part, block in said if isinstance(part, Reasoning)]
+        yield from (block for _, block in thought)  # it signs the calls, whatever the words are
+        left = [(part, block) for part, block in said if not isinstance(part, Reasoning)]
+        fresh: list[JsonObject] = []
+        chosen: list[Block] = []
+        for part in new.content:
+            if isinstance(part, Reasoning):
+                continue
+            at = next((n for n, (one, _) in enumerate(left) if _says_same(one, part)), None)
+            if at is not None:
+                chosen.append(left.pop(at)[1])
+                continue
+            written = self.written(Message(role=new.role, content=(part,)))
+            chosen += written
+            fresh += [block for block in written if isinstance(block, dict)]
+        gone = [block for _, block in left if isinstance(block, dict)]
+        yield from (
+            self.marked(block, gone)
+            if fresh and block is fresh[-1] and isinstance(block, dict)
+            else block
+            for block in chosen
+        )
+
+    def _calls(
+        self, blocks: Sequence[JsonObject], old: Sequence[ToolCall], new: Sequence[ToolCall]
+    ) -> Iterator[Block]:
+        if not len(blocks) == len(old) == len(new):
+            yield from map(self.written_call, new)
+            return
+        for block, before, after in zip(blocks, old, new, strict=True):
+            yield block if before == after else self.changed_call(block, before, after)
+
+    def _as_block(self, block: Block) -> JsonObject:
+        return self.text_block(block) if isinstance(block, str) else cast("JsonObject", block)
+
+
+def words_of(message: Message) -> str | None:
+    """What a message says where it says words alone; None if there is more to it."""
+    texts = [part.text for part in message.content if isinstance(part, (Text, Refusal))]
+    return "\n".join(texts) if len(texts) == len(message.content) else None
+
+
+def _nth_of_its_place(passed: Passed) -> list[int]:
+    """For each message how many before it came from the same place."""
+    nth: list[int] = []
+    for at in range(len(passed.messages)):
+        same = at > 0 and passed.places_of(at) == passed.places_of(at - 1)
+        nth.append(nth[-1] + 1 if same else 0)
+    return nth
+
+
+def _are_same(some: Iterable[Block], others: Iterable[Block]) -> bool:
+    """Whether these are the same objects, in whatever order."""
+    return sorted(map(id, some)) == sorted(map(id, others))
+
+
+def _says_same(one: Part | None, other: Part) -> bool:
+    if isinstance(one, Refusal) and isinstance(other, Text):
+        return one.text == other.text  # put into words, which is what it is in this shape
+    return one == other
+
+
+def _is_blank(part: Part | None) -> bool:
+    return part is None or (isinstance(part, Text) and not part.text.strip())

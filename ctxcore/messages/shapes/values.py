@@ -1,0 +1,101 @@
+"""What codecs share: the names of shapes, a list as it was read, messages as they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, get_args
+
+from ctxcore.errors import MessageError
+from ctxcore.messages.values import JsonObject, Message
+
+Shape = Literal["openai", "anthropic", "responses", "gemini"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+Fit = Literal["no", "fits", "own"]
+"""Whether a message is none of a shape, could be one, or can hardly be anything else."""
+
+Refuse = Callable[[int, MessageError], None]
+"""Is told the place of a message that cannot be read; reading goes on unless it raises."""
+
+Places = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Messages in order, and the places each came from; None where message n came from place n."""
+
+    messages: tuple[Message, ...]
+    places: Places | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Passed:
+    """A list of messages as a caller passed it, and what was read from it."""
+
+    shape: Shape
+    given: tuple[object, ...]
+    messages: tuple[Message, ...]
+    places: Places | None = None
+    """For each message the places in `given` it came from; None: message n is at place n."""
+    also: frozenset[Shape] = frozenset()
+    """Other shapes in which the same list says the same."""
+
+    def seen_as(self, shape: Shape) -> Passed | None:
+        """The same list as one of `shape`; None if it is not."""
+        if shape == self.shape:
+            return self
+        return replace(self, shape=shape) if shape in self.also else None
+
+    def places_of(self, at: int) -> tuple[int, ...]:
+        """The places in the passed list that message `at` came from."""
+        if not 0 <= at < len(self.messages):
+            raise IndexError(f"message {at} of {len(self.messages)}")
+        return (at,) if self.places is None else self.places[at]
+
+    def raw(self, at: int) -> Mapping[str, object] | None:
+        """The caller's object that message `at` was read from; None for a `Message` value."""
+        given = self.given[self.places_of(at)[0]]
+        return given if isinstance(given, Mapping) else None
+
+    @property
+    def has_system(self) -> bool:
+        """Whether a system message is among them."""
+        return any(message.is_system for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One message as it is sent; `source` is its place among the messages read, if it has one."""
+
+    message: Message
+    source: int | None = None
+    is_untouched: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentGroup:
+    """Neighbours that OpenAI's shape sends as one `message`; other shapes join them themselves."""
+
+    message: Message
+    sent: tuple[Sent, ...]
+    has_reasoning: bool = False
+
+
+class Codec(Protocol):
+    """Reads the messages of one shape, and writes them."""
+
+    shape: Shape
+    maker: str
+
+    def detect(self, raw: Mapping[str, object]) -> Fit:
+        """Whether `raw` is a message of this shape; what is broken fits every shape."""
+        ...
+
+    def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
+        """The messages in `entries`, each with its place in the list."""
+        ...
+
+    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+        """`groups` in this shape; what is untouched comes back as the caller's own object."""
+        ...
