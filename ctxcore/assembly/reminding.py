@@ -31,10 +31,10 @@ _TRIES = 3  # a text joined to another may take a token or two more than both
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminded:
-    """A record with instructions put back behind its facts, and the messages that said them."""
+    """A record with instructions put back behind its facts, and which ones."""
 
     record: Compaction
-    seqs: frozenset[int] = frozenset()
+    entries: tuple[Entry, ...] = ()
 
 
 class Reminder:
@@ -108,7 +108,8 @@ class Reminder:
         if reminded is self.folded:
             return layout
         item = own_item("facts", facts_message(reminded.record), self._counter)
-        return replace(layout, facts=(item,), reminded=reminded.seqs)
+        facts = reminded.record.facts
+        return replace(layout, facts=(item,), said_facts=facts, reminded=reminded.entries)
 
     @cached_property
     def _recent(self) -> list[Entry]:
@@ -165,8 +166,7 @@ class Reminder:
             record = replace(before.record, facts=facts)
             over = self._tokens(record) - limit_tokens
             if over <= 0:
-                seqs = before.seqs | {entry.seqs[-1] for entry in said.entries}
-                return Reminded(record=record, seqs=seqs)
+                return Reminded(record=record, entries=(*before.entries, *said.entries))
             room -= over
         return before
 
