@@ -13,7 +13,7 @@ from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
 from ctxcore.assembly.cutting import SHORT_TOKENS
-from ctxcore.assembly.explaining import NO_ROOM, OUTSIDE, explain
+from ctxcore.assembly.explaining import NO_ROOM, NO_ROOM_TO_KEEP, OUTSIDE, explain
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import total
 from ctxcore.assembly.knowledge import knowledge_items
@@ -35,6 +35,7 @@ from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
+_CUT_REASONS = (OUTSIDE, NO_ROOM, NO_ROOM_TO_KEEP)
 _FILLS = 2  # what merged neighbours save makes room for more of them
 _LEAST_FREE = 8  # less is not worth another try
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
@@ -88,8 +89,7 @@ def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context 
     except BudgetError:
         return None
     is_cut = any(
-        run.verdict == "compressed" or run.reason.startswith((OUTSIDE, NO_ROOM))
-        for run in context.runs
+        run.verdict == "compressed" or run.reason.startswith(_CUT_REASONS) for run in context.runs
     )
     return None if is_cut else context
 
@@ -137,7 +137,7 @@ class Builder:
         bounds, so that a larger budget never keeps less.
         """
         budget = self._call.budget
-        if budget is None or not self._is_cut(context):
+        if budget is None or not self._is_covered or not self._is_cut(context):
             return context
         for _ in range(_FILLS):
             free = budget.usable_tokens - context.tokens
@@ -154,9 +154,9 @@ class Builder:
 
     def _is_cut(self, context: Context) -> bool:
         """Whether `context` says less than the whole record that stands before it."""
-        said = context.summary == self._active.summary
-        lost = any(run.reason.startswith(NO_ROOM) for run in context.runs)
-        return self._is_covered and (lost or not said)
+        if context.summary != self._active.summary:
+            return True
+        return any(run.reason.startswith(NO_ROOM_TO_KEEP) for run in context.runs)
 
     def _reader(self) -> Reader:
         share = self._oversize()
@@ -292,11 +292,9 @@ class Builder:
         layout = replace(bare, kept=layout.kept, reminded=said)
         shedder = self._shedder(reading, maker, room, uncovered)
         shorter = shedder.shed(layout)
-        missing = reminder.unseen(shorter)
+        missing = reminder.unsaid(shorter)
         if not self._is_covered:  # a rule takes nothing from what must be kept
             return reminder.put_back(shorter, missing, room.shared - shorter.tokens)
-        if shorter.said_summary != layout.said_summary:
-            missing = [*reminder.only_summarized, *missing]
         return shedder.shed(reminder.put_back(layout, missing, WHOLE)) if missing else shorter
 
     @property
@@ -311,15 +309,14 @@ class Builder:
         room: Room,
         uncovered: int,
     ) -> Shedder:
-        budget, recent = self._call.budget, None if self._is_covered else 0
-        if budget is not None and self._is_covered and self._policy.skips_chains:
-            recent = budget.recent_tokens
+        budget = self._call.budget
         return Shedder(
             reading,
             maker,
             room,
             uncovered=uncovered,
-            recent_tokens=recent,
+            is_covered=self._is_covered,
+            recent_tokens=budget.recent_tokens if budget and self._policy.skips_chains else WHOLE,
             rules_tokens=budget.least_rules_tokens if budget else 0,
             counter=self._counter,
             refers=self._call.offers_expand,

@@ -68,12 +68,14 @@ class Shedder:
         room: Room,
         *,
         uncovered: int,
-        recent_tokens: int | None,
+        is_covered: bool,
+        recent_tokens: int,
         rules_tokens: int,
         counter: TokenCounter,
         refers: bool,
     ) -> None:
-        """`recent_tokens`: what comes back of the newest messages at most; None: what fits.
+        """`is_covered`: whether a compaction stands before what is read. `recent_tokens`: what
+        comes back of the newest messages at most.
 
         `rules_tokens`: what standing instructions may take before the goal is whole. `refers`:
         outputs that are left long enough say where their originals are.
@@ -82,6 +84,7 @@ class Shedder:
         self._maker = maker
         self._room = room
         self._uncovered = uncovered
+        self._is_covered = is_covered
         self._recent_tokens = recent_tokens
         self._rules_tokens = rules_tokens
         self._counter = counter
@@ -96,11 +99,21 @@ class Shedder:
         """
         rows = sorted((item.row for item in layout.said if item.row), key=attrgetter("seq"))
         asked = asked_for(rows)
-        shares = self._shares(layout)
+        try:
+            shares = self._shares(layout)
+        except BudgetError:
+            if not self._may_lose_goal(layout):
+                raise
+            layout = replace(layout, goal=())
+            shares = self._shares(layout)
         shorter = self._cut(layout, shares, asked)
         shorter = self._marked(shorter, is_granted=_MARKER in shares)
         filled = self._filled(shorter, layout, asked)
         return self._referring(filled, layout, asked) if self._refers else filled
+
+    def _may_lose_goal(self, layout: Layout) -> bool:
+        """Whether not even a few words of the goal must be there: the turn is about another."""
+        return self._is_covered and any(item.seq != self._request for item in layout.goal)
 
     def _shares(self, layout: Layout) -> Shares:
         shares = self._least(layout)
@@ -265,9 +278,9 @@ class Shedder:
 
     def _with_recent(self, layout: Layout, whole: Layout) -> Layout:
         """`layout` with the newest messages that fit, without a hole between them."""
-        free = self._free(layout)
-        if self._recent_tokens is not None:
-            free = min(free, self._recent_tokens - total(layout.recent))
+        if not self._is_covered:  # a larger room might show fewer whole
+            return layout
+        free = min(self._free(layout), self._recent_tokens - total(layout.recent))
         shown, back = {item.seq for item in layout.said}, list[Counted]()
         for block in reversed(self._reading.blocks):
             if all(row.seq in shown for row in block):

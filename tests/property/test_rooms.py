@@ -33,6 +33,8 @@ LEAST_FREE = 32
 """Tokens that may stay free where things were left out: the frame of a line of facts, or the next
 row of a table, and what merging neighbours saves."""
 FREE_RATIO = 0.15
+MARKER_FREE = 20
+"""What a marker takes in Chinese, and a few tokens that its neighbours save."""
 
 presets = st.sampled_from(NAMES)
 budgets = st.one_of(st.integers(50, 400), st.integers(100, 250))
@@ -194,7 +196,7 @@ def test_markers_tell_how_many_messages_nothing_stands_for(made: Made) -> None:
         if verdict.verdict == "dropped" and "mark" not in verdict.reason
     ]
     assert not any(history[at].is_system for at in gone)
-    if numbers or context.breakdown.free > LEAST_FREE:
+    if numbers or context.breakdown.free > MARKER_FREE:
         assert sum(numbers) == len(gone)
     assert 0 not in numbers
 
