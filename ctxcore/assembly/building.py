@@ -36,7 +36,7 @@ from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
 _CUT_REASONS = (OUTSIDE, NO_ROOM, NO_ROOM_TO_KEEP)
-_FILLS = 2  # what merged neighbours save makes room for more of them
+_FILLS = 3  # what merged neighbours save makes room for more of them
 _LEAST_FREE = 8  # less is not worth another try
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
 
@@ -124,13 +124,13 @@ class Builder:
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or context.tokens <= usable:
-                return self._fuller(reading, context, planned)
+                return self._fuller(reading, context)
             limit = planned - (context.tokens - usable)
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
 
-    def _fuller(self, reading: Reading, context: Context, planned: int) -> Context:
+    def _fuller(self, reading: Reading, context: Context) -> Context:
         """`context` with the room filled that its texts leave once neighbours are merged.
 
         Only where a record's summary or kept blocks gave way: what else is shown is chosen by
@@ -139,17 +139,20 @@ class Builder:
         budget = self._call.budget
         if budget is None or not self._is_covered or not self._is_cut(context):
             return context
+        more = budget.usable_tokens - context.tokens
         for _ in range(_FILLS):
-            free = budget.usable_tokens - context.tokens
-            if free <= _LEAST_FREE:
+            if more <= _LEAST_FREE:
                 break
             try:
-                fuller, planned = self._try(reading, max(planned, budget.usable_tokens) + free)
+                fuller, _ = self._try(reading, budget.usable_tokens + more)
             except BudgetError:
                 break
-            if not context.tokens < fuller.tokens <= budget.usable_tokens:
+            if fuller.tokens > budget.usable_tokens:
+                more //= 2
+            elif fuller.tokens > context.tokens:
+                context, more = fuller, more + budget.usable_tokens - fuller.tokens
+            else:
                 break
-            context = fuller
         return context
 
     def _is_cut(self, context: Context) -> bool:
