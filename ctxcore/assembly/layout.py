@@ -34,6 +34,9 @@ from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
+_LEAST_SUMMARY_TOKENS = 12  # of its words: fewer say nothing
+_TRIES = 3  # words in their frame may take a token or two more than both
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
@@ -72,11 +75,6 @@ class Layout:
         return [item for part in parts for item in part if item.row is not None]
 
     @property
-    def fixed_tokens(self) -> int:
-        """Everything but what gives way first: knowledge and the recent part with its gap."""
-        return self.tokens - total(self.knowledge) - total(self.recent) - total(self.gap)
-
-    @property
     def reminded_seqs(self) -> frozenset[int]:
         """Messages whose instructions the facts say again."""
         return frozenset(entry.seqs[-1] for entry in self.reminded) if self.facts else frozenset()
@@ -99,10 +97,6 @@ _PARTS = (
     *("system", "goal", "pins", "facts", "summary", "kept", "gap"),
     *("request", "recent", "late_pins", "knowledge"),
 )
-
-
-LEAST_SUMMARY_TOKENS = 12  # of its words: fewer say nothing
-_TRIES = 3  # words in their frame may take a token or two more than both
 
 
 class LayoutMaker:
@@ -217,7 +211,7 @@ class LayoutMaker:
             return replace(layout, summary=items, said_summary=self._active.summary)
         bare = self._summary_of("")
         room = limit_tokens - bare.tokens
-        if not items or room < LEAST_SUMMARY_TOKENS:
+        if not items or room < _LEAST_SUMMARY_TOKENS:
             return replace(layout, summary=(), said_summary="")
         for _ in range(_TRIES):
             words = cut_words(self._active.summary, room, self._counter)
