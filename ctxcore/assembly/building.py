@@ -6,24 +6,25 @@ or a `BudgetError` says by how much it does not fit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
-from ctxcore.assembly.explaining import OUTSIDE, explain
+from ctxcore.assembly.cutting import SHORT_TOKENS
+from ctxcore.assembly.explaining import NO_ROOM, NO_ROOM_TO_KEEP, OUTSIDE, explain
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import total
 from ctxcore.assembly.knowledge import knowledge_items
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
+from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
 from ctxcore.assembly.repairs import Merged, Repairer
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
-from ctxcore.assembly.shedding import shed
+from ctxcore.assembly.shedding import Room, Shedder
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
@@ -34,6 +35,9 @@ from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
+_CUT_REASONS = (OUTSIDE, NO_ROOM, NO_ROOM_TO_KEEP)
+_FILLS = 3  # what merged neighbours save makes room for more of them
+_LEAST_FREE = 8  # less is not worth another try
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
 
 
@@ -87,7 +91,7 @@ def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context 
     except BudgetError:
         return None
     is_cut = any(
-        run.verdict == "compressed" or run.reason.startswith(OUTSIDE) for run in context.runs
+        run.verdict == "compressed" or run.reason.startswith(_CUT_REASONS) for run in context.runs
     )
     return None if is_cut else context
 
@@ -122,15 +126,54 @@ class Builder:
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or context.tokens <= usable:
-                return context
+                return self._fuller(reading, context)
             limit = planned - (context.tokens - usable)
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
 
+    def _fuller(self, reading: Reading, context: Context) -> Context:
+        """`context` with the room filled that its texts leave once neighbours are merged.
+
+        Only where a record's summary or kept blocks gave way: what else is shown is chosen by
+        bounds, so that a larger budget never keeps less.
+        """
+        budget = self._call.budget
+        if budget is None or not self._is_covered or not self._is_cut(context):
+            return context
+        more = budget.usable_tokens - context.tokens
+        for _ in range(_FILLS):
+            if more <= _LEAST_FREE:
+                break
+            try:
+                fuller, _ = self._try(reading, budget.usable_tokens + more)
+            except BudgetError:
+                break
+            if fuller.tokens > budget.usable_tokens:
+                more //= 2
+            elif fuller.tokens > context.tokens:
+                context, more = fuller, more + budget.usable_tokens - fuller.tokens
+            else:
+                break
+        return context
+
+    def _is_cut(self, context: Context) -> bool:
+        """Whether `context` says less than the whole record that stands before it."""
+        if context.summary != self._active.summary:
+            return True
+        return any(run.reason.startswith(NO_ROOM_TO_KEEP) for run in context.runs)
+
     def _reader(self) -> Reader:
-        refers = self._call.offers_expand
-        return Reader(self._view, self._active, self._policy, self._counter, refers=refers)
+        share = self._oversize()
+        is_small = share is not None and share < SHORT_TOKENS and not self._policy.shortens_always
+        return Reader(
+            self._view,
+            self._active,
+            self._policy,
+            self._counter,
+            refers=self._call.offers_expand,
+            least_output_tokens=SHORT_TOKENS if is_small else None,
+        )
 
     def _try(self, reading: Reading, limit: int | None) -> tuple[Context, int]:
         """A context within `limit`, and what it was to take before repairs."""
@@ -139,8 +182,7 @@ class Builder:
         items, prefix = layout.ordered(reading.anchors)
         repairer = Repairer(self._counter)
         merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
-        reminded = layout.reminded if layout.facts else frozenset()
-        made = self._context(reading, merged, repairer, taken, prefix, reminded)
+        made = self._context(reading, merged, repairer, taken, prefix, layout)
         return made, taken + layout.tokens
 
     def framing(self, reading: Reading) -> int:
@@ -155,11 +197,20 @@ class Builder:
         share = min(limit, self._history_limit(reading, maker, taken, uncovered))
         room = share - taken
         choice, layout = self._arrange(reading, maker, uncovered, room)
-        layout = replace(layout, reminded=reminder.folded.seqs)
         if not choice.fits:
-            return self._shed_saying_rules(layout, reminder, share, limit, taken)
+            tight = Room(available_tokens=limit, share_tokens=share, taken=taken)
+            layout = self._shed(reading, maker, reminder, uncovered, tight)
+            known = knowledge_items(
+                self._call.knowledge, tight.shared - layout.tokens, self._counter
+            )
+            return replace(layout, knowledge=known)
+        layout = replace(layout, reminded=reminder.folded.entries)
         if not (choice.is_whole and reading.is_complete and self._policy.max_message_chars is None):
             layout = self._with_rules(layout, reminder, reading, maker, uncovered, room)
+        return self._knowing(layout, room)
+
+    def _knowing(self, layout: Layout, room: int) -> Layout:
+        """`layout` with the caller's knowledge in what it leaves of `room`."""
         known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
         return replace(layout, knowledge=known)
 
@@ -202,7 +253,7 @@ class Builder:
             return layout
         _, least = self._arrange(reading, maker, uncovered, room - reminder.most_tokens)
         layout = least if least.tokens <= room else layout
-        layout = replace(layout, reminded=reminder.folded.seqs)
+        layout = replace(layout, reminded=reminder.folded.entries)
         return reminder.put_back(layout, reminder.unseen(layout), room - layout.tokens)
 
     def _recent(
@@ -229,25 +280,52 @@ class Builder:
             counter=self._counter,
         )
 
-    def _shed_saying_rules(
-        self, layout: Layout, reminder: Reminder, share: int, limit: int, taken: int
+    def _shed(
+        self, reading: Reading, maker: LayoutMaker, reminder: Reminder, uncovered: int, room: Room
     ) -> Layout:
-        """`layout` within its room; where its summary gave way, the facts say its instructions."""
-        shorter = self._shed(layout, share, limit, taken)
-        if shorter.summary == layout.summary:
-            return shorter
-        layout = reminder.put_back(layout, reminder.only_summarized, WHOLE)
-        return self._shed(layout, share, limit, taken)
+        """The smallest layout within `room`, filled with what there is room for.
 
-    def _shed(self, layout: Layout, share: int, limit: int, taken: int) -> Layout:
-        """`layout` within the share of summary and messages, or at least within the window."""
-        refers = self._call.offers_expand
-        try:
-            return shed(layout, share, taken=taken, counter=self._counter, refers=refers)
-        except BudgetError:
-            if share >= limit:
-                raise
-            return shed(layout, limit, taken=taken, counter=self._counter, refers=refers)
+        Where it says less than it would elsewhere, its facts say the standing instructions.
+        """
+        open_block = reading.open_block
+        first, dropped = len(reading.blocks) - bool(open_block), uncovered - len(open_block)
+        said = reminder.folded.entries
+        layout = replace(maker.make(first, dropped), reminded=said)
+        if layout.tokens <= room.shared:  # what was chosen by upper bounds may fit as it is
+            return layout
+        bare = maker.make(first, dropped, keeps=False)
+        layout = replace(bare, kept=layout.kept, reminded=said)
+        shedder = self._shedder(reading, maker, room, uncovered)
+        shorter = shedder.shed(layout)
+        missing = reminder.unsaid(shorter)
+        if not self._is_covered:  # a rule takes nothing from what must be kept
+            return reminder.put_back(shorter, missing, room.shared - shorter.tokens)
+        return shedder.shed(reminder.put_back(layout, missing, WHOLE)) if missing else shorter
+
+    @property
+    def _is_covered(self) -> bool:
+        """Whether a compaction stands between history and context."""
+        return bool(self._active.covered_until or self._active.summary)
+
+    def _shedder(
+        self,
+        reading: Reading,
+        maker: LayoutMaker,
+        room: Room,
+        uncovered: int,
+    ) -> Shedder:
+        budget = self._call.budget
+        return Shedder(
+            reading,
+            maker,
+            room,
+            uncovered=uncovered,
+            is_covered=self._is_covered,
+            recent_tokens=budget.recent_tokens if budget and self._policy.skips_chains else WHOLE,
+            rules_tokens=budget.least_rules_tokens if budget else 0,
+            counter=self._counter,
+            refers=self._call.offers_expand,
+        )
 
     def reminder(self, reading: Reading) -> Reminder:
         """What puts standing instructions back that `reading` would not show."""
@@ -263,16 +341,19 @@ class Builder:
 
     def maker(self, reading: Reading, reminder: Reminder | None = None) -> LayoutMaker:
         """What makes layouts of `reading` under this call's policy."""
-        active = self._active
-        folded = self._view.messages(after=active.summarized_until)
+        until, covered = stands_until(self._active), self._active.covered_until
+        hidden = reading.excluded
+        behind = self._view.messages(after=until)
+        truncated = behind - self._view.messages(after=covered)
         return LayoutMaker(
             reading,
             (reminder or self.reminder(reading)).folded.record,
             place=self._policy.summary_place,
             goal_max_tokens=self._policy.request_tokens,
-            truncated=folded
-            - self._view.messages(after=active.covered_until)
-            + self._call.left_out,
+            folded=self._view.messages() - behind - sum(seq <= until for seq in hidden),
+            truncated=self._call.left_out
+            + truncated
+            - sum(until < seq <= covered for seq in hidden),
             language=self._language(reading),
             counter=self._counter,
         )
@@ -336,7 +417,7 @@ class Builder:
         repairer: Repairer,
         taken: int,
         prefix: int,
-        reminded: Collection[int],
+        layout: Layout,
     ) -> Context:
         items = [item for group in merged for item in group.items]
         tokens: dict[Segment, int] = {"system": taken - self._call.tools_tokens}
@@ -344,7 +425,14 @@ class Builder:
         for item in items:
             tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
         budget = self._call.budget
-        verdicts = explain(self._view, reading, items, self._active, reminded)
+        verdicts = explain(
+            self._view,
+            reading,
+            items,
+            self._active,
+            layout.reminded_seqs,
+            says_summary=bool(layout.summary),
+        )
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
@@ -366,10 +454,16 @@ class Builder:
             prefix_messages=count_prefix(merged, prefix),
             made_of=tuple(merged),
             said=said_before(items, reading.current),
-            summary=self._active.summary,
-            summary_tokens=self._active.summary_tokens,
+            summary=layout.said_summary,
+            summary_tokens=self._summary_tokens(layout),
             router_tokens=budget.router_tokens if budget else None,
             counter=self._counter,
-            summarized_messages=self._active.covered_messages,
+            summarized_messages=self._active.covered_messages if layout.summary else 0,
             language=self._language(reading),
         )
+
+    def _summary_tokens(self, layout: Layout) -> int:
+        """What the words of the summary take that are sent."""
+        if layout.said_summary == self._active.summary:
+            return self._active.summary_tokens
+        return self._counter.count(layout.said_summary) if layout.said_summary else 0

@@ -8,10 +8,13 @@ from dataclasses import replace
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item
 from ctxcore.assembly.reading import Reading
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
 
 OUTSIDE = "outside the window"
+FOLDED = "folded into the summary"
+NO_ROOM = "no room for the summary"
+NO_ROOM_TO_KEEP = "no room to keep it"
 REMINDED = ", its rules put back"
 
 
@@ -21,19 +24,23 @@ def explain(
     items: Iterable[Item],
     active: Compaction,
     reminded: Collection[int] = (),
+    *,
+    says_summary: bool,
 ) -> Verdicts:
     """One verdict for each message of `view`, given what of it is in the context.
 
-    Of the `reminded` messages the facts say the standing instructions again.
+    Of the `reminded` messages the facts say the standing instructions again. `says_summary`:
+    whether the context says anything of the compaction's summary.
     """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
-    marked = {
-        seq: _gone(view, seq, seq, "dropped", "excluded by a mark") for seq in reading.excluded
-    }
-    told = (seq for seq in reminded if seq not in shown)
-    special = {**{seq: _reminded(view, seq, active) for seq in told}, **marked, **shown}
-    count = view.count()
-    runs = merge_runs(list(_with_gaps(view, special, active, count)))
+    gone = _Gone(view, active, says_summary=says_summary)
+    lost = [row.seq for row in reading.kept if row.seq not in shown]
+    special = {seq: gone.one(seq, "dropped", NO_ROOM_TO_KEEP) for seq in lost}
+    for seq in reminded:
+        special[seq] = _reminded(special.get(seq) or gone.between(seq, seq)[0])
+    marked = {seq: gone.one(seq, "dropped", "excluded by a mark") for seq in reading.excluded}
+    special = {**special, **marked, **shown}
+    runs = merge_runs(list(_with_gaps(gone, special, view.count())))
     return Verdicts(runs, view.sizes)
 
 
@@ -50,45 +57,54 @@ def _shown(item: Item) -> Run:
     )
 
 
-def _reminded(view: HistoryView, seq: int, active: Compaction) -> Run:
-    (run,) = _gaps(view, seq, seq, active)
+def _reminded(run: Run) -> Run:
     return replace(run, reason=run.reason + REMINDED)
 
 
-def _gone(view: HistoryView, first: int, last: int, verdict: VerdictKind, reason: str) -> Run:
-    return Run(
-        first=first - 1,
-        last=last - 1,
-        verdict=verdict,
-        reason=reason,
-        before_tokens=view.span_tokens(first, last),
-        after_tokens=0,
-    )
-
-
-def _with_gaps(
-    view: HistoryView, special: dict[int, Run], active: Compaction, count: int
-) -> Iterator[Run]:
+def _with_gaps(gone: _Gone, special: dict[int, Run], count: int) -> Iterator[Run]:
     """`special` in order, and runs for what lies between: covered or outside the window."""
     next_seq = 1
     for seq in [*sorted(special), count + 1]:
         if next_seq < seq:
-            yield from _gaps(view, next_seq, seq - 1, active)
+            yield from gone.between(next_seq, seq - 1)
         if seq <= count:
             yield special[seq]
         next_seq = seq + 1
 
 
-def _gaps(view: HistoryView, first: int, last: int, active: Compaction) -> list[Run]:
-    """Runs of the messages first … last, none of which is in the context."""
-    parts: tuple[tuple[int, int, VerdictKind, str], ...]
-    runs, folded, cut = [], active.summarized_until, active.covered_until
-    parts = (
-        (1, folded, "summarized", "folded into the summary"),
-        (folded + 1, cut, "dropped", "truncated by a compaction"),
-        (cut + 1, last, "dropped", OUTSIDE),
-    )
-    for low, high, kind, reason in parts:
-        if max(first, low) <= min(last, high):
-            runs.append(_gone(view, max(first, low), min(last, high), kind, reason))
-    return runs
+class _Gone:
+    """Makes runs of messages that are not in the context."""
+
+    def __init__(self, view: HistoryView, active: Compaction, *, says_summary: bool) -> None:
+        self._view = view
+        self._folded, self._cut = stands_until(active), active.covered_until
+        self._kind: VerdictKind = "summarized" if says_summary else "dropped"
+        self._reason = FOLDED if says_summary else NO_ROOM
+
+    def one(self, seq: int, verdict: VerdictKind, reason: str) -> Run:
+        """The run of one message."""
+        return self._run(seq, seq, verdict, reason)
+
+    def between(self, first: int, last: int) -> list[Run]:
+        """Runs of the messages first … last."""
+        parts: tuple[tuple[int, int, VerdictKind, str], ...]
+        runs, folded, cut = [], self._folded, self._cut
+        parts = (
+            (1, folded, self._kind, self._reason),
+            (folded + 1, cut, "dropped", "truncated by a compaction"),
+            (cut + 1, last, "dropped", OUTSIDE),
+        )
+        for low, high, kind, reason in parts:
+            if max(first, low) <= min(last, high):
+                runs.append(self._run(max(first, low), min(last, high), kind, reason))
+        return runs
+
+    def _run(self, first: int, last: int, verdict: VerdictKind, reason: str) -> Run:
+        return Run(
+            first=first - 1,
+            last=last - 1,
+            verdict=verdict,
+            reason=reason,
+            before_tokens=self._view.span_tokens(first, last),
+            after_tokens=0,
+        )

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
+from ctxcore.assembly.cutting import cut_words
 from ctxcore.assembly.history import Anchors, Counted
 from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.repairs import are_mergeable
 from ctxcore.assembly.texts import (
     ACKNOWLEDGED,
@@ -24,11 +25,17 @@ from ctxcore.assembly.texts import (
     gap_message,
     summary_message,
 )
+from ctxcore.facts.ledger import Entry
+from ctxcore.facts.partly import rules_of, say_partly
+from ctxcore.facts.presence import is_present
 from ctxcore.messages.values import text_message
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
+
+_LEAST_SUMMARY_TOKENS = 12  # of its words: fewer say nothing
+_TRIES = 3  # words in their frame may take a token or two more than both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +54,12 @@ class Layout:
     recent: tuple[Item, ...] = ()
     late_pins: tuple[Item, ...] = ()
     knowledge: tuple[Item, ...] = ()
-    reminded: frozenset[int] = frozenset()
-    """Messages whose instructions the facts say again."""
+    reminded: tuple[Entry, ...] = ()
+    """Instructions that the facts say again."""
+    said_facts: str = ""
+    """The words of the facts."""
+    said_summary: str = ""
+    """The words of the summary, all of them or what there was room for."""
     is_hoisted: bool = False
     """Whether the summary stands right behind the system prompt."""
 
@@ -64,9 +75,10 @@ class Layout:
         return [item for part in parts for item in part if item.row is not None]
 
     @property
-    def fixed_tokens(self) -> int:
-        """Everything but what gives way first: knowledge and the recent part with its gap."""
-        return self.tokens - total(self.knowledge) - total(self.recent) - total(self.gap)
+    def reminded_seqs(self) -> frozenset[int]:
+        """Messages whose instructions the facts say again."""
+        told = frozenset(entry.seqs[-1] for entry in self.reminded) if self.facts else frozenset()
+        return told - {0}  # of what was said before the first message, none is shown
 
     def ordered(self, anchors: Anchors) -> tuple[list[Item], int]:
         """All items as they are sent, and how many of them are the prefix."""
@@ -98,13 +110,17 @@ class LayoutMaker:
         *,
         place: SummaryPlace,
         goal_max_tokens: int,
+        folded: int,
         truncated: int,
         language: Language,
         counter: TokenCounter,
     ) -> None:
+        """`folded`: how many messages the summary stands for, kept ones among them."""
         self._reading = reading
+        self._active = active
         self._place = place
-        self._summarized_until = active.summarized_until
+        self._folded = folded
+        self._summarized_until = stands_until(active)
         self._language = language
         self._counter = counter
         self.truncated = truncated
@@ -117,8 +133,7 @@ class LayoutMaker:
         self._kept = tuple(_as_merged(kept, counter))
         self._facts = self._facts_items(active)
         self._summary = self._summary_items(active, place)
-        self._verbatim = {row.seq for row in (*reading.moved_pins, *reading.kept)}
-        self._verbatim |= {row.seq for row in reading.late_pins}
+        self._pinned = {row.seq for row in (*reading.moved_pins, *reading.late_pins)}
 
     def make(
         self,
@@ -127,17 +142,20 @@ class LayoutMaker:
         *,
         skipped: frozenset[int] = frozenset(),
         is_measured: bool = False,
+        keeps: bool = True,
     ) -> Layout:
         """The layout whose recent part starts at `first_block`, `dropped` uncovered messages out.
 
         Messages that a compaction truncated count as left out too; those of the `skipped` blocks
         within the recent part have markers of their own. With `is_measured`, only the first of the
-        recent items is made: for who asks what stands around them.
+        recent items is made: for who asks what stands around them. Without `keeps` there are none
+        of the blocks that the compaction kept, and what of them must be there stands by itself.
         """
+        survivors = self._reading.kept if keeps else ()
         places = range(first_block, len(self._reading.blocks))
         blocks = [self._reading.blocks[at] for at in places if at not in skipped]
         rows = [row for block in blocks for row in block]
-        seqs = self._verbatim | {row.seq for row in rows}
+        seqs = self._pinned | {row.seq for row in (*survivors, *rows)}
         pins = set(self._reading.anchors.pinned)
         out = [*range(min(first_block, len(self._reading.blocks))), *sorted(skipped)]
         unseen = [row for at in out for row in self._reading.blocks[at] if row.seq in pins]
@@ -146,7 +164,8 @@ class LayoutMaker:
         request = self._request(seqs | {item.seq for item in goal})
         pinned = (*self._reading.late_pins, *unseen, *self._reading.moved_pins)
         anchored = (item.row for item in (*request, *goal))
-        shown = [row for row in (*pinned, *self._reading.kept, *anchored) if row is not None]
+        shown = [row for row in (*pinned, *survivors, *anchored) if row is not None]
+        kept = self._kept if keeps else ()
         gap = self._gap(self.truncated + dropped - sum(map(self._is_unsummarized, shown)))
         recent = _items(rows[:1] if is_measured else rows, "recent", "recent")
         if skipped and not is_measured:
@@ -156,14 +175,84 @@ class LayoutMaker:
             goal=goal,
             pins=self._pins,
             facts=self._facts,
-            summary=self._summary_before((*self._kept, *gap, *recent)),
-            kept=self._kept,
+            summary=self._summary_before((*kept, *gap, *recent)),
+            kept=kept,
             gap=gap,
             request=request,
             recent=recent,
             late_pins=self._with_opening((*self._late_pins, *_items(unseen, "pinned", "pinned"))),
+            said_facts=self._active.facts,
+            said_summary=self._active.summary,
             is_hoisted=self._place in HOISTED,
         )
+
+    def marked(self, layout: Layout, uncovered: int) -> Layout:
+        """`layout` with a marker of what neither it nor its summary says, if that is anything.
+
+        `uncovered` messages behind the active compaction may be shown.
+        """
+        return replace(layout, gap=self._gap(self._left_out(layout, uncovered)))
+
+    def _left_out(self, layout: Layout, uncovered: int) -> int:
+        shown = {item.seq for item in layout.said if not item.message.is_system}
+        if not layout.summary:
+            return self._folded + self.truncated + uncovered - len(shown)
+        until = self._summarized_until
+        kept = {row.seq for row in self._reading.kept if row.seq <= until}
+        behind = sum(seq > until for seq in shown)
+        return self.truncated + uncovered - behind + len(kept - shown)
+
+    def with_summary(self, layout: Layout, limit_tokens: int) -> Layout:
+        """`layout` with as much of the summary as `limit_tokens` hold; without where that is none.
+
+        The acknowledgement gives way first, then words.
+        """
+        items = self._summary_before((*layout.kept, *layout.gap, *layout.recent))
+        if total(items) <= limit_tokens:
+            return replace(layout, summary=items, said_summary=self._active.summary)
+        bare = self._summary_of("")
+        room = limit_tokens - bare.tokens
+        if not items or room < _LEAST_SUMMARY_TOKENS:
+            return replace(layout, summary=(), said_summary="")
+        for _ in range(_TRIES):
+            words = cut_words(self._active.summary, room, self._counter)
+            item = self._summary_of(words)
+            if item.tokens <= limit_tokens:
+                return replace(layout, summary=(item,), said_summary=words)
+            room -= item.tokens - limit_tokens
+        return replace(layout, summary=(), said_summary="")
+
+    def _summary_of(self, words: str) -> Item:
+        record = replace(self._active, summary=words)
+        return own_item("summary", summary_message(record, self._place), self._counter)
+
+    def with_facts(self, layout: Layout, limit_tokens: int) -> Layout:
+        """`layout` with as many lines of its facts as `limit_tokens` hold, instructions first."""
+        if total(layout.facts) <= limit_tokens:
+            return layout
+        room = limit_tokens - self._facts_of("").tokens
+        for _ in range(_TRIES):
+            said = say_partly(layout.said_facts, room, self._counter, self._language)
+            item = self._facts_of(said)
+            if not said or item.tokens <= limit_tokens:
+                break
+            room -= item.tokens - limit_tokens
+        facts = (item,) if said and item.tokens <= limit_tokens else ()
+        return replace(
+            layout,
+            facts=facts,
+            said_facts=said if facts else "",
+            reminded=tuple(one for one in layout.reminded if is_present(one.fact, said)),
+        )
+
+    def rules_tokens(self, layout: Layout) -> int:
+        """What the standing instructions among the facts of `layout` take by themselves."""
+        rules = rules_of(layout.said_facts)
+        return self._facts_of(rules).tokens if rules else 0
+
+    def _facts_of(self, words: str) -> Item:
+        record = replace(self._active, facts=words)
+        return own_item("facts", facts_message(record), self._counter)
 
     def _with_holes(self, places: Iterable[int], skipped: frozenset[int]) -> Iterator[Item]:
         """The recent items, with a marker where blocks between them were skipped."""
@@ -221,14 +310,12 @@ class LayoutMaker:
         return (own_item("summary", message, self._counter),)
 
     def _facts_items(self, active: Compaction) -> tuple[Item, ...]:
-        if not active.facts:
-            return ()
-        return (own_item("facts", facts_message(active), self._counter),)
+        return (self._facts_of(active.facts),) if active.facts else ()
 
     def _summary_items(self, active: Compaction, place: SummaryPlace) -> tuple[Item, ...]:
         if not active.summary:
             return ()
-        summary = own_item("summary", summary_message(active, place), self._counter)
+        summary = self._summary_of(active.summary)
         if place not in ACKNOWLEDGED:
             return (summary,)
         answer = own_item("summary", acknowledgement(active.language), self._counter)
@@ -256,11 +343,3 @@ def _frame_tokens(counter: TokenCounter) -> int:
     """What two messages take more than the one that they become, an empty line between them."""
     alone = count_message(text_message("user", "a"), counter)
     return max(0, 2 * alone - count_message(text_message("user", "a\n\na"), counter))
-
-
-def without_kept(layout: Layout) -> Layout:
-    """`layout` with its oldest kept block gone."""
-    assert layout.kept[0].row is not None
-    block = layout.kept[0].row.block
-    left = tuple(item for item in layout.kept if item.row and item.row.block != block)
-    return replace(layout, kept=left)

@@ -11,8 +11,18 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from ctxcore.assembly.history import Anchors, Counted, HistoryView, referring, whole, with_short
+from ctxcore.assembly.history import (
+    Anchors,
+    Counted,
+    HistoryView,
+    asked_for,
+    referring,
+    shorten_row,
+    whole,
+    with_short,
+)
 from ctxcore.assembly.records import Compaction
+from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.counter import TokenCounter
 
@@ -67,13 +77,17 @@ class Reader:
         counter: TokenCounter,
         *,
         refers: bool = False,
+        least_output_tokens: int | None = None,
     ) -> None:
-        """`refers`: shortened outputs say where their originals are."""
+        """`refers`: shortened outputs say where their originals are. `least_output_tokens`: what
+        the outputs of open calls have where their share of the window is less.
+        """
         self._view = view
         self._active = active
         self._counter = counter
         self._policy = policy
         self._refers = refers
+        self._least_output_tokens = least_output_tokens
         self._shortened = dict(active.shortened)
         self._pinned = frozenset(view.anchors().pinned)
 
@@ -89,18 +103,38 @@ class Reader:
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
+        last_user = self._one(anchors.last_user, excluded)
         return Reading(
             anchors=anchors,
             system=tuple(self._view.get(anchors.system)),
             goal=self._one(anchors.goal, excluded),
-            last_user=self._one(anchors.last_user, excluded),
+            last_user=last_user,
             moved_pins=self._get(moved),
             late_pins=self._get(late),
             kept=self._get(set(kept) - set(moved)),
-            blocks=blocks,
+            blocks=self._with_open(blocks, last_user),
             is_complete=is_complete,
             excluded=excluded,
         )
+
+    def _with_open(
+        self, blocks: tuple[tuple[Counted, ...], ...], last_user: Counted | None
+    ) -> tuple[tuple[Counted, ...], ...]:
+        """`blocks`, the outputs that the model has yet to see no shorter than the least."""
+        least = self._least_output_tokens
+        if least is None or not blocks or not blocks[-1][-1].message.is_tool_result:
+            return blocks
+        asked = asked_for([*filter(None, [last_user]), *blocks[-1]])
+        longer = (self._longer(row, least, asked.get(row.seq, "")) for row in blocks[-1])
+        return (*blocks[:-1], tuple(longer))
+
+    def _longer(self, row: Counted, least_tokens: int, asked: str) -> Counted:
+        is_own = row.seq not in self._shortened  # what a compaction left of it stays
+        if row.short is None or not (is_own and row.message.is_tool_result):
+            return row
+        limit = min(least_tokens, row.tokens) - (REFERENCE_TOKENS if self._refers else 0)
+        longer = self._told(shorten_row(whole(row), limit, self._counter, asked=asked))
+        return longer if longer.sent_tokens > row.sent_tokens else row
 
     def _one(self, seq: int | None, excluded: frozenset[int]) -> Counted | None:
         if seq is None or seq in excluded:

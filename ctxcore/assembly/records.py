@@ -94,6 +94,11 @@ class Compaction:
         return (*sorted(before - stays), *covered)
 
 
+def stands_until(record: Compaction) -> int:
+    """Up to where the summary of `record` stands for messages; 0 where there is none."""
+    return record.summarized_until if record.summary else 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingState:
     """What an application says itself of its work; None: it is read from the history.

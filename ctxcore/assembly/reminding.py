@@ -31,10 +31,10 @@ _TRIES = 3  # a text joined to another may take a token or two more than both
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminded:
-    """A record with instructions put back behind its facts, and the messages that said them."""
+    """A record with instructions put back behind its facts, and which ones."""
 
     record: Compaction
-    seqs: frozenset[int] = frozenset()
+    entries: tuple[Entry, ...] = ()
 
 
 class Reminder:
@@ -68,13 +68,6 @@ class Reminder:
         missing = [entry for entry in self._covered if not self._is_said(entry, shown, texts)]
         return self._with(alone, missing, self._limit(alone))
 
-    @property
-    def only_summarized(self) -> list[Entry]:
-        """The instructions that the compaction covers and only its summary says."""
-        shown, (_, _, *texts) = self._front()
-        others = (self.folded.record.facts, *texts)
-        return [entry for entry in self._covered if not self._is_said(entry, shown, others)]
-
     @cached_property
     def _covered(self) -> list[Entry]:
         """The instructions that the compaction covers and that held when it was made."""
@@ -86,13 +79,18 @@ class Reminder:
 
     def unseen(self, layout: Layout) -> list[Entry]:
         """The instructions said behind the compaction that nothing in `layout` says."""
-        if not self._is_asked:
-            return []
-        record, items = self.folded.record, layout.said
+        return self._unsaid(self._recent, layout) if self._is_asked else []
+
+    def unsaid(self, layout: Layout) -> list[Entry]:
+        """All instructions that hold and that neither `layout` nor the record's facts say."""
+        return self._unsaid([*self._covered, *self._recent], layout) if self._is_asked else []
+
+    def _unsaid(self, entries: Sequence[Entry], layout: Layout) -> list[Entry]:
+        items = layout.said
         shown = {item.seq for item in items if item.verdict == "kept"}
         shortened = [item.message.text for item in items if item.verdict != "kept"]
-        texts = (record.facts, record.summary, *shortened)
-        return [entry for entry in self._recent if not self._is_said(entry, shown, texts)]
+        texts = (self.folded.record.facts, layout.said_summary, *shortened)
+        return [entry for entry in entries if not self._is_said(entry, shown, texts)]
 
     @property
     def most_tokens(self) -> int:
@@ -108,7 +106,8 @@ class Reminder:
         if reminded is self.folded:
             return layout
         item = own_item("facts", facts_message(reminded.record), self._counter)
-        return replace(layout, facts=(item,), reminded=reminded.seqs)
+        facts = reminded.record.facts
+        return replace(layout, facts=(item,), said_facts=facts, reminded=reminded.entries)
 
     @cached_property
     def _recent(self) -> list[Entry]:
@@ -165,8 +164,7 @@ class Reminder:
             record = replace(before.record, facts=facts)
             over = self._tokens(record) - limit_tokens
             if over <= 0:
-                seqs = before.seqs | {entry.seqs[-1] for entry in said.entries} - {0}
-                return Reminded(record=record, seqs=seqs)
+                return Reminded(record=record, entries=(*before.entries, *said.entries))
             room -= over
         return before
 

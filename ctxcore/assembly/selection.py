@@ -86,7 +86,7 @@ def choose_chains(
     last = len(blocks) - 1 if reading.open_block else len(blocks)
     rest = _Rest(reading, maker, uncovered, counter)
     hole, pins = maker.hole_tokens(uncovered), set(reading.anchors.pinned)
-    open_tokens = sum(_size(block, None, frozenset(), counter) for block in blocks[last:])
+    open_tokens = sum(block_tokens(block, counter) for block in blocks[last:])
     first, used, skipped = last, float(open_tokens), set[int]()
 
     def fits(tokens: float, start: int) -> bool:
@@ -95,7 +95,7 @@ def choose_chains(
     is_fitting = used + rest.tokens(last) <= available_tokens
     for at in range(last - 1, -1, -1):
         left_out = hole + sum(row.sent_tokens for row in blocks[at] if row.seq in pins)
-        size = _size(blocks[at], None, frozenset(), counter)  # of those before, nobody asks
+        size = block_tokens(blocks[at], counter)  # of those before, nobody asks
         if fits(used + size, at):
             first, used = at, used + size
         elif len(blocks[at]) > 1 and fits(used + left_out, first):
@@ -205,6 +205,11 @@ def _size(
         for row in block
     )
     return sum(sizes) + _repair_tokens(block, counter)
+
+
+def block_tokens(block: Sequence[Counted], counter: TokenCounter) -> float:
+    """What a block takes as it stands, with what it needs to be legal."""
+    return _size(block, None, frozenset(), counter)
 
 
 def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:

@@ -21,7 +21,7 @@ PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
 NEXT_FACTOR: Final = 0.85  # what the next of a kind is worth beside the one before
 LEAST_WORTH: Final = 0.1
 
-_HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
+HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
     "en": {
         "request": "Original request",
         "instruction": "Standing instructions",
@@ -60,9 +60,9 @@ _HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
     },
 }
 _KIND_OF: Final[dict[str, Kind]] = {
-    heading: kind for headings in _HEADINGS.values() for kind, heading in headings.items()
+    heading: kind for headings in HEADINGS.values() for kind, heading in headings.items()
 }
-_MORE: Final[dict[Language, str]] = {
+MORE: Final[dict[Language, str]] = {
     "en": "({count} more facts not shown)",
     "zh": "（另有 {count} 条未列出）",
 }
@@ -128,7 +128,7 @@ def carry(
 
 def carried_request(text: str, language: Language) -> str:
     """The original request as a carrier's text."""
-    return f"{_HEADINGS[language]['request']}:\n- {' '.join(text.split())}" if text.strip() else ""
+    return f"{HEADINGS[language]['request']}:\n- {' '.join(text.split())}" if text.strip() else ""
 
 
 def parse_carried(text: str) -> tuple[Fact, ...]:
@@ -213,7 +213,7 @@ def _chosen(
     for limit, lines in ((most, protected), (room, ranked[len(protected) :])):
         for line in lines:
             kind = line.entry.kind
-            heading = 0 if kind in headed else counter.count(f"{_HEADINGS[language][kind]}:\n")
+            heading = 0 if kind in headed else counter.count(f"{HEADINGS[language][kind]}:\n")
             taken = line.tokens + heading
             if taken > limit - spent or line.entry.worth < LEAST_WORTH:
                 continue
@@ -234,7 +234,7 @@ def _text(chosen: Sequence[_Line], left_out: int, language: Language) -> str:
     for line in _in_order(chosen):
         if line.entry.kind != kind:
             kind = line.entry.kind
-            parts.append(f"{_HEADINGS[language][kind]}:\n")
+            parts.append(f"{HEADINGS[language][kind]}:\n")
         parts.append(line.text)
     if left_out:
         parts.append(_more(left_out, language))
@@ -242,4 +242,4 @@ def _text(chosen: Sequence[_Line], left_out: int, language: Language) -> str:
 
 
 def _more(count: int, language: Language) -> str:
-    return _MORE[language].format(count=count) if count else ""
+    return MORE[language].format(count=count) if count else ""
