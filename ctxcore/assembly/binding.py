@@ -136,7 +136,7 @@ class _Binder:
         """The state as it is true of the list."""
         state, seen = self._state, self._state.seen
         if seen is None:
-            return self._by_hand(state)
+            return self._by_hand(state, on_mismatch)
         if self.now.begins_as(seen):
             return state  # nearly always: the same messages, and more behind them
         covered = _covered(seen, state.active)
@@ -180,19 +180,22 @@ class _Binder:
             return True
         return self.now.messages[self.now.seqs[found.changed] - 1].role == "user"
 
-    def _by_hand(self, state: CompactionState) -> CompactionState:
+    def _by_hand(self, state: CompactionState, on_mismatch: OnMismatch) -> CompactionState:
         """`state` where nobody wrote down what messages it was made from."""
         active, own, count = state.active, self._own, len(self.now.messages)
         if own and active is None:
             return self._read_back(None)
         if own and active and own.is_of(active) and active.covered_until < own.cut:
             return self._read_back(active)
-        if active is not None and active.last_seq > count:
-            raise StateError(
-                problem=f"it knows {active.last_seq:,} messages but {count:,} were passed; "
-                "pass the whole conversation, including what is covered"
-            )
-        return state
+        if active is None or active.last_seq <= count:
+            return state
+        if on_mismatch == "rebuild":
+            self._tell("rebuilt", at=len(self._passed.given))
+            return replace(state, active=None)
+        raise StateError(
+            problem=f"it knows {active.last_seq:,} messages but {count:,} were passed; "
+            "pass the whole conversation, including what is covered"
+        )
 
     def _mismatch(self, at: int) -> StateError:
         covered = self._state.active.covered_until if self._state.active else 0
@@ -240,14 +243,19 @@ class _Binder:
             state,
             active=record,
             summaries=max(state.summaries, 1 if record and record.summary else 0),
-            inherited=record.facts if record else state.inherited,
+            inherited=self._facts_of(record, known) if record else state.inherited,
             left_out=own.left_out if own else 0,
         )
+
+    def _facts_of(self, record: Compaction, known: Compaction | None) -> str:
+        """All facts that are known of messages that nobody passes any more."""
+        told = [record.facts, known.facts if known else "", self._state.inherited]
+        return "\n".join(dict.fromkeys(filter(None, told)))
 
     def _record(self, own: OwnTexts, known: Compaction | None) -> Compaction:
         """The record of the summary and the facts in the list; it covers what is before them."""
         base = known or Compaction(covered_until=0)
-        summary = known.summary if known and known.summary else own.summary
+        summary = base.summary if own.is_cut_from(base.summary) else own.summary
         language = own.language or (known.language if known else self._language(own))
         return replace(
             base,

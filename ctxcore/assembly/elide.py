@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ctxcore.tokens.counter import TokenCounter
 
 HEAD_SHARE = 0.6  # the start of a request says what it is about, the end what is asked
+ELIDED = re.compile(r"\[… [\d,]+ characters left out …\]")
+"""The marker of what is gone."""
 _ROUNDS = 12  # halving the error each time, 12 rounds settle texts of millions of characters
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ctxcore.assembly.elide import ELIDED
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import (
     ACKNOWLEDGEMENTS,
@@ -29,6 +30,7 @@ from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 
 _HEAD_MESSAGES = 64  # moved pins stand before a summary; more of them than this nobody sets
+_CUT = re.compile(rf"{ELIDED.pattern}|…\Z")  # in the middle, or in the smallest rooms at the end
 _SAME_CHARS = 24  # a summary cut to a small window begins like the whole
 
 
@@ -67,6 +69,10 @@ class OwnTexts:
         if self.summary or record.summary:
             return bool(self.summary) and _begins_alike(self.summary, record.summary)
         return _begins_alike(self.facts, record.facts)
+
+    def is_cut_from(self, summary: str) -> bool:
+        """Whether the summary is `summary` as a small window shows it, or not said at all."""
+        return not self.summary or printable(summary).startswith(_CUT.split(self.summary)[0])
 
 
 def find_own_texts(

@@ -298,3 +298,38 @@ def left_out(result: CompactionResult) -> int:
     """How many messages the marker says are not shown."""
     (found,) = re.findall(r"\[(\d+) earlier messages are not shown\]", str(result.context.messages))
     return int(found)
+
+
+def test_a_summary_that_somebody_edited_in_the_list_is_the_one_that_goes_on() -> None:
+    first = compacted(force=True)
+    edited = [
+        said(str(one["role"]), text.replace("\n</conv", "\nuser: and city9\n</conv"))
+        if isinstance(text := one.get("content"), str) and one["role"] == "user"
+        else one
+        for one in first.context.messages
+    ]
+
+    result = again([*edited, *turn(4, 3)], state=first.state)
+
+    assert codes(result) == ["summary_read_back"]
+    assert "and city9" in result.summary
+
+
+def test_a_summary_cut_to_a_small_window_is_whole_again_in_a_larger_one() -> None:
+    first = compacted(force=True)
+    assert first.state.active is not None
+    small = fit(HISTORY, max_tokens=220, model="gpt-4o", state=first.state)
+    assert first.state.active.summary not in str(small.messages[1]["content"])
+
+    result = again(small.messages, state=first.state)
+
+    assert result.summary == first.state.active.summary
+
+
+def test_a_state_made_by_hand_that_knows_too_much_is_left_out_on_request() -> None:
+    by_hand = CompactionState(active=Compaction(covered_until=99, summary="so far"))
+
+    result = again(HISTORY, state=by_hand, on_mismatch="rebuild")
+
+    assert codes(result) == ["rebuilt"]
+    assert "so far" not in str(result.context.messages)
