@@ -8,21 +8,20 @@ edited freely: marks and short texts go with their messages.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from typing import Literal
 
 from ctxcore.assembly.alignment import Alignment, align, align_any
 from ctxcore.assembly.history import has_substance
 from ctxcore.assembly.notices import Notice, NoticeCode
-from ctxcore.assembly.own_texts import OwnTexts, find_own_texts
+from ctxcore.assembly.own_texts import OwnTexts, find_own_texts, without_own
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
-from ctxcore.facts.carrying import carried_request
-from ctxcore.messages.digests import digest_of, digest_of_all
+from ctxcore.facts.carrying import carried_request, merged_facts
+from ctxcore.messages.digests import digest_of, digest_of_all, digest_of_words
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
@@ -31,48 +30,55 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 OnMismatch = Literal["raise", "rebuild"]
+_MOST_JOINED = 64  # neighbours that a context sent as one and a shape as several
 ON_MISMATCH: tuple[OnMismatch, ...] = ("raise", "rebuild")
 
 
 class Digested:
-    """What each message says; system messages and texts of this library are left out."""
+    """What each message of a list says, once the texts of this library are taken out of it."""
 
-    def __init__(self, messages: Sequence[Message], own: Iterable[int] = ()) -> None:
-        skipped = frozenset(own)
-        self.messages = messages
-        self.left_out = tuple(
-            seq for seq, one in enumerate(messages, 1) if one.is_system or seq in skipped
-        )
+    def __init__(self, passed: Sequence[Message], own: OwnTexts | None) -> None:
+        self.messages = own.messages if own else passed
+        self.own: Mapping[int, Message] = own.alone if own else {}
+        self._rest = own.rest if own else {}
+        self._passed = passed
+        self.left_out = tuple(seq for seq, one in enumerate(self.messages, 1) if one.is_system)
         out = frozenset(self.left_out)
-        self.seqs = [seq for seq in range(1, len(messages) + 1) if seq not in out]
+        self.seqs = [seq for seq in range(1, len(self.messages) + 1) if seq not in out]
         self._known: tuple[str, ...] = ()
 
-    def begins_as(self, seen: Seen) -> bool:
-        """Whether the list begins with the messages of before, in the places they had."""
+    @classmethod
+    def begun_as(cls, passed: Sequence[Message], seen: Seen) -> Digested | None:
+        """The list, where it begins with the messages of before in the places they had."""
         count = len(seen.digests) + len(seen.left_out)
-        if len(self.messages) < count or seen.left_out != self._left_out_of(count):
-            return False
-        if seen.whole != digest_of_all(self._talk[: len(seen.digests)]):
-            return False
-        self._known = seen.digests
-        return True
+        system = set(seen.left_out).difference(seen.own)
+        if len(passed) < count or any(not passed[seq - 1].is_system for seq in system):
+            return None
+        begun = [passed[at] for at in range(count) if at + 1 not in system]
+        if seen.whole != digest_of_all(begun):
+            return None
+        own = without_own(passed, seen.own, dict(seen.rest)) if seen.own or seen.rest else None
+        made = cls(passed, own)
+        made._known = seen.digests
+        return made
 
     @cached_property
     def digests(self) -> Sequence[str]:
         """One a message that is not left out."""
-        return (*self._known, *map(digest_of, self._talk[len(self._known) :]))
+        new = (self.messages[seq - 1] for seq in self.seqs[len(self._known) :])
+        return (*self._known, *map(digest_of, new))
 
     def seen(self) -> Seen:
         """What a state remembers of them."""
-        digests = tuple(self.digests)
-        return Seen(digests=digests, whole=digest_of_all(self._talk), left_out=self.left_out)
-
-    @cached_property
-    def _talk(self) -> Sequence[Message]:
-        return [self.messages[seq - 1] for seq in self.seqs]
-
-    def _left_out_of(self, count: int) -> tuple[int, ...]:
-        return self.left_out[: bisect_right(self.left_out, count)]
+        system = set(self.left_out).difference(self.own)
+        talk = (one for seq, one in enumerate(self._passed, 1) if seq not in system)
+        return Seen(
+            digests=tuple(self.digests),
+            whole=digest_of_all(talk),
+            left_out=self.left_out,
+            own=tuple(sorted(self.own)),
+            rest=tuple(sorted(self._rest.items())),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +88,6 @@ class Bound:
     digested: Digested
     """The messages without the texts of this library, and what each says."""
     state: CompactionState
-    own: Mapping[int, Message] = field(default_factory=dict)
-    """Messages that said nothing but texts of this library, as they were passed."""
     notices: tuple[Notice, ...] = ()
 
 
@@ -103,14 +107,15 @@ def bind(
     """
     if on_mismatch not in ON_MISMATCH:
         raise ValueError(f"on_mismatch is {on_mismatch!r}; one of {', '.join(ON_MISMATCH)}")
-    own = find_own_texts(passed.messages, state.active, policy.summary_place)
+    if state.seen is not None:
+        digested = Digested.begun_as(passed.messages, state.seen)
+        if digested is not None:  # nearly always: the same messages, and more behind them
+            return Bound(digested=digested, state=state)
+    known = state.seen.knowledge if state.seen else ()
+    own = find_own_texts(passed.messages, state.active, policy.summary_place, knowledge=known)
     binder = _Binder(passed, own, state, policy, counter)
-    return Bound(
-        state=binder.bind(on_mismatch),
-        digested=binder.now,
-        own=own.alone if own else {},
-        notices=tuple(binder.notices),
-    )
+    bound = binder.bind(on_mismatch)
+    return Bound(digested=binder.now, state=bound, notices=tuple(binder.notices))
 
 
 class _Binder:
@@ -125,7 +130,7 @@ class _Binder:
         counter: TokenCounter,
     ) -> None:
         self.notices: list[Notice] = []
-        self.now = Digested(own.messages, own.alone) if own else Digested(passed.messages)
+        self.now = Digested(passed.messages, own)
         self._passed = passed
         self._own = own
         self._state = state
@@ -137,28 +142,47 @@ class _Binder:
         state, seen = self._state, self._state.seen
         if seen is None:
             return self._by_hand(state, on_mismatch)
-        if self.now.begins_as(seen):
-            return state  # nearly always: the same messages, and more behind them
-        covered = _covered(seen, state.active)
-        goal = seen.digests.index(seen.goal) if seen.goal in seen.digests[:covered] else None
-        found = align(seen.digests, self.now.digests, covered, goal)
-        is_found = isinstance(found, Alignment) and self._is_sound(found)
-        if self._is_written_back(seen) or (self._is_read_back and not is_found):
+        if not state.is_bound:
+            return self._by_hand(replace(state, seen=None), on_mismatch)
+        found = self._aligned(seen)
+        if self._is_written_back(seen) or (self._is_read_back and isinstance(found, int)):
             return self._read_back(state.active)
-        if isinstance(found, Alignment) and is_found:
-            return _Mover(state, seen, self.now, found, self._own, self._tell).moved()
-        first = found if isinstance(found, int) else found.changed or 0
-        at = self._place_of(first)
+        if isinstance(found, int) and self._own:  # what looks like ours may be what somebody said
+            self._own, self.now = None, Digested(self._passed.messages, None)
+            found = self._aligned(seen)
+        if isinstance(found, Alignment):
+            return _Mover(
+                state, seen, self.now, found, self._own, self._counter, self._tell
+            ).moved()
+        at = self._place_of(found)
         if on_mismatch == "raise":
             raise self._mismatch(at)
         self._tell("rebuilt", at=at)
         return self._rebuilt(seen)
 
+    def _aligned(self, seen: Seen) -> Alignment | int:
+        """Where the messages of before are, or the number of the first that differs."""
+        covered = _covered(seen, self._state.active)
+        goal = seen.digests.index(seen.goal) if seen.goal in seen.digests[:covered] else None
+        found = align(seen.digests, self.now.digests, covered, goal)
+        if isinstance(found, int) or found.changed is None:
+            return found
+        request = self.now.messages[self.now.seqs[found.changed] - 1]
+        return found if request.role == "user" else found.changed
+
     def _is_written_back(self, seen: Seen) -> bool:
         """Whether the list begins with the context that was made of the messages of before."""
-        passed = (one for one in self._passed.messages if not one.is_system)
-        said = [digest_of(one) for one in islice(passed, len(seen.sent))]
-        return bool(said) and tuple(said) == seen.sent
+        talk = [one for one in self._passed.messages if not one.is_system]
+        first = 0
+        for digest in seen.sent:
+            sizes = range(1, min(_MOST_JOINED, len(talk) - first) + 1)
+            size = next(
+                (n for n in sizes if digest_of_words(talk[first : first + n]) == digest), None
+            )
+            if size is None:
+                return False
+            first += size
+        return bool(seen.sent)
 
     @property
     def _is_read_back(self) -> bool:
@@ -199,46 +223,57 @@ class _Binder:
 
     def _mismatch(self, at: int) -> StateError:
         covered = self._state.active.covered_until if self._state.active else 0
-        is_gone = at >= len(self._passed.given)
-        what = "the list ends before it" if is_gone else "this is not the one that it covers"
-        return StateError(
-            at=at,
-            problem=f"the state covers {covered:,} messages, and {what}; pass the whole "
-            'conversation that it was made from, or on_mismatch="rebuild"',
-        )
+        if not covered:
+            problem = "the state was made from other messages"
+        elif at >= len(self._passed.given):
+            problem = f"the state covers {covered:,} messages, and the list ends before it"
+        else:
+            problem = f"the state covers {covered:,} messages, and this is not the one it covers"
+        way_out = 'pass the conversation it was made from, or on_mismatch="rebuild"'
+        return StateError(at=at, problem=f"{problem}; {way_out}")
 
     def _rebuilt(self, seen: Seen) -> CompactionState:
         """What of the state is true of any list: its counts, and marks and short texts that go
         with messages which are still there.
         """
+        self._own = find_own_texts(self._passed.messages, None, self._policy.summary_place)
+        self.now = Digested(self._passed.messages, self._own)
         found = align_any(seen.digests, self.now.digests)
         state, active = self._state, self._state.active
         if active is not None:
             behind = tuple(one for one in active.shortened if one[0] > active.covered_until)
             active = Compaction(covered_until=0, shortened=behind, language=active.language)
-        state = replace(state, active=active)
-        moved = _Mover(state, seen, self.now, found, self._own, self._tell).moved()
+        state = replace(state, active=active, inherited="", left_out=0)
+        moved = _Mover(state, seen, self.now, found, None, self._counter, self._tell).moved()
         if moved.active is not None and not moved.active.shortened:
             moved = replace(moved, active=None)
-        if self._own and self._own.is_carrying:
-            read = self._read_back(None)
-            return replace(moved, active=read.active, inherited=read.inherited)
-        return moved
+        if self._own is None:
+            return moved
+        read = self._read_back(None)
+        return replace(
+            moved,
+            active=read.active or moved.active,
+            inherited=read.active.facts if read.active else "",
+            left_out=self._own.left_out,
+        )
 
     def _read_back(self, known: Compaction | None) -> CompactionState:
-        """The state with the summary and the facts that the list holds, and what it marks as gone;
-        `known` is their record.
+        """The state with the summary and the facts that the list holds, or that `known`, their
+        record, does; and with what the list marks as gone.
         """
         own, state, record = self._own, self._state, None
-        if own and own.is_carrying:
+        is_said = own is not None and own.is_carrying
+        if is_said or (known is not None and (known.summary or known.facts)):
             self._tell("summary_found" if known is None else "summary_read_back")
-            record = self._record(own, known)
+            record = self._record(own or OwnTexts(messages=self.now.messages), known)
         elif state.seen is not None:
             self._tell("context_read_back")
         if state.seen is not None:
             found = align_any(state.seen.digests, self.now.digests)
             bare = replace(state, active=None)
-            state = _Mover(bare, state.seen, self.now, found, None, self._tell).moved()
+            state = _Mover(
+                bare, state.seen, self.now, found, None, self._counter, self._tell
+            ).moved()
         return replace(
             state,
             active=record,
@@ -248,14 +283,15 @@ class _Binder:
         )
 
     def _facts_of(self, record: Compaction, known: Compaction | None) -> str:
-        """All facts that are known of messages that nobody passes any more."""
-        told = [record.facts, known.facts if known else "", self._state.inherited]
-        return "\n".join(dict.fromkeys(filter(None, told)))
+        """All facts that are known of messages that nobody passes any more, the newest kept."""
+        told = (self._state.inherited, known.facts if known else "", record.facts)
+        return merged_facts(told, self._counter, record.language)
 
     def _record(self, own: OwnTexts, known: Compaction | None) -> Compaction:
         """The record of the summary and the facts in the list; it covers what is before them."""
         base = known or Compaction(covered_until=0)
-        summary = base.summary if own.is_cut_from(base.summary) else own.summary
+        is_same = not own.summary or own.is_cut_from(base.summary)
+        summary = base.summary if is_same else own.summary
         language = own.language or (known.language if known else self._language(own))
         return replace(
             base,
@@ -303,18 +339,21 @@ class _Mover:
         now: Digested,
         found: Alignment,
         own: OwnTexts | None,
+        counter: TokenCounter,
         tell: Callable[..., None],
     ) -> None:
+        self._counter = counter
         self._state = state
         self._found = found
         self._seen = seen
-        self._own_cut = own.cut if own else 0
+        self._own_cut = own.cut if own and own.is_of(state.active) else 0
         self._tell = tell
         self._out = frozenset(seen.left_out)
         self._count = len(seen.digests) + len(seen.left_out)
         self._before = seen.seqs()
         pairs = zip(self._before, found.places, strict=True)
         self._seqs = {seq: now.seqs[place] for seq, place in pairs if place is not None}
+        self._guessed = {self._before[at] for at in found.guessed}
         self._changed = None if found.changed is None else self._before[found.changed]
 
     def moved(self) -> CompactionState:
@@ -322,13 +361,15 @@ class _Mover:
         state, active = self._state, self._state.active
         if self._found.gone:
             self._tell("front_missing", messages=self._found.gone)
+        if self._uncovered_gone:
+            self._tell("messages_missing", messages=self._uncovered_gone)
         if self._changed is not None:
             self._tell("prefix_changed", part="goal")
         return replace(
             state,
             active=None if active is None else self._record(active),
             pinned=frozenset(self._marks(state.pinned)),
-            excluded=frozenset(self._marks(state.excluded)),
+            excluded=frozenset(self._marks(state.excluded, self._guessed)),
             inherited=self._inherited(active),
             left_out=state.left_out + self._truncated(active),
         )
@@ -337,7 +378,8 @@ class _Mover:
         """The facts of messages that nobody passes any more."""
         if active is None or not self._found.gone:
             return self._state.inherited
-        return "\n".join(filter(None, (self._seen.rules, self._facts(active))))
+        told = (self._state.inherited, self._seen.rules, self._facts(active))
+        return merged_facts(told, self._counter, active.language)
 
     def _facts(self, active: Compaction) -> str:
         """The facts; with the original request, whole in every context until it was gone."""
@@ -347,6 +389,13 @@ class _Mover:
             return active.facts
         request = carried_request(self._seen.request, active.language)
         return "\n".join(filter(None, (request, active.facts)))
+
+    @property
+    def _uncovered_gone(self) -> int:
+        """How many messages behind the covered part are gone from the front with those in it."""
+        covered = _covered(self._seen, self._state.active)
+        behind = self._found.places[covered:] if 0 < covered == self._found.gone else ()
+        return next((at for at, place in enumerate(behind) if place is not None), len(behind))
 
     def _truncated(self, active: Compaction | None) -> int:
         """How many messages are gone that were left out without a summary."""
@@ -395,12 +444,12 @@ class _Mover:
     def _told(self, texts: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
         return tuple((self._seqs.get(seq, 0), text) for seq, text in texts)
 
-    def _marks(self, places: Iterable[int]) -> Iterator[int]:
+    def _marks(self, places: Iterable[int], unsure: Collection[int] = ()) -> Iterator[int]:
         """Marks go with their messages; those behind what was seen are of the list of now."""
         for at in sorted(places):
             if at >= self._count or at + 1 in self._out:
                 yield at
-            elif at + 1 in self._seqs:
+            elif at + 1 in self._seqs and at + 1 not in unsure:
                 yield self._seqs[at + 1] - 1
             else:
                 self._tell("mark_dropped", at=at)

@@ -7,8 +7,8 @@ import re
 from ctxcore.tokens.counter import TokenCounter
 
 HEAD_SHARE = 0.6  # the start of a request says what it is about, the end what is asked
-ELIDED = re.compile(r"\[… [\d,]+ characters left out …\]")
-"""The marker of what is gone."""
+ELIDED = re.compile(r"\[… ([\d,]{1,13}) characters left out …\]")
+"""The marker of what is gone, and how many characters that is."""
 _ROUNDS = 12  # halving the error each time, 12 rounds settle texts of millions of characters
 
 

@@ -19,7 +19,7 @@ from ctxcore.budget import TokenBudget
 from ctxcore.facts.carrying import carry, parse_carried
 from ctxcore.messages.beside import checked_knowledge, checked_tools
 from ctxcore.messages.canonical import printable
-from ctxcore.messages.digests import digest_of, digest_of_texts
+from ctxcore.messages.digests import digest_of, digest_of_texts, digest_of_words
 from ctxcore.messages.shapes.reading import read_list
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message
@@ -122,11 +122,16 @@ class Prepared:
         """`state` with the messages that it was made from, where it says anything of them, and
         those of the context that was made.
         """
-        says = state.active or state.pinned or state.excluded or state.left_out
-        if not says or self._seen is None:
+        known = [text.text for text in context.synthetic if text.kind == "knowledge"]
+        if self._seen is None or not (state.is_bound or known):
             return state
         talk = (group.message for group in context.made_of if not group.message.is_system)
-        return replace(state, seen=replace(self._seen(), sent=tuple(map(digest_of, talk))))
+        seen = replace(
+            self._seen(),
+            sent=tuple(digest_of_words([one]) for one in talk),
+            knowledge=tuple(digest_of_texts([printable(text)]) for text in known),
+        )
+        return replace(state, seen=seen)
 
 
 def prepare(
@@ -150,7 +155,7 @@ def prepare(
         policy,
         model_info(model),
         max_tokens=max_tokens,
-        system_tokens=_system_tokens(parsed, counter, bound.own),
+        system_tokens=_system_tokens(parsed, counter, bound.digested.own),
         tools_tokens=tools_tokens,
     )
     call = Call(
@@ -170,7 +175,7 @@ def prepare(
         pinned=[at + 1 for at in full_state.pinned],
         excluded=[at + 1 for at in full_state.excluded],
         oversize_tokens=oversize_tokens(policy, budget),
-        own=bound.own,
+        own=bound.digested.own,
         inherited=parse_carried(full_state.inherited) if full_state.inherited else (),
     )
     prefix = _Prefix(view, call, tools)

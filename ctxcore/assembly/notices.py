@@ -11,6 +11,7 @@ from typing import Literal
 
 NoticeCode = Literal[
     "front_missing",
+    "messages_missing",
     "context_read_back",
     "summary_read_back",
     "summary_found",
@@ -23,6 +24,8 @@ NoticeCode = Literal[
 _TEXTS: Mapping[NoticeCode, str] = {
     "front_missing": "{messages} covered messages are no longer at the front of the list; "
     "the summary stands for them",
+    "messages_missing": "{messages} messages behind the covered part are no longer in the list; "
+    "nothing stands for them",
     "context_read_back": "the list begins with the context that was sent before; it is continued",
     "summary_read_back": "the list holds the summary of the state in place of what it covers; "
     "it is continued",

@@ -8,8 +8,9 @@ the form that `texts` gives it, and looked for only at the head of a list, where
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from ctxcore.assembly.elide import ELIDED
 from ctxcore.assembly.records import Compaction
@@ -18,20 +19,25 @@ from ctxcore.assembly.texts import (
     FACTS_TAG,
     GAP_TEXTS,
     HOISTED,
+    KNOWLEDGE_END,
+    KNOWLEDGE_START,
     POINTS_END,
     START,
     SUMMARY_TAG,
     SUMMARY_TITLES,
-    out_of_tags,
+    plain_tags,
+    safe_tags,
+    summary_message,
 )
 from ctxcore.messages.canonical import printable
+from ctxcore.messages.digests import digest_of_texts
 from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.summarizers.protocol import Language
 
 _HEAD_MESSAGES = 64  # moved pins stand before a summary; more of them than this nobody sets
-_CUT = re.compile(rf"{ELIDED.pattern}|…\Z")  # in the middle, or in the smallest rooms at the end
-_SAME_CHARS = 24  # a summary cut to a small window begins like the whole
+_MOST_KNOWLEDGE = 64  # retrieved texts in one message
+_SAME_CHARS = 24  # a summary that was cut or edited begins like the one before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +48,8 @@ class OwnTexts:
     """All of them; those that said nothing else are empty system messages."""
     alone: Mapping[int, Message] = field(default_factory=dict)
     """The messages that said nothing else, as they were passed, by sequence number."""
-    changed: frozenset[int] = frozenset()
-    """Those that said something else beside, by sequence number."""
+    rest: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Those that said something else beside, and what: a text for each of their texts."""
     summary: str = ""
     place: SummaryPlace | None = None
     """The form of the summary; None where there is none."""
@@ -72,31 +78,33 @@ class OwnTexts:
 
     def is_cut_from(self, summary: str) -> bool:
         """Whether the summary is `summary` as a small window shows it, or not said at all."""
-        return not self.summary or printable(summary).startswith(_CUT.split(self.summary)[0])
+        return said_length(self.summary, summary) == len(self.summary)
 
 
 def find_own_texts(
-    messages: Sequence[Message], record: Compaction | None, place: SummaryPlace
+    messages: Sequence[Message],
+    record: Compaction | None,
+    place: SummaryPlace,
+    *,
+    knowledge: Collection[str] = (),
 ) -> OwnTexts | None:
     """The texts of this library at the head of `messages`; None where there are none.
 
     `record` is what the caller's state knows: with it the end of an untagged summary is known, and
     one behind moved pins is found. A summary that a user's message holds is none where the policy
     puts summaries into system messages, `place`, unless `record` knows it: nobody writes there.
+    `knowledge` are digests of retrieved texts that were sent: those are taken out wherever they
+    are.
     """
     finder = _Finder(messages[:_HEAD_MESSAGES], record, place)
     finder.find()
+    if knowledge:
+        _take_knowledge(messages, finder, knowledge)
     if not finder.alone and not finder.rest:
         return None
-    cleaned = list(messages)
-    for at, message in finder.rest.items():
-        cleaned[at] = message
-    for at in finder.alone:
-        cleaned[at] = Message(role="system")
-    return OwnTexts(
-        messages=cleaned,
-        alone={at + 1: messages[at] for at in sorted(finder.alone)},
-        changed=frozenset(at + 1 for at in finder.rest),
+    own = without_own(messages, finder.alone, finder.rest)
+    return replace(
+        own,
         summary=finder.summary,
         place=finder.place,
         facts=finder.facts,
@@ -105,6 +113,43 @@ def find_own_texts(
         left_out=finder.left_out,
         cut=finder.cut,
     )
+
+
+def without_own(
+    messages: Sequence[Message], alone: Iterable[int], rest: Mapping[int, tuple[str, ...]]
+) -> OwnTexts:
+    """`messages` without what is known to be of this library; by sequence number."""
+    cleaned, passed = list(messages), {seq: messages[seq - 1] for seq in sorted(alone)}
+    for seq, texts in rest.items():
+        cleaned[seq - 1] = _saying(messages[seq - 1], texts)
+    for seq in passed:
+        cleaned[seq - 1] = Message(role="system")
+    return OwnTexts(messages=cleaned, alone=passed, rest=dict(rest))
+
+
+def _saying(message: Message, texts: Iterable[str]) -> Message:
+    """`message` with these in place of its texts; an empty one is left out."""
+    left, content = iter(texts), list[Part]()
+    for part in message.content:
+        if not isinstance(part, Text):
+            content.append(part)
+        elif text := next(left, ""):
+            content.append(replace(part, text=text))
+    return replace(message, content=tuple(content))
+
+
+def said_length(text: str, known: str) -> int:
+    """How much of the beginning of `text` is `known`, whole or cut to a small window."""
+    known = printable(known)
+    if not known or text.startswith(known):
+        return len(known)
+    elided = ELIDED.search(text)
+    if elided is not None and elided.start() and known.startswith(text[: elided.start()]):
+        tail = len(known) - elided.start() - int(elided[1].replace(",", ""))
+        if tail >= 0 and text.startswith(known[len(known) - tail :], elided.end()):
+            return elided.end() + tail
+    begun = text.find("…")
+    return begun + 1 if begun > 0 and known.startswith(text[:begun]) else 0
 
 
 class _Finder:
@@ -118,7 +163,7 @@ class _Finder:
         self._is_hoisting = place in HOISTED
         self._first = 0
         self.alone: set[int] = set()
-        self.rest: dict[int, Message] = {}
+        self.rest: dict[int, tuple[str, ...]] = {}
         self.summary, self.facts = "", ""
         self.place: SummaryPlace | None = None
         self.language: Language | None = None
@@ -132,38 +177,35 @@ class _Finder:
         users = [at for at in talk if self._head[at].role == "user"]
         if self._record is None:
             users = [at for at in users if at == self._first]
-        taken = next((at for at in users if self._take_user(at)), None)
-        if taken is not None and self.cut == taken + 1:
+        taken = next((at for at in users if self._take_user(at)), self._first)
+        if self.cut == taken + 1 or not self._is_carrying:
             self._take_following(taken + 1)
 
     def _take_system(self, at: int) -> None:
-        """The summary that the system message at this place is, if it is one."""
-        text = self._head[at].text
-        for place, read in _SYSTEM_FORMS.items():
-            found = None if self.summary else read(text)
-            if found is not None:
-                self.summary, self.language = found
-                self.place = place
-                self.alone.add(at)
-                self.cut = at + 1
+        """The summary that the system message at this place is, or that is a part of it."""
+        texts = list(_texts_of(self._head[at]))
+        for number, text in enumerate(texts):
+            for place, read in _SYSTEM_FORMS.items():
+                found = None if self.summary else read(text)
+                if found is not None:
+                    self.summary, self.language = plain_tags(found[0]), found[1]
+                    self.place, self.cut, texts[number] = place, at + 1, ""
+        self._say(at, texts)
 
     def _take_user(self, at: int) -> bool:
         """Whether the user message at this place holds a text of this library."""
-        rest: list[Part] = []
-        is_last = True
+        texts, is_last = list[str](), True
         for part in self._head[at].content:
-            if isinstance(part, Text):
-                before, behind = self._take_text(part.text, at)
-                is_last = is_last and not behind
-                rest += _texts(part, _joined(before, behind))
-            else:
+            if not isinstance(part, Text):
                 is_last = is_last and not self._is_carrying
-                rest.append(part)
-        if tuple(rest) == self._head[at].content:
+                continue
+            before, behind = self._take_text(part.text, at)
+            is_last = is_last and not behind
+            texts.append(_joined(before, behind))
+        if not self._say(at, texts):
             return False
         if self._is_carrying:
             self.cut = max(self.cut, at + 1 if is_last else at)
-        self._say(at, tuple(rest))
         return True
 
     @property
@@ -175,7 +217,7 @@ class _Finder:
         if at == self._first:
             text = _without_lead(text, (START,))
         before, behind = ("", text) if self._is_carrying else (text, "")
-        span = None if self.facts else _tagged(FACTS_TAG, text)
+        span = None if self.facts else self._facts_in(text, at)
         if span is not None:
             self.facts = _inside(FACTS_TAG, text, span)
             before, behind = _around(text, span)
@@ -188,27 +230,54 @@ class _Finder:
             return before, behind
         return self._without_markers(before), self._without_markers(behind)
 
+    def _facts_in(self, text: str, at: int) -> tuple[int, int] | None:
+        """Where the facts stand; behind the first message only those that the state knows."""
+        span = _tagged(FACTS_TAG, text)
+        if span is None or at == self._first:
+            return span
+        known = self._record.facts if self._record else ""
+        return span if _begins_alike(_inside(FACTS_TAG, text, span), known) else None
+
     def _take_summary(self, text: str, at: int) -> tuple[int, int] | None:
         """Where the summary stands in a text of a user; None where there is none."""
         span = _tagged(SUMMARY_TAG, text)
         if span is not None:
-            return self._taken(span, _inside(SUMMARY_TAG, text, span), "tagged", None)
+            return self._taken(span, _inside(SUMMARY_TAG, text, span), "tagged", None, at)
         for place, language, title in _TITLES:
             found = title.search(text)
             if found is not None:
                 end = found.end() + self._length(text[found.end() :], place, at)
-                span = self._taken((found.start(), end), text[found.end() : end], place, language)
+                summary = plain_tags(text[found.end() : end])
+                span = self._taken((found.start(), end), summary, place, language, at)
                 if span is not None and found.groups():
                     self.covered_messages = int(found[1])
                 return span
+        return self._hoisted(text)
+
+    def _hoisted(self, text: str) -> tuple[int, int] | None:
+        """Where the summary of the state stands in the form that a system message has: in a shape
+        without any, a user says it.
+        """
+        for place in HOISTED if self._record and self._record.summary else ():
+            said = printable(summary_message(self._record, place).text) if self._record else ""
+            at = next(_paragraphs(text, said), None)
+            if at is not None and self._record:
+                self.summary, self.place = self._record.summary, "user"
+                return at, at + len(said)
         return None
 
     def _taken(
-        self, span: tuple[int, int], summary: str, place: SummaryPlace, language: Language | None
+        self,
+        span: tuple[int, int],
+        summary: str,
+        place: SummaryPlace,
+        language: Language | None,
+        at: int,
     ) -> tuple[int, int] | None:
         """`span` where `summary` may be taken for one, which is then noted."""
         known = self._record.summary if self._record else ""
-        if not summary or (self._is_hoisting and not _begins_alike(summary, known)):
+        is_bound = self._is_hoisting or at != self._first
+        if not summary or (is_bound and not _begins_alike(summary, known)):
             return None
         self.summary, self.place, self.language = summary, place, language
         return span
@@ -219,58 +288,118 @@ class _Finder:
         Where nobody knows the summary it is all of the message, which may hold the words of a user
         that were joined to it; not so where no other user message would be left.
         """
-        known = printable(self._record.summary) if self._record else ""
-        if known and text.startswith(known):
-            return len(known)
+        known = said_length(text, safe_tags(self._record.summary)) if self._record else 0
+        if known:
+            return known
         later = any(message.role == "user" for message in self._head[at + 1 :])
         return len(text) if place == "pair" or later else 0
 
     def _without_markers(self, text: str) -> str:
         """`text` without the paragraphs that mark what was left out."""
-        if "]" not in text:
-            return text
-        kept = []
-        for paragraph in text.split("\n\n"):
-            found = _GAP.fullmatch(paragraph)
-            if found is None:
-                kept.append(paragraph)
-            else:
-                self.left_out += int(next(filter(None, found.groups())))
-        return "\n\n".join(kept)
+        rest, left_out = _split_markers(text)
+        self.left_out += left_out
+        return rest
 
     def _take_following(self, at: int) -> None:
-        """The acknowledgement behind a summary, and a marker behind that."""
-        if self._take_lead(at, "assistant", _without_acknowledgement):
+        """The acknowledgement behind a summary, and a marker behind that or behind the request."""
+        if self._is_carrying and self._take_lead(at, "assistant", _without_acknowledgement):
             at += 1
-        self._take_lead(at, "user", self._without_markers)
+        message = self._head[at] if at < len(self._head) else None
+        texts = list(_texts_of(message)) if message and message.role == "user" else []
+        is_marker = len(texts) == 1 and texts[0] and not _split_markers(texts[0])[0]
+        if self._is_carrying or is_marker:
+            self._take_lead(at, "user", self._without_markers)
 
     def _take_lead(self, at: int, role: Role, clean: Callable[[str], str]) -> bool:
         """Whether the message at this place says nothing besides what `clean` takes away."""
         message = self._head[at] if at < len(self._head) else None
-        if message is None or message.role != role or not message.content:
+        if message is None or message.role != role:
             return False
-        first, *others = message.content
-        if not isinstance(first, Text) or (rest := clean(first.text)) == first.text:
+        first, *others = [*_texts_of(message), ""]
+        if not self._say(at, [clean(first), *others]) or at + 1 not in self.alone:
             return False
-        self._say(at, (*_texts(first, rest), *others))
-        if at not in self.alone:
-            return False
-        self.cut = at + 1
+        self.cut = at + 1 if self._is_carrying else self.cut
         return True
 
-    def _say(self, at: int, rest: tuple[Part, ...]) -> None:
-        """The message at this place says only `rest` besides the texts of this library."""
-        if rest or self._head[at].calls:
-            self.rest[at] = replace(self._head[at], content=rest)
+    def _say(self, at: int, texts: Sequence[str]) -> bool:
+        """Whether the message at this place says anything but `texts` besides; that is noted."""
+        message = self._head[at]
+        texts = texts[: sum(isinstance(part, Text) for part in message.content)]
+        if tuple(texts) == tuple(_texts_of(message)):
+            return False
+        if any(texts) or message.calls or len(texts) < len(message.content):
+            self.rest[at + 1] = tuple(texts)
         else:
-            self.alone.add(at)
+            self.alone.add(at + 1)
+        return True
 
 
-def _texts(part: Text, text: str) -> list[Part]:
-    """`part` as it is or with what is left of it; nothing where that is nothing."""
-    if text == part.text:
-        return [part]
-    return [replace(part, text=text)] if text else []
+def _take_knowledge(
+    messages: Sequence[Message], finder: _Finder, knowledge: Collection[str]
+) -> None:
+    for seq, message in enumerate(messages, start=1):
+        if message.role != "user" or not any(map(_may_be_knowledge, _texts_of(message))):
+            continue
+        before = finder.rest.get(seq) or tuple(_texts_of(message))
+        texts = tuple(_without_knowledge(text, knowledge) for text in before)
+        if texts == before or seq in finder.alone:
+            continue
+        finder.rest.pop(seq, None)
+        if any(texts) or len(texts) < len(message.content):
+            finder.rest[seq] = texts
+        else:
+            finder.alone.add(seq)
+
+
+def _without_knowledge(text: str, knowledge: Collection[str]) -> str:
+    """`text` without the retrieved texts in it that have one of these digests."""
+    while (span := _known_in(text, knowledge)) is not None:
+        text = _joined(*_around(text, span))
+    return text
+
+
+def _known_in(text: str, knowledge: Collection[str]) -> tuple[int, int] | None:
+    ends = [at + len(KNOWLEDGE_END) for at in _finds(text, KNOWLEDGE_END, 0)]
+    starts = (at for at in _finds(text, KNOWLEDGE_START, 0) if _begins_paragraph(text, at))
+    for start in islice(starts, _MOST_KNOWLEDGE):
+        end = next((end for end in ends if end > start), None)
+        if end is not None and digest_of_texts([text[start:end]]) in knowledge:
+            return start, end
+    return None
+
+
+def _may_be_knowledge(text: str) -> bool:
+    return KNOWLEDGE_START in text
+
+
+def _texts_of(message: Message) -> Iterator[str]:
+    return (part.text for part in message.content if isinstance(part, Text))
+
+
+def _paragraphs(text: str, wanted: str) -> Iterator[int]:
+    """Where `wanted` stands in `text` as paragraphs of its own."""
+    for at in _finds(text, wanted, 0) if wanted else ():
+        end = at + len(wanted)
+        if _begins_paragraph(text, at) and text[end : end + 2] in ("", "\n\n"):
+            yield at
+
+
+def _begins_paragraph(text: str, at: int) -> bool:
+    return at == 0 or text[at - 2 : at] == "\n\n"
+
+
+def _split_markers(text: str) -> tuple[str, int]:
+    """`text` without its paragraphs that are markers, and how many messages those tell of."""
+    if "]" not in text:
+        return text, 0
+    kept, left_out = [], 0
+    for paragraph in text.split("\n\n"):
+        found = _GAP.fullmatch(paragraph)
+        if found is None:
+            kept.append(paragraph)
+        else:
+            left_out += int(next(filter(None, found.groups())))
+    return "\n\n".join(kept), left_out
 
 
 def _around(text: str, span: tuple[int, int]) -> tuple[str, str]:
@@ -309,7 +438,7 @@ def _tagged(tag: str, text: str) -> tuple[int, int] | None:
     """Where what `in_tags` made stands in `text`, as paragraphs of its own; linear."""
     opening, closing = f"<{tag}>\n", f"\n</{tag}>"
     starts = _finds(text, opening, 0)
-    start = next((at for at in starts if at == 0 or text[at - 2 : at] == "\n\n"), None)
+    start = next((at for at in starts if _begins_paragraph(text, at)), None)
     if start is None:
         return None
     ends = (at + len(closing) for at in _finds(text, closing, start))
@@ -326,7 +455,7 @@ def _finds(text: str, wanted: str, start: int) -> Iterator[int]:
 
 def _inside(tag: str, text: str, span: tuple[int, int]) -> str:
     """The text between the tags that stand at `span`."""
-    return out_of_tags(tag, text[span[0] + len(tag) + 3 : span[1] - len(tag) - 4])
+    return plain_tags(text[span[0] + len(tag) + 3 : span[1] - len(tag) - 4])
 
 
 _GAP = re.compile("|".join(_pattern(form) for forms in GAP_TEXTS.values() for form in forms))

@@ -27,6 +27,7 @@ from ctxcore.summarizers.language import detect_language
 T = TypeVar("T")
 VERSION: Final = 1
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
+_MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +37,17 @@ class Seen:
     digests: tuple[str, ...] = ()
     """One a message, oldest first, those of `left_out` skipped."""
     whole: str = ""
-    """One of all these messages together."""
+    """One of all of them as they were passed, but for system messages of others."""
     left_out: tuple[int, ...] = ()
     """System messages and texts of this library, by sequence number: they may change."""
+    own: tuple[int, ...] = ()
+    """Those of `left_out` that say nothing but texts of this library."""
+    rest: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Messages that say some of them beside words of their own, and those, a text for each part."""
     sent: tuple[str, ...] = ()
     """Digests of the messages of the context that was made of them, system messages skipped."""
+    knowledge: tuple[str, ...] = ()
+    """Digests of the retrieved texts in it: they are of one call, and no words of a user."""
     system: str = ""
     tools: str = ""
     goal: str = ""
@@ -80,6 +87,11 @@ class CompactionState:
     """Facts of covered messages that nobody passes any more."""
     left_out: int = 0
     """How many messages were left out, without a summary, that nobody passes any more."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it says anything of single messages."""
+        return bool(self.active or self.pinned or self.excluded or self.left_out)
 
     def to_json(self) -> JsonObject:
         """The state as plain data: objects, lists, texts, whole numbers and null alone.
@@ -139,7 +151,10 @@ def _dumped(state: CompactionState) -> JsonObject:
             "digests": "".join(seen.digests),
             "whole": seen.whole,
             "left_out": list(seen.left_out),
+            "own": list(seen.own),
+            "rest": [[seq, list(texts)] for seq, texts in seen.rest],
             "sent": "".join(seen.sent),
+            "knowledge": "".join(seen.knowledge),
             "system": seen.system,
             "tools": seen.tools,
             "goal": seen.goal,
@@ -221,14 +236,14 @@ class _Fields:
     def count(self, name: str, least: int = 0) -> int:
         """A whole number, at least so much."""
         value = self.take(name, int)
-        if value < least:
-            raise self.wrong(name, str(value))
+        if not least <= value <= _MOST:
+            raise self.wrong(name, str(value)[:40])
         return value
 
     def counts(self, name: str, least: int = 0) -> tuple[int, ...]:
         """Whole numbers, each at least so much."""
         values = tuple(self.take(name, list))
-        if any(not isinstance(one, int) or isinstance(one, bool) or one < least for one in values):
+        if not all(type(one) is int and least <= one <= _MOST for one in values):
             raise self.wrong(name, f"no list of whole numbers from {least} on")
         return values
 
@@ -308,13 +323,27 @@ def _seen(reader: _Fields) -> Seen:
         digests=reader.digests("digests"),
         whole=reader.text("whole"),
         sent=reader.digests("sent"),
+        knowledge=reader.digests("knowledge"),
         left_out=reader.counts("left_out", least=1),
+        own=reader.counts("own", least=1),
+        rest=_rest(reader),
         system=reader.text("system"),
         tools=reader.text("tools"),
         goal=reader.text("goal"),
         request=reader.text("request"),
         rules=reader.text("rules"),
     )
+
+
+def _rest(reader: _Fields) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    found = []
+    for pair in reader.take("rest", list):
+        match pair:
+            case [int() as seq, list() as texts] if all(isinstance(one, str) for one in texts):
+                found.append((seq, tuple(texts)))
+            case _:
+                raise reader.wrong("rest", "no list of pairs of a message and its texts")
+    return tuple(found)
 
 
 def _working(said: JsonObject) -> WorkingState:
@@ -329,8 +358,12 @@ def _check_whole(state: CompactionState) -> None:
     active, seen = state.active, state.seen
     if seen is not None:
         count = len(seen.digests) + len(seen.left_out)
-        if len(set(seen.left_out)) < len(seen.left_out) or max(seen.left_out, default=0) > count:
+        rest = [seq for seq, _ in seen.rest]
+        places = (*seen.left_out, *rest)
+        if len(set(places)) < len(places) or not all(0 < seq <= count for seq in places):
             raise StateError(problem="its field seen.left_out names messages that it does not have")
+        if not {*seen.own} <= {*seen.left_out}:
+            raise StateError(problem="its field seen.own names messages that are not left out")
         if active is not None and active.last_seq > count:
             raise StateError(problem="its field active covers more messages than it has seen")
     if active is not None:
@@ -347,7 +380,7 @@ def _check_whole(state: CompactionState) -> None:
 def _is_told(pair: object) -> bool:
     match pair:
         case [int() as seq, str()]:
-            return not isinstance(seq, bool) and seq >= 0
+            return not isinstance(seq, bool) and 0 <= seq <= _MOST
         case _:
             return False
 

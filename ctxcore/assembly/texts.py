@@ -19,6 +19,13 @@ PINNED = "[pinned from earlier in this conversation]"
 
 SUMMARY_TAG = "conversation_summary"
 FACTS_TAG = "conversation_facts"
+KNOWLEDGE_START = '<knowledge name="'
+KNOWLEDGE_END = "\n</knowledge>"
+_SAFE_TAGS = tuple(
+    (f"<{slash}{tag}>", f"‹{slash}{tag}›")
+    for tag in (SUMMARY_TAG, FACTS_TAG)
+    for slash in ("/", "")
+)
 
 ACKNOWLEDGEMENTS: Mapping[Language, str] = {
     "en": "Understood. I have the context from our earlier conversation.",
@@ -71,15 +78,16 @@ def summary_message(record: Compaction, place: SummaryPlace) -> Message:
     title = SUMMARY_TITLES[place][record.language].format(
         messages=record.covered_messages, source=record.source_chars, summary=len(record.summary)
     )
+    summary = safe_tags(record.summary)
     match place:
         case "pair" | "user":
-            return text_message("user", f"{title}\n{record.summary}")
+            return text_message("user", f"{title}\n{summary}")
         case "second_system":
-            return text_message("system", f"{title}\n{record.summary}{POINTS_END}")
+            return text_message("system", f"{title}\n{summary}{POINTS_END}")
         case "headed_system":
-            return text_message("system", f"{title} {record.summary}")
+            return text_message("system", f"{title} {summary}")
         case "addition":
-            return text_message("system", f"{title}\n{record.summary}")
+            return text_message("system", f"{title}\n{summary}")
 
 
 def facts_message(record: Compaction) -> Message:
@@ -89,13 +97,21 @@ def facts_message(record: Compaction) -> Message:
 
 def in_tags(tag: str, text: str) -> str:
     """`text` between tags that nothing in it can close."""
-    safe = text.replace(f"</{tag}>", f"‹/{tag}›")
-    return f"<{tag}>\n{safe}\n</{tag}>"
+    return f"<{tag}>\n{safe_tags(text)}\n</{tag}>"
 
 
-def out_of_tags(tag: str, safe: str) -> str:
-    """The text that `in_tags` put between tags."""
-    return safe.replace(f"‹/{tag}›", f"</{tag}>")
+def safe_tags(text: str) -> str:
+    """`text` with tags of this library in it told from those around texts of this library."""
+    for tag, safe in _SAFE_TAGS if "<" in text else ():
+        text = text.replace(tag, safe)
+    return text
+
+
+def plain_tags(text: str) -> str:
+    """The text that `safe_tags` made safe."""
+    for tag, safe in _SAFE_TAGS if "‹" in text else ():
+        text = text.replace(safe, tag)
+    return text
 
 
 def gap_message(messages: int, language: Language) -> Message:
@@ -115,4 +131,4 @@ def knowledge_text(name: str, text: str) -> str:
     """A piece of retrieved knowledge with its name."""
     label = name.replace('"', "'")
     safe = text.replace("</knowledge>", "‹/knowledge›")
-    return f'<knowledge name="{label}">\n{safe}\n</knowledge>'
+    return f'{KNOWLEDGE_START}{label}">\n{safe}{KNOWLEDGE_END}'

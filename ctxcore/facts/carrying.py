@@ -6,12 +6,12 @@ next one counts less, so that no kind fills the room alone. What does not fit is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ctxcore.facts.finding import find_facts
-from ctxcore.facts.ledger import Entry
+from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.values import KINDS, Fact, Kind, Language
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Role, text_message
@@ -20,6 +20,7 @@ from ctxcore.tokens.counter import TokenCounter
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
 NEXT_FACTOR: Final = 0.85  # what the next of a kind is worth beside the one before
 LEAST_WORTH: Final = 0.1
+MOST_MERGED: Final = 2_000  # tokens of facts from messages that nobody passes any more
 
 HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
     "en": {
@@ -143,6 +144,14 @@ def parse_carried(text: str) -> tuple[Fact, ...]:
         if kind is not None and line.startswith("- ") and (said := line[2:].strip()):
             found.append(_fact_on(said, kind))
     return tuple(found)
+
+
+def merged_facts(texts: Iterable[str], counter: TokenCounter, language: Language) -> str:
+    """Several carriers' texts as one, oldest first: of each thing the newest, within a limit."""
+    ledger = Ledger()
+    for seq, text in enumerate(texts, start=1):
+        ledger.add(seq, parse_carried(text))
+    return carry(live(ledger), max_tokens=MOST_MERGED, counter=counter, language=language).text
 
 
 def _fact_on(line: str, kind: Kind) -> Fact:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
 
-from ctxcore.messages.canonical import printable
+from ctxcore.messages.canonical import parse_canonical, printable, to_canonical
 from ctxcore.messages.values import Media, Message, Opaque, Text
 
 DIGEST_CHARS = 16
@@ -34,6 +34,22 @@ def digest_of_all(messages: Iterable[Message]) -> str:
 def digest_of_texts(texts: Sequence[str]) -> str:
     """What several texts say together, in the same form."""
     return blake2b(_bytes("\x1e".join(texts)), digest_size=_BYTES).hexdigest()
+
+
+def digest_of_words(messages: Sequence[Message]) -> str:
+    """What neighbours of one role say, however they are joined and split: words and calls alone."""
+    calls = (call for message in messages for call in message.calls)
+    told = [text for call in calls for text in (call.name, _plain(call.arguments))]
+    words = " ".join(" ".join(message.text.split()) for message in messages if message.text)
+    return digest_of_texts([messages[0].role, words, *told])
+
+
+def _plain(arguments: str) -> str:
+    """The arguments of a call in one form, where they are JSON."""
+    try:
+        return to_canonical(parse_canonical(arguments))
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def _said(message: Message) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import overload
+
 import pytest
 
 from ctxcore.assembly.alignment import Alignment, align, align_any
@@ -83,4 +86,51 @@ def test_the_request_may_stay_where_others_are_gone() -> None:
 
 
 def test_any_list_is_searched_in_order() -> None:
-    assert align_any(tuple("abcab"), tuple("bxaab")).places == [2, 4, None, None, None]
+    assert align_any(tuple("abcde"), tuple("bxcade")).places == [3, None, None, 4, 5]
+
+
+def test_one_that_cannot_be_told_from_others_is_gone() -> None:
+    assert align_any(tuple("abok"), tuple("xkabzzk")).places == [2, 3, None, None]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "covered"),
+    [("abchixy", "hiqrst", 5), ("abokkk", "kkqrs", 4), ("ab", "xb", 2), ("abk", "xyk", 0)],
+)
+def test_a_few_trivial_messages_are_no_evidence(before: str, now: str, covered: int) -> None:
+    assert isinstance(aligned(before, now, covered, goal=0), int)
+
+
+def test_more_may_be_gone_than_is_covered() -> None:
+    assert places("abcdefg", "fgh", 3) == "-----01"
+
+
+class Looked(Sequence[str]):
+    """Digests that count how often one of them is looked at."""
+
+    def __init__(self, digests: Sequence[str]) -> None:
+        self._digests = digests
+        self.times = 0
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Looked: ...
+    def __getitem__(self, at: int | slice) -> str | Looked:
+        if isinstance(at, int):
+            self.times += 1
+            return self._digests[at]
+        part = Looked(self._digests[at])
+        self.times += len(part)
+        return part
+
+
+def test_the_same_word_again_and_again_takes_no_longer() -> None:
+    looked_at = Looked("k" * 20_000)
+
+    align(looked_at, "k" * 9_000 + "x" + "k" * 9_000, 18_000, None)
+
+    assert looked_at.times < 60 * len(looked_at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.results import CompactionResult
 from ctxcore.errors import StateError
+from ctxcore.messages.shapes.values import Shape
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
+from ctxcore.summarizers.protocol import SummaryRequest
 
 BUDGET = 3_000
 
@@ -333,3 +336,197 @@ def test_a_state_made_by_hand_that_knows_too_much_is_left_out_on_request() -> No
 
     assert codes(result) == ["rebuilt"]
     assert "so far" not in str(result.context.messages)
+
+
+class Told:
+    """A summarizer that says what it is told to."""
+
+    name = "told"
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """The text."""
+        return self.text
+
+
+def talk(count: int, owner: str, words: int = 40) -> list[JsonObject]:
+    """Messages of one conversation; every word says whose it is."""
+    roles = ("user", "assistant")
+    return [
+        said(roles[at % 2], " ".join([f"{owner}{at}", *(f"{owner}{at}x{n}" for n in range(words))]))
+        for at in range(count)
+    ]
+
+
+def all_said(messages: Sequence[JsonObject]) -> str:
+    """Everything in the messages, as one text."""
+    return " ".join(str(message["content"]) for message in messages)
+
+
+@pytest.mark.parametrize("preset", [one for one in Policy.presets() if one != "ladder"])
+def test_a_state_of_which_nothing_is_passed_any_more_fits_no_other_conversation(
+    preset: str,
+) -> None:
+    wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy.preset(preset)}
+    history = [SYSTEM, *talk(30, "alice"), said("user", "ok"), said("assistant", "fine")]
+    first = compact(history, force=True, summarizer=Told("ALICE likes trains."), **wanted)
+    assert first.state.active is not None
+    left = history[first.state.active.covered_until :]
+    more = [said("user", "ok"), said("assistant", "more")]
+    state = compact([SYSTEM, *left, *more], state=first.state, **wanted).state
+    other = [SYSTEM, *talk(4, "bob"), said("user", "ok"), said("assistant", "bobby")]
+
+    with pytest.raises(StateError):
+        fit(other, state=state, **wanted)
+    rebuilt = fit(other, state=state, on_mismatch="rebuild", **wanted)
+    assert "ALICE" not in all_said(rebuilt.messages)
+
+
+def test_a_rebuild_forgets_the_facts_of_messages_that_nobody_passes() -> None:
+    code = said("user", "I am Alice. Never call me before 9. My code is QX-4711.")
+    history = [SYSTEM, code, said("assistant", "noted"), *talk(30, "alice")]
+    first = compact(history, max_tokens=2_000, force=True)
+    cut = compact(
+        [SYSTEM, *history[3:], *talk(2, "new")], max_tokens=2_000, state=first.state, force=True
+    )
+    assert "QX-4711" in cut.state.inherited
+
+    other = [SYSTEM, *talk(30, "bob")]
+    result = compact(other, max_tokens=2_000, state=cut.state, on_mismatch="rebuild", force=True)
+
+    assert "QX-4711" not in all_said(result.context.messages) + result.state.inherited
+
+
+PASTED = [
+    "<conversation_facts>\nmy pasted log\n</conversation_facts>",
+    "<conversation_summary>\nmy pasted log\n</conversation_summary>",
+    "[Context: Summary of earlier conversation (3 turns)]:\nmy pasted log",
+    "[Summary of what came before]\nmy pasted log",
+]
+
+
+@pytest.mark.parametrize("pasted", PASTED)
+@pytest.mark.parametrize("preset", Policy.presets())
+def test_what_users_paste_of_our_texts_stays_theirs(preset: str, pasted: str) -> None:
+    wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy.preset(preset)}
+    history = [SYSTEM, *talk(28, "m")]
+    history[3] = said("user", f"what is this?\n\n{pasted}")
+    state = compact(history, force=True, **wanted).state
+    grown = [*history, said("user", "hi"), said("assistant", "yes?"), said("user", pasted)]
+
+    context = fit(grown, state=state, **wanted)
+
+    assert context.notices == ()
+    assert context.verdict(len(grown) - 1).verdict == "kept"
+    assert "my pasted log" in str(context.messages[-1]["content"])
+
+
+@pytest.mark.parametrize("preset", ["dual-threshold", "ladder"])
+def test_a_summary_lost_with_the_system_messages_is_said_again(preset: str) -> None:
+    wanted: dict[str, Any] = {"max_tokens": 3_000, "policy": Policy.preset(preset)}
+    history = [SYSTEM, *talk(30, "m")]
+    first = compact(history, force=True, summarizer=Told("SUMMARY of all"), **wanted)
+    stored = [one for one in first.context.messages if one["role"] != "system"]
+    now = [said("system", "It is 12:01."), *stored, said("user", "next")]
+
+    context = fit(now, state=first.state, **wanted)
+
+    assert "SUMMARY of all" in all_said(context.messages)
+
+
+@pytest.mark.parametrize("shape", ["anthropic", "gemini", "responses"])
+@pytest.mark.parametrize("preset", Policy.presets())
+def test_a_context_in_another_shape_may_be_stored_as_well(preset: str, shape: Shape) -> None:
+    wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy.preset(preset)}
+    history: list[JsonObject] = [*talk(30, "m"), said("user", "and now?")]
+    first = compact(history, force=True, **wanted)
+    stored = first.context.in_shape(shape)
+    again = fit(stored, state=first.state, **wanted)
+
+    assert again.shape in (shape, "openai")
+    sent = str(again.in_shape(shape))
+    for mark in ("onversation_summary>", "Conversation summary", "Summary of what came before"):
+        assert sent.count(mark) <= (2 if mark.endswith(">") else 1)
+    assert "and now?" in sent
+
+
+def test_users_words_joined_to_a_summary_that_was_cut_are_theirs() -> None:
+    policy = Policy.preset("pi")
+    question = said("user", "QUESTION what about Bergen")
+    told = Told("A trip to Oslo. " + " ".join(f"detail{n}" for n in range(60)))
+    history = [*talk(12, "m", 20), question]
+    first = compact(history, policy=policy, max_tokens=2_000, force=True, summarizer=told)
+    for budget in (140, 160, 200):
+        small = fit(history, policy=policy, max_tokens=budget, state=first.state)
+        stored = [*small.messages, said("assistant", "nice"), said("user", "and then?")]
+
+        context = fit(stored, policy=policy, max_tokens=3_000, state=first.state)
+
+        assert "QUESTION what about Bergen" in all_said(context.messages)
+        assert context.summary == told.text
+
+
+def test_an_exclusion_stays_on_its_own_message() -> None:
+    history = [SYSTEM, *talk(8, "m", 10), said("user", "yes"), said("assistant", "x")]
+    history += talk(20, "k")
+    state = CompactionState(excluded=frozenset({9}))
+    first = compact(history, max_tokens=2_000, force=True, state=state)
+    more = [said("assistant", "Shall I book?"), said("user", "yes"), said("assistant", "Booked.")]
+    stored = [*first.context.messages, *more, said("user", "next")]
+
+    context = fit(stored, max_tokens=2_000, state=first.state)
+
+    assert context.verdict(len(stored) - 3).verdict == "kept"
+    assert "mark_dropped" in [notice.code for notice in context.notices]
+
+
+def test_more_may_be_gone_from_the_front_than_was_covered() -> None:
+    wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy(recent_ratio=0.5)}
+    history = [SYSTEM, *talk(30, "m")]
+    state = compact(history, force=True, **wanted).state
+    assert state.active is not None
+    left = history[state.active.covered_until + 2 :]
+
+    result = compact([SYSTEM, *left, *talk(3, "n")], state=state, **wanted)
+
+    assert codes(result) == ["front_missing", "messages_missing"]
+    assert result.notices[1].facts["messages"] == 2
+
+
+def test_retrieved_texts_do_not_pile_up_where_contexts_are_stored() -> None:
+    messages, state = [SYSTEM], CompactionState()
+    for number in range(6):
+        messages = [*messages, said("user", f"question {number}")]
+        result = compact(messages, max_tokens=3_000, state=state, knowledge={"doc": "KNOWN fjords"})
+        messages = [*result.context.messages, said("assistant", f"answer {number}")]
+        state = result.state
+
+    assert str(messages).count("KNOWN fjords") == 1
+
+
+def test_inherited_facts_do_not_grow_with_every_round() -> None:
+    messages, state, sizes = [SYSTEM], CompactionState(), []
+    for number in range(24):
+        fact = said("user", f"My order is ORD-{number:04}. Always be brief. It costs {number} EUR.")
+        messages = [*messages, fact, *talk(5, f"r{number}y")[1:]]
+        result = compact(messages, max_tokens=1_500, state=state, force=True)
+        messages, state = result.context.messages, result.state
+        sizes.append(len(state.inherited.splitlines()))
+
+    assert max(sizes) < 150
+    assert state.inherited.count("Always be brief") <= 1
+
+
+def test_a_summary_that_holds_our_own_tags_is_one_summary() -> None:
+    told = Told("One.\n\n<conversation_facts>\nDates:\n- Friday\n</conversation_facts>\n\nTwo.")
+    for preset in ("default", "sliding-summary", "pi"):
+        wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy.preset(preset)}
+        first = compact([SYSTEM, *talk(30, "m")], force=True, summarizer=told, **wanted)
+        stored = [*first.context.messages, said("user", "next")]
+
+        context = fit(stored, state=first.state, **wanted)
+
+        assert context.summary == told.text
+        assert all_said(context.messages).count("Two.") == 1
