@@ -484,12 +484,12 @@ def test_an_exclusion_stays_on_its_own_message() -> None:
 
 def test_more_may_be_gone_from_the_front_than_was_covered() -> None:
     wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy(recent_ratio=0.5)}
-    history = [SYSTEM, *talk(30, "m")]
+    history = [SYSTEM, *talk(90, "m", 5)]
     state = compact(history, force=True, **wanted).state
     assert state.active is not None
     left = history[state.active.covered_until + 2 :]
 
-    result = compact([SYSTEM, *left, *talk(3, "n")], state=state, **wanted)
+    result = compact([SYSTEM, *left, *talk(3, "n", 5)], state=state, **wanted)
 
     assert codes(result) == ["front_missing", "messages_missing"]
     assert result.notices[1].facts["messages"] == 2
