@@ -483,16 +483,17 @@ def test_an_exclusion_stays_on_its_own_message() -> None:
 
 
 def test_more_may_be_gone_from_the_front_than_was_covered() -> None:
-    wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy(recent_ratio=0.5)}
-    history = [SYSTEM, *talk(90, "m", 5)]
-    state = compact(history, force=True, **wanted).state
+    history = [SYSTEM, *talk(30, "m")]
+    first = compact(history, max_tokens=2_000, force=True)
+    history += talk(6, "n", 5)
+    state = compact(history, max_tokens=2_000, state=first.state).state
     assert state.active is not None
-    left = history[state.active.covered_until + 2 :]
+    behind = len(history) - state.active.covered_until
 
-    result = compact([SYSTEM, *left, *talk(3, "n", 5)], state=state, **wanted)
+    result = compact([SYSTEM, *history[-4:]], max_tokens=2_000, state=state)
 
     assert codes(result) == ["front_missing", "messages_missing"]
-    assert result.notices[1].facts["messages"] == 2
+    assert result.notices[1].facts["messages"] == behind - 4
 
 
 def test_retrieved_texts_do_not_pile_up_where_contexts_are_stored() -> None:
