@@ -112,19 +112,22 @@ def _gone(before: Sequence[str], now: Sequence[str], covered: int) -> int:
     """
     behind, count = before[covered : covered + _LOOKED_AT], len(now)
     for rest in _overlaps(before[:covered], now):
-        least = min(_SHIFTED, len(before) - covered + rest, count)
+        left = min(len(before) - covered + rest, count)
         run = rest + _run(behind, now[rest : rest + _LOOKED_AT])
-        is_all = run == 1 == len(before) - covered + rest  # nothing else is left to compare
-        if rest < covered and least and run >= least and (is_all or _tells(now, run)):
+        if rest < covered and left and run >= min(_SHIFTED, left) and _tells(now, run, left):
             return covered - rest
     starts = (at for at in range(covered + 1, len(before)) if now and before[at] == now[0])
-    runs = ((at, _run(before[at : at + _LOOKED_AT], now[:_LOOKED_AT])) for at in starts)
-    return next((at for at, run in runs if run >= EVIDENCE and _tells(now, run)), 0)
+    for at in starts:
+        left = min(len(before) - at, count)
+        run = _run(before[at : at + _LOOKED_AT], now[:_LOOKED_AT])
+        if run >= max(EVIDENCE, min(_SHIFTED, left)) and _tells(now, run, left):
+            return at
+    return 0
 
 
-def _tells(now: Sequence[str], run: int) -> bool:
-    """Whether the first so many are all of the list, or more than one word again and again."""
-    return run == len(now) or len(set(now[: min(run, _LOOKED_AT)])) >= EVIDENCE
+def _tells(now: Sequence[str], run: int, left: int) -> bool:
+    """Whether the first so many are all there is to compare, or more than a few words again."""
+    return run == len(now) or len(set(now[: min(run, _LOOKED_AT)])) >= min(_SHIFTED, left)
 
 
 def _overlaps(before: Sequence[str], now: Sequence[str]) -> list[int]:
