@@ -16,6 +16,7 @@ from ctxcore.messages.canonical import parse_canonical, printable, printable_jso
 from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -46,6 +47,9 @@ _OWN_BLOCKS: Final = frozenset(
         *("mcp_tool_use", "mcp_tool_result", "search_result", "container_upload"),
     }
 )
+_MESSAGE_KEYS: Final = frozenset({"role", "content", "container", "stop_sequence"})
+_CALL_KEYS: Final = frozenset({"name", "input", "caller"})
+_RESULT_KEYS: Final = frozenset({"tool_use_id", "content", "name"})
 _OTHER_KEYS: Final = (
     *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
     *("reasoning_content", "thinking_blocks"),
@@ -115,6 +119,8 @@ class Anthropic(BlockWriter):
             told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
             raise MessageError(place=f"{place}, role", problem=told)
         content = raw.get("content")
+        if content is not None and not content:
+            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
         if isinstance(content, str):
             said = (_text(content),) if content else ()
             return [Message(role=_ROLES[role], content=said)]
@@ -405,8 +411,10 @@ def _check_block(block: Mapping[str, object], place: str) -> None:
         case "tool_use":
             _required(block, "name", place)
             text_or_none(block.get("id"), f"{place}, id")
+            refuse_words_elsewhere(block, "input", _CALL_KEYS, place)
         case "tool_result":
             text_or_none(block.get("tool_use_id"), f"{place}, tool_use_id")
+            refuse_words_elsewhere(block, "content", _RESULT_KEYS, place)
             content = block.get("content")
             if content is not None and not isinstance(content, str):
                 _check(content, place)

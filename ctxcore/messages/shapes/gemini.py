@@ -16,6 +16,7 @@ from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_no
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.anthropic import input_of
 from ctxcore.messages.shapes.foreign import listed_keys, refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -57,6 +58,18 @@ _CAMEL: Final = {
 }
 _SNAKE: Final = {camel: snake for snake, camel in _CAMEL.items()}
 _SIDE_KEYS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "video_metadata"})
+_DATA_KEYS: Final = frozenset(
+    {
+        *("text", "functionCall", "functionResponse", "inlineData", "fileData"),
+        *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
+    }
+)
+_CALL_KEYS: Final = frozenset(
+    {"name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"}
+)
+_RESPONSE_KEYS: Final = frozenset(
+    {"name", "response", "parts", "willContinue", "will_continue", "scheduling"}
+)
 _OUTPUT_KEYS: Final = ("result", "output", "content")  # what SDKs wrap a plain output in
 
 
@@ -254,6 +267,8 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
     if not isinstance(parts, (list, tuple)):
         told = refused_form(raw) or f"has no parts but the keys {listed_keys(raw)}"
         raise MessageError(place=f"{place}, parts", problem=told)
+    if not parts:
+        refuse_words_beside(raw, "parts", ("role",), place)
     results: list[Message] = []
     said: list[Part] = []
     calls: list[ToolCall] = []
@@ -261,6 +276,7 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
         inner = f"{place}, parts[{nth}]"
         if not isinstance(part, Mapping):
             raise MessageError(place=inner, problem=refused_part(part))
+        _check_one_thing(part, inner)
         if (response := _at(part, "functionResponse", inner)) is not None:
             results.append(_result(response, inner, pairing))
         elif (call := _at(part, "functionCall", inner)) is not None:
@@ -273,6 +289,16 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
     if results and not has_words and not calls:
         return results
     return [*results, Message(role=_ROLES[role], content=tuple(said), calls=tuple(calls))]
+
+
+def _check_one_thing(part: Mapping[str, object], place: str) -> None:
+    """Refuses a part that holds two things: only one of them would be read."""
+    held = [
+        key for key in part if _CAMEL.get(key, key) in _DATA_KEYS and part[key] not in (None, "")
+    ]
+    if len(held) > 1:
+        told = f"holds {' and '.join(map(shown, held))}; make each a part of its own"
+        raise MessageError(place=place, problem=told)
 
 
 def _at(part: object, camel: str, place: str = "part") -> Mapping[str, object] | None:
@@ -293,6 +319,7 @@ def _call(
     name = text_or_none(call.get("name"), f"{place}, name")
     if not name:
         raise MessageError(place=f"{place}, name", problem="a function call needs a name")
+    refuse_words_elsewhere(call, "args", _CALL_KEYS, place)
     args = call.get("args")
     args = {} if args is None else args
     signature = part.get("thoughtSignature", part.get("thought_signature"))
@@ -310,8 +337,10 @@ def _call(
 def _result(response: Mapping[str, object], place: str, pairing: _Pairing) -> Message:
     name = text_or_none(response.get("name"), f"{place}, name") or ""
     call_id = text_or_none(response.get("id"), f"{place}, id") or ""
-    words = _output(response.get("response"), f"{place}, response")
     inner = response.get("parts")
+    if not inner:
+        refuse_words_elsewhere(response, "response", _RESPONSE_KEYS, place)
+    words = _output(response.get("response"), f"{place}, response")
     parts = inner if isinstance(inner, (list, tuple)) else ()
     media = tuple(one for part in parts if (one := _part(part, f"{place}, parts")) is not None)
     return Message(

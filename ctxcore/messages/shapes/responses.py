@@ -15,6 +15,7 @@ from ctxcore.messages.canonical import parse_canonical, printable
 from ctxcore.messages.guarding import canonical_at, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -66,6 +67,17 @@ _WORDED_OUTPUTS: Final = frozenset(
 _FRAME_KEYS: Final = frozenset(
     {"type", "id", "call_id", "status", "approval_request_id", "created_by", "caller"}
 )
+
+
+_MESSAGE_KEYS: Final = frozenset({"role", "content", "phase"})
+_CALL_KEYS: Final = _FRAME_KEYS | {"name", "namespace"}
+_SAYING_KEYS: Final = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "function_call_output": "output",
+    "custom_tool_call_output": "output",
+}
+"""Where the words of what most calls ask and return are."""
 
 
 class Responses:
@@ -161,6 +173,8 @@ class _Reading:
             told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
             raise MessageError(place=f"{place}, role", problem=told)
         content = _content(raw.get("content"), f"{place}, content")
+        if not content:
+            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
         if role != "assistant":
             self._append(Message(role=_ROLES[role], content=content), at)
             return
@@ -364,6 +378,7 @@ def _call(raw: Mapping[str, object], place: str) -> ToolCall:
         name = text_or_none(raw.get("name"), f"{place}, name")
         if not name:
             raise MessageError(place=f"{place}, name", problem="a call needs a name")
+        refuse_words_elsewhere(raw, _SAYING_KEYS[kind], _CALL_KEYS, place)
         return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
     given = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
     name = kind.removesuffix("_call")
@@ -385,6 +400,8 @@ def _result(raw: Mapping[str, object], place: str) -> Message:
     keys = ("call_id", "approval_request_id", "id")
     answers = next((raw[key] for key in keys if isinstance(raw.get(key), str)), "")
     output = raw.get("output", raw.get("result"))
+    if output is None and type_of(raw) in _SAYING_KEYS:
+        refuse_words_elsewhere(raw, "output", _FRAME_KEYS | {"name"}, place)
     if output is None:
         held = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
         content: tuple[Part, ...] = (Text(text=canonical_at(held, place)),) if held else ()
