@@ -128,6 +128,54 @@ def test_words_that_were_cut_keep_thinking_and_calls_of_their_message() -> None:
     assert [id(blocks[at]) for at in (0, 1, 3, 4)] == [id(own[at]) for at in (0, 1, 3, 4)]
 
 
+def signed(text: str) -> JsonObject:
+    """Thinking as Claude signs it."""
+    return {"type": "thinking", "thinking": text, "signature": f"of {text}"}
+
+
+INTERLEAVED: Written = [
+    {"role": "user", "content": "go"},
+    {
+        "role": "assistant",
+        "content": [
+            signed("one"),
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+            signed("two"),
+            {"type": "text", "text": "\n\n"},
+            {"type": "text", "text": "so", **MARK},
+            {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+            signed("three"),
+            {"type": "tool_use", "id": "b", "name": "f", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": i, "content": "x"} for i in "ab"],
+    },
+]
+
+
+def test_thinking_stays_between_the_blocks_where_it_was_signed() -> None:
+    own = inside(INTERLEAVED[1])
+
+    sent_ = inside(fit(INTERLEAVED, max_tokens=1_000).in_shape()[1])
+
+    assert [id(block) for block in sent_] == [id(own[at]) for at in (0, 1, 2, 3, 5, 6, 7, 8)]
+
+
+def test_words_that_changed_stand_where_the_first_of_them_stood() -> None:
+    passed = read_list(INTERLEAVED)
+    calls = (passed.messages[1].calls[0], replace(passed.messages[1].calls[1], id="c"))
+    own = inside(INTERLEAVED[1])
+
+    back = inside(sent(passed, {1: replace(shortened(passed, 1), calls=calls)})[1])
+
+    assert [id(back[at]) for at in (0, 2, 3, 4)] == [id(own[at]) for at in (0, 3, 6, 7)]
+    assert back[1] == {"type": "text", "text": "short", **MARK}
+    assert back[5] == {**own[8], "id": "c"}
+
+
 def test_words_that_were_cut_keep_reasoning_and_calls_of_their_items() -> None:
     passed = read_list(RESPONSES)
 
