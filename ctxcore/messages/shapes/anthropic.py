@@ -16,6 +16,7 @@ from ctxcore.messages.canonical import parse_canonical, printable, printable_jso
 from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.joining import Placed, conversation_of, together
 from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
@@ -68,6 +69,7 @@ class Anthropic(BlockWriter):
     shape: Shape = "anthropic"
     maker: str = "Anthropic's"
     key = "content"
+    takes_neighbours = True
     roles: Mapping[str, str] = {**TALK_ROLES, "system": "system"}
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
@@ -91,17 +93,15 @@ class Anthropic(BlockWriter):
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
         """The messages in `entries`."""
-        messages: list[Message] = []
-        places: list[tuple[int, ...]] = []
+        read: list[Placed] = []
         for at, raw in entries:
             try:
                 found = [raw] if isinstance(raw, Message) else self._read(raw, f"message {at}")
             except MessageError as error:
                 refuse(at, error)
                 continue
-            messages += found
-            places += [(at,)] * len(found)
-        return Conversation(messages=tuple(messages), places=tuple(places))
+            read += [Placed(one, (at,), is_value=one is raw) for one in found]
+        return conversation_of(together(read))
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as Anthropic's messages; system messages first only where they came first."""

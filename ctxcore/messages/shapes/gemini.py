@@ -16,6 +16,7 @@ from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_no
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.anthropic import input_of
 from ctxcore.messages.shapes.foreign import listed_keys, refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.joining import Placed, conversation_of, together
 from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
@@ -95,22 +96,17 @@ class Gemini:
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
         """The messages in `entries`, responses paired with the calls before them."""
-        messages: list[Message] = []
-        places: list[tuple[int, ...]] = []
+        read: list[Placed] = []
         pairing = _Pairing()
         for at, raw in entries:
             try:
-                if isinstance(raw, Message):
-                    found = [raw]
-                    pairing.take(raw.calls)
-                else:
-                    found = _read(raw, at, pairing)
+                found = [raw] if isinstance(raw, Message) else _read(raw, at, pairing)
             except MessageError as error:
                 refuse(at, error)
                 continue
-            messages += found
-            places += [(at,)] * len(found)
-        return Conversation(messages=tuple(messages), places=tuple(places))
+            pairing.take(found, made_at=at)
+            read += [Placed(one, (at,), is_value=one is raw) for one in found]
+        return conversation_of(together(read))
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as Gemini's contents."""
@@ -119,21 +115,33 @@ class Gemini:
 
 
 class _Pairing:
-    """The calls of the last model content that no response answered yet."""
+    """The calls of the last model contents that no response answered yet."""
 
     def __init__(self) -> None:
         self._open: list[ToolCall] = []
+        self._made: set[str] = set()
+        """Ids that calls have from their places."""
+        self._is_asking = False
 
-    def take(self, calls: Sequence[ToolCall]) -> None:
-        """Notes the calls of a new content; those before it are answered no more."""
-        if calls:
-            self._open = list(calls)
+    def take(self, found: Sequence[Message], *, made_at: int) -> None:
+        """Notes the calls of a new content; without responses between, they join those before."""
+        said = [message for message in found if not message.is_tool_result]
+        if not said:
+            self._is_asking = False
+            return
+        calls = [call for message in said for call in message.calls]
+        is_more = self._is_asking and said[-1].role == "assistant"
+        if calls or (not is_more and len(said) == len(found)):
+            self._open = [*self._open, *calls] if is_more else calls
+        self._made.update(call.id for call in calls if call.id.startswith(f"call_{made_at}_"))
+        self._is_asking = said[-1].role == "assistant" and bool(self._open)
 
     def answered(self, call_id: str, name: str) -> str:
         """The id of the call that a response answers; its own, or none, without such a call."""
         found = next((call for call in self._open if call_id and call.id == call_id), None)
-        if found is None and not call_id:
-            found = next((call for call in self._open if call.name == name), None)
+        if found is None:
+            named = (call for call in self._open if call.name == name)
+            found = next((one for one in named if not call_id or one.id in self._made), None)
         if found is None:
             return call_id
         self._open.remove(found)
@@ -283,8 +291,6 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
             calls.append(_call(call, part, f"call_{at}_{len(calls)}", inner))
         elif (one := _part(part, inner)) is not None:
             said.append(one)
-    if _ROLES[role] == "assistant":
-        pairing.take(calls)
     has_words = any(not isinstance(one, Text) or one.text.strip() for one in said)
     if results and not has_words and not calls:
         return results

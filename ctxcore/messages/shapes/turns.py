@@ -50,6 +50,8 @@ class BlockWriter(ABC):
     """Writes messages of blocks; what a block looks like is told by the shape."""
 
     key: str
+    takes_neighbours: bool = False
+    """Whether calls may stand in several messages of one role, as they came."""
     roles: Mapping[str, str]
     """What the shape calls the roles of messages."""
 
@@ -114,19 +116,31 @@ class BlockWriter(ABC):
         nth = _nth_of_its_place(passed) if passed else []
         turns: list[Turn] = []
         for sent in (one for group in groups for one in group.sent):
-            raw = passed.raw(sent.source) if passed and sent.source is not None else None
-            role = self._role(sent.message, raw, passed)
-            if not turns or turns[-1].role != role:
-                turns.append(Turn(role))
-            if raw is None or passed is None or sent.source is None:
-                blocks: Sequence[Block] = self.written(sent.message)
-            else:
-                piece = self.pieces(raw)[nth[sent.source]]
-                blocks = self._said(piece, passed.messages[sent.source], sent)
-                turns[-1].origins[passed.places_of(sent.source)[0]] = raw
-            self.note(sent.message, blocks)
-            turns[-1].blocks += blocks
+            own = self._own(sent, nth, passed) if passed else None
+            told = own or [Turn(self._role(sent.message, None, passed), self.written(sent.message))]
+            self.note(sent.message, [block for turn in told for block in turn.blocks])
+            if turns and turns[-1].role == told[0].role:
+                turns[-1].blocks += told[0].blocks
+                turns[-1].origins.update(told.pop(0).origins)
+            turns += told
         return turns
+
+    def _own(self, sent: Sent, nth: Sequence[int], passed: Passed) -> list[Turn] | None:
+        """What is sent in the caller's own blocks; None for what the caller did not pass."""
+        raws = passed.raws(sent.source) if sent.source is not None else ()
+        if sent.source is None or not raws:
+            return None
+        role = self._role(sent.message, raws[0], passed)
+        first, *others = raws
+        pieces = [self.pieces(first)[nth[sent.source]], *(self.pieces(raw)[-1] for raw in others)]
+        origins = list(zip(passed.places_of(sent.source), raws, strict=True))
+        if sent.is_untouched and self.takes_neighbours:
+            parts = zip(pieces, origins, strict=True)
+            return [Turn(role, list(piece.blocks), dict([origin])) for piece, origin in parts]
+        blocks = tuple(block for piece in pieces for block in piece.blocks)
+        piece = Piece(blocks, is_result=pieces[0].is_result)
+        said = self._said(piece, passed.messages[sent.source], sent)
+        return [Turn(role, list(said), dict(origins))]
 
     def message(self, turn: Turn) -> JsonObject:
         """A turn as it is sent; the caller's own object where it is that and no more."""
@@ -251,10 +265,12 @@ def words_of(message: Message) -> str | None:
 
 def _nth_of_its_place(passed: Passed) -> list[int]:
     """For each message how many before it came from the same place."""
+    seen: dict[int, int] = {}
     nth: list[int] = []
     for at in range(len(passed.messages)):
-        same = at > 0 and passed.places_of(at) == passed.places_of(at - 1)
-        nth.append(nth[-1] + 1 if same else 0)
+        place = passed.places_of(at)[0]
+        nth.append(seen.get(place, 0))
+        seen[place] = nth[-1] + 1
     return nth
 
 

@@ -58,6 +58,11 @@ class Passed:
         given = self.given[self.places_of(at)[0]]
         return given if isinstance(given, Mapping) else None
 
+    def raws(self, at: int) -> tuple[Mapping[str, object], ...]:
+        """All objects of the caller that message `at` was read from."""
+        found = (self.given[place] for place in self.places_of(at))
+        return tuple(raw for raw in found if isinstance(raw, Mapping))
+
     @property
     def has_system(self) -> bool:
         """Whether a system message is among them."""
