@@ -41,6 +41,7 @@ KNOWN_KEYS = frozenset(
         "refusal",
         "reasoning_content",
         "thinking_blocks",
+        "audio",
         "action",
     }
 )
@@ -63,7 +64,12 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
     content = _parse_content(raw.get("content"), place)
     return Message(
         role=role,
-        content=(*_parse_thinking(raw, place), *content, *_parse_refusal(raw, place)),
+        content=(
+            *_parse_thinking(raw, place),
+            *content,
+            *_parse_audio(raw, place),
+            *_parse_refusal(raw, place),
+        ),
         calls=_parse_calls(raw, place),
         answers=_parse_answers(raw, role, place),
         name=text_or_none(raw.get("name"), f"{place}, name"),
@@ -75,8 +81,10 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
     out: JsonObject = {"role": message.role}
-    parts = [part for part in message.content if not isinstance(part, (Reasoning, Refusal))]
-    if message.calls and not parts:
+    sounds = [part for part in message.content if is_spoken(part)]
+    held = (part for part in message.content if part not in sounds)
+    parts = [part for part in held if not isinstance(part, (Reasoning, Refusal))]
+    if (message.calls or sounds) and not parts:
         out["content"] = None
     elif not parts:
         out["content"] = ""
@@ -86,6 +94,8 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
         out["content"] = [_to_part(part) for part in parts]
     if refusal := [part.text for part in message.content if isinstance(part, Refusal)]:
         out["refusal"] = "\n".join(refusal)
+    if sounds:
+        out["audio"] = _to_audio(sounds[-1])
     if message.calls:
         out["tool_calls"] = [
             to_openai_call(call, with_extra=with_reasoning) for call in message.calls
@@ -97,6 +107,11 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     if with_reasoning:
         out.update(to_reasoning_keys(message))
     return out
+
+
+def is_spoken(part: Part) -> bool:
+    """Whether `part` is what a model said aloud, which has a key of its own."""
+    return isinstance(part, Opaque) and part.provider == "audio"
 
 
 def to_full(message: Message) -> JsonObject:
@@ -200,6 +215,21 @@ def _parse_thinking_blocks(blocks: object, place: str) -> Iterator[Reasoning]:
 def _parse_refusal(raw: Mapping[str, object], place: str) -> tuple[Refusal, ...]:
     text = text_or_none(raw.get("refusal"), f"{place}, refusal")
     return (Refusal(text=text),) if text else ()
+
+
+def _parse_audio(raw: Mapping[str, object], place: str) -> tuple[Opaque, ...]:
+    """What a model said aloud; it is sent back by its id."""
+    audio = raw.get("audio")
+    if audio is None:
+        return ()
+    held = object_of(audio, f"{place}, audio")
+    return (Opaque(provider="audio", raw=canonical_at({**held, "type": "audio"}, place)),)
+
+
+def _to_audio(part: Part) -> JsonValue:
+    assert isinstance(part, Opaque)  # so are those that are spoken
+    held = cast("JsonObject", parse_canonical(part.raw))
+    return {key: value for key, value in held.items() if key != "type"}
 
 
 def _parse_calls(raw: Mapping[str, object], place: str) -> tuple[ToolCall, ...]:

@@ -152,6 +152,7 @@ class _Writer(BlockWriter):
     """Writes contents; one writer a list, since calls and their responses share their form."""
 
     key = "parts"
+    thinks_alone = True
     roles: Mapping[str, str] = {**TALK_ROLES, "assistant": "model", "system": "user"}
 
     def __init__(self, *, is_snake: bool) -> None:
@@ -291,10 +292,23 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
             calls.append(_call(call, part, f"call_{at}_{len(calls)}", inner))
         elif (one := _part(part, inner)) is not None:
             said.append(one)
+    if not said and not calls:
+        said = _signatures(parts, place)
     has_words = any(not isinstance(one, Text) or one.text.strip() for one in said)
     if results and not has_words and not calls:
         return results
     return [*results, Message(role=_ROLES[role], content=tuple(said), calls=tuple(calls))]
+
+
+def _signatures(parts: Sequence[object], place: str) -> list[Part]:
+    """Signatures of a content that is there for them alone."""
+    found: list[Part] = []
+    for part in parts:
+        held = part if isinstance(part, Mapping) else {}
+        if any(isinstance(held.get(key), str) for key in ("thoughtSignature", "thought_signature")):
+            raw = canonical_at({**held, "type": "thought_signature"}, place)
+            found.append(Reasoning(text="", raw=raw))
+    return found
 
 
 def _check_one_thing(part: Mapping[str, object], place: str) -> None:

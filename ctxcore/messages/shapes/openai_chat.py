@@ -12,7 +12,7 @@ from typing import Final, cast
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.guarding import text_or_none, type_of
-from ctxcore.messages.openai import KNOWN_KEYS, parse_message, to_openai
+from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
 from ctxcore.messages.shapes.misplaced import (
     has_gemini_parts,
@@ -28,6 +28,7 @@ from ctxcore.messages.shapes.values import (
     Sent,
     SentGroup,
     Shape,
+    is_thought_alone,
 )
 from ctxcore.messages.values import JsonObject, JsonValue, Message, ToolCall
 
@@ -148,10 +149,10 @@ def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
     one = group.sent[0] if len(group.sent) == 1 else None
     if passed is not None and one is not None and one.source is not None:
         raw = passed.raw(one.source)
-        if raw is not None and one.is_untouched:
-            return cast("JsonObject", raw)
         if raw is not None:
-            return _changed(raw, passed.messages[one.source], one, group)
+            old = passed.messages[one.source]
+            is_own = one.is_untouched or (is_thought_alone(old) and one.message.role == old.role)
+            return cast("JsonObject", raw) if is_own else _changed(raw, old, one, group)
     return _fresh(group.message, has_reasoning=group.has_reasoning)
 
 
@@ -168,7 +169,8 @@ def _changed(raw: Mapping[str, object], old: Message, sent: Sent, group: SentGro
         return written
     out = cast("JsonObject", dict(raw))
     if new.content != old.content:
-        _replace(out, written, ("content", "refusal"))
+        spoken = ("audio",) if any(map(is_spoken, old.content)) else ()
+        _replace(out, written, ("content", "refusal", *spoken))
         _mark(out, raw.get("content"))
     if new.name != old.name:
         _replace(out, written, ("name",))

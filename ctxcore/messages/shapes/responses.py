@@ -124,9 +124,8 @@ class Responses:
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as items, each message by itself."""
         writing = _Writing(passed)
-        for group in groups:
-            for sent in group.sent:
-                writing.add(sent)
+        for sent in _in_place([one for group in groups for one in group.sent]):
+            writing.add(sent)
         return writing.items
 
 
@@ -316,6 +315,28 @@ class _Writing:
                 yield one.raw
         if home is None and words is not None:
             yield {"role": new.role, "content": _joined(words)}
+
+
+def _in_place(sent: Sequence[Sent]) -> list[Sent]:
+    """`sent` with the provider's own compactions behind what came before them."""
+    out = [one for one in sent if not _is_compaction(one)]
+    for one in filter(_is_compaction, sent):
+        before = (place for place, other in enumerate(out) if _came_before(other, one))
+        at = max(before, default=-1) + 1
+        while at < len(out) and out[at].source is None and out[at].message.is_tool_result:
+            at += 1  # this library's answer to a call
+        out.insert(at, one)
+    return out
+
+
+def _is_compaction(sent: Sent) -> bool:
+    content = sent.message.content
+    first = content[0] if len(content) == 1 else None
+    return isinstance(first, Opaque) and first.provider in _COMPACTIONS
+
+
+def _came_before(other: Sent, one: Sent) -> bool:
+    return other.source is not None and one.source is not None and other.source < one.source
 
 
 class _Kept:

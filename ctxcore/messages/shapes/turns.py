@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from ctxcore.messages.shapes.values import Passed, Sent, SentGroup
+from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, is_thought_alone
 from ctxcore.messages.values import (
     JsonObject,
     JsonValue,
@@ -52,6 +52,8 @@ class BlockWriter(ABC):
     key: str
     takes_neighbours: bool = False
     """Whether calls may stand in several messages of one role, as they came."""
+    thinks_alone: bool = False
+    """Whether a message may be thinking, or its signature, and nothing else."""
     roles: Mapping[str, str]
     """What the shape calls the roles of messages."""
 
@@ -134,12 +136,15 @@ class BlockWriter(ABC):
         first, *others = raws
         pieces = [self.pieces(first)[nth[sent.source]], *(self.pieces(raw)[-1] for raw in others)]
         origins = list(zip(passed.places_of(sent.source), raws, strict=True))
+        old = passed.messages[sent.source]
+        if self.thinks_alone and is_thought_alone(old) and sent.message.role == old.role:
+            sent = replace(sent, is_untouched=True)
         if sent.is_untouched and self.takes_neighbours:
             parts = zip(pieces, origins, strict=True)
             return [Turn(role, list(piece.blocks), dict([origin])) for piece, origin in parts]
         blocks = tuple(block for piece in pieces for block in piece.blocks)
         piece = Piece(blocks, is_result=pieces[0].is_result)
-        said = self._said(piece, passed.messages[sent.source], sent)
+        said = self._said(piece, old, sent)
         return [Turn(role, list(said), dict(origins))]
 
     def message(self, turn: Turn) -> JsonObject:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, Message, Reasoning
 
 Shape = Literal["openai", "anthropic", "responses", "gemini"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -85,6 +85,12 @@ class SentGroup:
     message: Message
     sent: tuple[Sent, ...]
     has_reasoning: bool = False
+
+
+def is_thought_alone(message: Message) -> bool:
+    """Whether thinking is all there is: whatever is said in its place is not the caller's."""
+    content = message.content
+    return bool(content) and not message.calls and all(isinstance(p, Reasoning) for p in content)
 
 
 class Codec(Protocol):

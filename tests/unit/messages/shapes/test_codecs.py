@@ -8,6 +8,7 @@ import pytest
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.legality import lint
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.shapes.reading import parse_messages, read_list
 from ctxcore.messages.shapes.registry import codec_of
@@ -250,6 +251,50 @@ def test_a_compaction_of_the_providers_own_is_never_folded() -> None:
     context = fit([item, *talk], max_tokens=600)
 
     assert context.in_shape()[0] is item
+
+
+def test_a_compaction_of_the_providers_own_keeps_its_place() -> None:
+    items: Written = [
+        {"role": "developer", "content": "be brief"},
+        {"role": "user", "content": "hi"},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "compaction", "id": "cmp", "encrypted_content": "xyz"},
+        {"role": "user", "content": "and then?"},
+    ]
+
+    sent_ = fit(items, max_tokens=1_000).in_shape()
+
+    assert [id(one) for one in (*sent_[:3], *sent_[4:])] == [id(one) for one in items]
+    assert sent_[3]["type"] == "function_call_output"
+
+
+def test_what_a_model_said_aloud_is_handed_back_by_its_id() -> None:
+    spoken: JsonObject = {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}
+    hi, then = ({"role": "user", "content": words} for words in ("hi", "and?"))
+
+    context = fit([hi, spoken, then], max_tokens=1_000)
+
+    assert context.repairs == ()
+    assert context.in_shape()[1] is spoken
+    assert context.messages[1] == spoken
+
+
+def test_thinking_alone_is_not_said_to_be_empty_where_a_shape_takes_it() -> None:
+    alone: Written = [
+        {"role": "assistant", "content": "", "reasoning_content": "hm"},
+        {"role": "model", "parts": [{"text": "", "thoughtSignature": "s"}]},
+        {"role": "model", "parts": [{"text": "hm", "thought": True}]},
+    ]
+
+    for thought in alone:
+        hi: JsonObject = (
+            {"role": "user", "parts": [{"text": "hi"}]}
+            if "parts" in thought
+            else {"role": "user", "content": "hi"}
+        )
+        context = fit([hi, thought, hi], max_tokens=1_000)
+        assert context.in_shape()[1] is thought
+        assert lint(context.messages, "anthropic") == []
 
 
 def test_geminis_calls_are_paired_by_id_name_and_order() -> None:
