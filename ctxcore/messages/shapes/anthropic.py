@@ -287,6 +287,9 @@ def _part(block: object) -> Part | None:
             return _text(text) if isinstance(text, str) else None
         case "compaction" if isinstance(block.get("content"), str):
             return _text(str(block["content"]))
+        case "search_result" if (found := _words_in(block.get("content"))) is not None:
+            heads = (block.get("title"), block.get("source"))
+            return _text("\n".join([*(one for one in heads if isinstance(one, str)), found]))
     return _media(block) or _opaque(block)
 
 
@@ -307,8 +310,10 @@ def _media(block: Mapping[str, object]) -> Part | None:
     data, words = source.get("data"), source.get("content")
     if kind == "document" and source.get("type") == "text" and isinstance(data, str):
         return _text(data)
-    if kind == "document" and source.get("type") == "content" and isinstance(words, str):
-        return _text(words)
+    if kind == "document" and source.get("type") == "content":
+        text = words if isinstance(words, str) else _words_in(words)
+        if text is not None:
+            return _text(text)
     mime, url = source.get("media_type"), source.get("url")
     if isinstance(mime, str) and isinstance(data, str):
         url = f"data:{mime};base64,{data}"
@@ -319,6 +324,15 @@ def _media(block: Mapping[str, object]) -> Part | None:
     title = block.get("title")
     name = title if isinstance(title, str) and title.strip() else "document"
     return _parsed_media({"type": "file", "file": {"file_data": url, "filename": name}})
+
+
+def _words_in(blocks: object) -> str | None:
+    """The words of blocks that are text alone; None if they are not."""
+    if not isinstance(blocks, (list, tuple)):
+        return None
+    texts = [block.get("text") for block in blocks if type_of(block) == "text"]
+    words = [text for text in texts if isinstance(text, str)]
+    return "\n".join(words) if blocks and len(words) == len(blocks) else None
 
 
 def _parsed_media(part: Mapping[str, object]) -> Part | None:

@@ -13,7 +13,15 @@ from ctxcore.compaction.compacting import compact
 from ctxcore.messages.shapes.reading import parse_messages, read_list
 from ctxcore.messages.shapes.registry import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
-from ctxcore.messages.values import JsonObject, Media, Message, Text, ToolCall, text_message
+from ctxcore.messages.values import (
+    JsonObject,
+    JsonValue,
+    Media,
+    Message,
+    Text,
+    ToolCall,
+    text_message,
+)
 from tests.shapes import (
     ANTHROPIC,
     GEMINI,
@@ -295,6 +303,44 @@ def test_thinking_alone_is_not_said_to_be_empty_where_a_shape_takes_it() -> None
         context = fit([hi, thought, hi], max_tokens=1_000)
         assert context.in_shape()[1] is thought
         assert lint(context.messages, "anthropic") == []
+
+
+def test_words_in_documents_and_search_results_are_words_of_the_message() -> None:
+    words: list[JsonValue] = [{"type": "text", "text": f"clause {n}"} for n in (1, 2)]
+    contents: JsonObject = {"type": "content", "content": words}
+    held: list[JsonObject] = [
+        {"type": "document", "title": "contract", "source": contents},
+        {"type": "search_result", "source": "https://x", "title": "law", "content": words},
+    ]
+    asked: Written = [{"role": "user", "content": [*held, {"type": "text", "text": "so?"}]}]
+
+    context = fit(asked, max_tokens=1_000)
+
+    said = "clause 1\nclause 2"
+    assert parse_messages(asked)[0].text == f"{said}\nlaw\nhttps://x\n{said}\nso?"
+    assert context.in_shape()[0] is asked[0]
+
+
+def test_long_search_results_of_a_tool_are_shortened() -> None:
+    found: JsonObject = {
+        **{"type": "search_result", "source": "https://x", "title": "law"},
+        "content": [{"type": "text", "text": "important words " * 600}],
+    }
+    asked: Written = [
+        {"role": "user", "content": "find it"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": [found]}],
+        },
+    ]
+
+    (result,) = inside(fit(asked, max_tokens=500).in_shape()[2])
+
+    assert "important words" in str(result["content"])
 
 
 def test_geminis_calls_are_paired_by_id_name_and_order() -> None:
