@@ -46,6 +46,10 @@ KNOWN_KEYS = frozenset(
     }
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
+_FLAT = (
+    "put name and arguments into it, or pass messages of LangChain's through "
+    "langchain_core.messages.convert_to_openai_messages first"
+)
 _TALKERS: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
@@ -252,7 +256,9 @@ def _parse_call(value: object, place: str) -> ToolCall:
     if not isinstance(function, Mapping):
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
-        raise MessageError(place=f"{place}, function", problem="is missing")
+        is_flat = isinstance(value.get("name"), str)
+        told = f"is missing; {_FLAT}" if is_flat else "is missing"
+        raise MessageError(place=f"{place}, function", problem=told)
     call = _parse_function(function, _parse_id(value.get("id"), f"{place}, id"), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
     return replace(call, extra=canonical_at(extra, place)) if extra else call

@@ -96,6 +96,8 @@ class Responses:
     def detect(self, raw: Mapping[str, object]) -> Fit:
         """Whether `raw` is such an item."""
         kind, content = type_of(raw), raw.get("content")
+        if _is_reference(raw):
+            return "own"
         if "role" not in raw:
             return ("own" if _is_item(kind) else "no") if kind else "fits"
         if raw["role"] in ("tool", "function"):
@@ -156,6 +158,8 @@ class _Reading:
             self._append(raw, at)
         elif not isinstance(raw, Mapping):
             raise MessageError(place=place, problem=refused_object(raw))
+        elif _is_reference(raw):
+            self._add_item(at, {**raw, "type": "item_reference"}, place)
         elif "role" in raw or type_of(raw) in ("message", ""):
             self._add_message(at, raw, place)
         else:
@@ -350,7 +354,8 @@ class _Kept:
         if self.is_message:
             self._keep_parts(fresh)
         elif not self.is_kept:
-            opaque = Opaque(provider=type_of(raw), raw=canonical_at(raw, "item"))
+            item: JsonObject = {**raw, "type": "item_reference"} if _is_reference(raw) else raw
+            opaque = Opaque(provider=type_of(item), raw=canonical_at(item, "item"))
             self.is_kept = _take(fresh, opaque)
 
     def with_parts(self, words: list[JsonValue] | None) -> Iterator[JsonObject]:
@@ -398,6 +403,11 @@ def _joined(parts: Sequence[JsonValue]) -> JsonValue:
     if len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) == {"type", "text"}:
         return parts[0]["text"]
     return list(parts)
+
+
+def _is_reference(raw: Mapping[str, object]) -> bool:
+    """Whether an item only names another; its type may be left out."""
+    return isinstance(raw.get("id"), str) and raw.keys() - {"type"} == {"id"} and not type_of(raw)
 
 
 def _is_item(kind: str) -> bool:
