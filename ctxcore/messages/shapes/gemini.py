@@ -305,8 +305,11 @@ def _signatures(parts: Sequence[object], place: str) -> list[Part]:
     found: list[Part] = []
     for part in parts:
         held = part if isinstance(part, Mapping) else {}
-        if any(isinstance(held.get(key), str) for key in ("thoughtSignature", "thought_signature")):
-            raw = canonical_at({**held, "type": "thought_signature"}, place)
+        signature = held.get("thoughtSignature", held.get("thought_signature"))
+        if isinstance(signature, (str, bytes)) and signature:
+            signed = signature if isinstance(signature, str) else _base64(signature)
+            kind = "thought_signature"
+            raw = canonical_at({"type": kind, kind: signed}, place)
             found.append(Reasoning(text="", raw=raw))
     return found
 
@@ -411,7 +414,7 @@ def _inlined(data: Mapping[str, object], place: str) -> Part:
     mime = _mime(data)
     held = data.get("data")
     if isinstance(held, (bytes, bytearray)):
-        held = base64.b64encode(held).decode("ascii")
+        held = _base64(held)
     if not isinstance(held, str):
         told = f"expected base64 text, got {type(held).__name__}"
         raise MessageError(place=f"{place}, data", problem=told)
@@ -424,6 +427,10 @@ def _inlined(data: Mapping[str, object], place: str) -> Part:
     name = data.get("displayName", data.get("display_name"))
     held_as = name if isinstance(name, str) and name else "document"
     return _media({"type": "file", "file": {"file_data": url, "filename": held_as}}, place)
+
+
+def _base64(data: bytes | bytearray) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 def _linked(file: Mapping[str, object], place: str) -> Part:

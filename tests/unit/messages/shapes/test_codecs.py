@@ -305,6 +305,15 @@ def test_thinking_alone_is_not_said_to_be_empty_where_a_shape_takes_it() -> None
         assert lint(context.messages, "anthropic") == []
 
 
+def test_a_signature_alone_may_be_bytes_as_googles_library_holds_it() -> None:
+    hi = {"role": "user", "parts": [{"text": "hi"}]}
+    signed = {"role": "model", "parts": [{"text": "", "thought_signature": b"\x01"}]}
+
+    context = fit([hi, signed, hi], max_tokens=1_000)
+
+    assert context.in_shape()[1] is signed
+
+
 def test_words_in_documents_and_search_results_are_words_of_the_message() -> None:
     words: list[JsonValue] = [{"type": "text", "text": f"clause {n}"} for n in (1, 2)]
     contents: JsonObject = {"type": "content", "content": words}
