@@ -41,10 +41,15 @@ KNOWN_KEYS = frozenset(
         "refusal",
         "reasoning_content",
         "thinking_blocks",
+        "audio",
         "action",
     }
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
+_FLAT = (
+    "put name and arguments into it, or pass messages of LangChain's through "
+    "langchain_core.messages.convert_to_openai_messages first"
+)
 _TALKERS: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
@@ -63,7 +68,12 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
     content = _parse_content(raw.get("content"), place)
     return Message(
         role=role,
-        content=(*_parse_thinking(raw, place), *content, *_parse_refusal(raw, place)),
+        content=(
+            *_parse_thinking(raw, place),
+            *content,
+            *_parse_audio(raw, place),
+            *_parse_refusal(raw, place),
+        ),
         calls=_parse_calls(raw, place),
         answers=_parse_answers(raw, role, place),
         name=text_or_none(raw.get("name"), f"{place}, name"),
@@ -75,8 +85,10 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
     out: JsonObject = {"role": message.role}
-    parts = [part for part in message.content if not isinstance(part, (Reasoning, Refusal))]
-    if message.calls and not parts:
+    sounds = [part for part in message.content if is_spoken(part)]
+    held = (part for part in message.content if part not in sounds)
+    parts = [part for part in held if not isinstance(part, (Reasoning, Refusal))]
+    if (message.calls or sounds) and not parts:
         out["content"] = None
     elif not parts:
         out["content"] = ""
@@ -86,6 +98,8 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
         out["content"] = [_to_part(part) for part in parts]
     if refusal := [part.text for part in message.content if isinstance(part, Refusal)]:
         out["refusal"] = "\n".join(refusal)
+    if sounds:
+        out["audio"] = _to_audio(sounds[-1])
     if message.calls:
         out["tool_calls"] = [
             to_openai_call(call, with_extra=with_reasoning) for call in message.calls
@@ -97,6 +111,11 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     if with_reasoning:
         out.update(to_reasoning_keys(message))
     return out
+
+
+def is_spoken(part: Part) -> bool:
+    """Whether `part` is what a model said aloud, which has a key of its own."""
+    return isinstance(part, Opaque) and part.provider == "audio"
 
 
 def to_full(message: Message) -> JsonObject:
@@ -202,6 +221,21 @@ def _parse_refusal(raw: Mapping[str, object], place: str) -> tuple[Refusal, ...]
     return (Refusal(text=text),) if text else ()
 
 
+def _parse_audio(raw: Mapping[str, object], place: str) -> tuple[Opaque, ...]:
+    """What a model said aloud; it is sent back by its id."""
+    audio = raw.get("audio")
+    if audio is None:
+        return ()
+    held = object_of(audio, f"{place}, audio")
+    return (Opaque(provider="audio", raw=canonical_at({**held, "type": "audio"}, place)),)
+
+
+def _to_audio(part: Part) -> JsonValue:
+    assert isinstance(part, Opaque)  # so are those that are spoken
+    held = cast("JsonObject", parse_canonical(part.raw))
+    return {key: value for key, value in held.items() if key != "type"}
+
+
 def _parse_calls(raw: Mapping[str, object], place: str) -> tuple[ToolCall, ...]:
     legacy = raw.get("function_call")
     if legacy is not None:
@@ -222,7 +256,9 @@ def _parse_call(value: object, place: str) -> ToolCall:
     if not isinstance(function, Mapping):
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
-        raise MessageError(place=f"{place}, function", problem="is missing")
+        is_flat = isinstance(value.get("name"), str)
+        told = f"is missing; {_FLAT}" if is_flat else "is missing"
+        raise MessageError(place=f"{place}, function", problem=told)
     call = _parse_function(function, _parse_id(value.get("id"), f"{place}, id"), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
     return replace(call, extra=canonical_at(extra, place)) if extra else call

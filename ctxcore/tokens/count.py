@@ -6,6 +6,7 @@ any order of adding. Thinking is counted apart, since it is sent only inside an 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ctxcore.messages.beside import checked_tools
@@ -43,6 +44,12 @@ _CALL_TOKENS = 13
 _RESULT_TOKENS = 10
 
 TOOLS_WITH_SYSTEM_TOKENS = -4  # definitions share the frame of a system message, if there is one
+
+# What is no text is not read as text: a generated image is one of unknown size (see `media`);
+# encrypted items are the provider's own, and what they take is not published.
+_BLOB = re.compile(r"[A-Za-z0-9+/_=-]{128,}")
+_BLOB_TOKENS: Mapping[str, int] = {"image_generation_call": 765}
+_OTHER_BLOB_TOKENS = 100
 
 
 def count_tokens(text: str, model: str | None = None) -> int:
@@ -146,8 +153,9 @@ def _count_part(part: Part, counter: TokenCounter) -> int:
             return counter.count(text)
         case Media():
             return count_media(part, counter)
-        case Opaque(raw=raw):
-            return counter.count(raw)
+        case Opaque(raw=raw, provider=provider):
+            words, blobs = _BLOB.subn("[data]", raw)
+            return counter.count(words) + blobs * _BLOB_TOKENS.get(provider, _OTHER_BLOB_TOKENS)
         case Reasoning():
             return 0
 

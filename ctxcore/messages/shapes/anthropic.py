@@ -16,6 +16,8 @@ from ctxcore.messages.canonical import parse_canonical, printable, printable_jso
 from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.joining import Placed, conversation_of, together
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -46,6 +48,9 @@ _OWN_BLOCKS: Final = frozenset(
         *("mcp_tool_use", "mcp_tool_result", "search_result", "container_upload"),
     }
 )
+_MESSAGE_KEYS: Final = frozenset({"role", "content", "container", "stop_sequence"})
+_CALL_KEYS: Final = frozenset({"name", "input", "caller"})
+_RESULT_KEYS: Final = frozenset({"tool_use_id", "content", "name"})
 _OTHER_KEYS: Final = (
     *("tool_calls", "tool_call_id", "function_call", "refusal", "name"),
     *("reasoning_content", "thinking_blocks"),
@@ -64,6 +69,7 @@ class Anthropic(BlockWriter):
     shape: Shape = "anthropic"
     maker: str = "Anthropic's"
     key = "content"
+    takes_neighbours = True
     roles: Mapping[str, str] = {**TALK_ROLES, "system": "system"}
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
@@ -87,17 +93,15 @@ class Anthropic(BlockWriter):
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
         """The messages in `entries`."""
-        messages: list[Message] = []
-        places: list[tuple[int, ...]] = []
+        read: list[Placed] = []
         for at, raw in entries:
             try:
                 found = [raw] if isinstance(raw, Message) else self._read(raw, f"message {at}")
             except MessageError as error:
                 refuse(at, error)
                 continue
-            messages += found
-            places += [(at,)] * len(found)
-        return Conversation(messages=tuple(messages), places=tuple(places))
+            read += [Placed(one, (at,), is_value=one is raw) for one in found]
+        return conversation_of(together(read))
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as Anthropic's messages; system messages first only where they came first."""
@@ -115,6 +119,8 @@ class Anthropic(BlockWriter):
             told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
             raise MessageError(place=f"{place}, role", problem=told)
         content = raw.get("content")
+        if content is not None and not content:
+            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
         if isinstance(content, str):
             said = (_text(content),) if content else ()
             return [Message(role=_ROLES[role], content=said)]
@@ -281,6 +287,9 @@ def _part(block: object) -> Part | None:
             return _text(text) if isinstance(text, str) else None
         case "compaction" if isinstance(block.get("content"), str):
             return _text(str(block["content"]))
+        case "search_result" if (found := _words_in(block.get("content"))) is not None:
+            heads = (block.get("title"), block.get("source"))
+            return _text("\n".join([*(one for one in heads if isinstance(one, str)), found]))
     return _media(block) or _opaque(block)
 
 
@@ -301,8 +310,10 @@ def _media(block: Mapping[str, object]) -> Part | None:
     data, words = source.get("data"), source.get("content")
     if kind == "document" and source.get("type") == "text" and isinstance(data, str):
         return _text(data)
-    if kind == "document" and source.get("type") == "content" and isinstance(words, str):
-        return _text(words)
+    if kind == "document" and source.get("type") == "content":
+        text = words if isinstance(words, str) else _words_in(words)
+        if text is not None:
+            return _text(text)
     mime, url = source.get("media_type"), source.get("url")
     if isinstance(mime, str) and isinstance(data, str):
         url = f"data:{mime};base64,{data}"
@@ -313,6 +324,15 @@ def _media(block: Mapping[str, object]) -> Part | None:
     title = block.get("title")
     name = title if isinstance(title, str) and title.strip() else "document"
     return _parsed_media({"type": "file", "file": {"file_data": url, "filename": name}})
+
+
+def _words_in(blocks: object) -> str | None:
+    """The words of blocks that are text alone; None if they are not."""
+    if not isinstance(blocks, (list, tuple)):
+        return None
+    texts = [block.get("text") for block in blocks if type_of(block) == "text"]
+    words = [text for text in texts if isinstance(text, str)]
+    return "\n".join(words) if blocks and len(words) == len(blocks) else None
 
 
 def _parsed_media(part: Mapping[str, object]) -> Part | None:
@@ -405,8 +425,10 @@ def _check_block(block: Mapping[str, object], place: str) -> None:
         case "tool_use":
             _required(block, "name", place)
             text_or_none(block.get("id"), f"{place}, id")
+            refuse_words_elsewhere(block, "input", _CALL_KEYS, place)
         case "tool_result":
             text_or_none(block.get("tool_use_id"), f"{place}, tool_use_id")
+            refuse_words_elsewhere(block, "content", _RESULT_KEYS, place)
             content = block.get("content")
             if content is not None and not isinstance(content, str):
                 _check(content, place)

@@ -113,13 +113,37 @@ MESSAGES: Final = (
     ),
     Form(
         looks_like="a record of a Claude Code session",
-        when=lambda value: _has("uuid")(value) and isinstance(value.get("message"), Mapping),
+        when=lambda value: (
+            (_has("uuid")(value) or _typed("user", "assistant")(value))
+            and isinstance(value.get("message"), Mapping)
+        ),
         way_out='read its file with ctxcore.read_transcripts, or pass its ["message"]',
     ),
     Form(
         looks_like="a record of Gemini CLI",
         when=lambda value: "role" not in value and _typed("gemini", "user", "info")(value),
         way_out='write {"role": "user" or "model", "parts": …}',
+    ),
+    Form(
+        looks_like="an event of Google's ADK",
+        when=lambda value: (
+            isinstance(value.get("content"), Mapping)
+            and "role" not in value
+            and isinstance(value.get("author"), str)
+        ),
+        way_out='pass its ["content"]',
+    ),
+    Form(
+        looks_like="an item of an agent's run",
+        when=lambda value: isinstance(value.get("raw_item"), Mapping),
+        way_out='pass its ["raw_item"]',
+    ),
+    Form(
+        looks_like="a content of Gemini's whose parts are no list",
+        when=lambda value: (
+            "content" not in value and isinstance(value.get("parts"), (str, Mapping))
+        ),
+        way_out='write {"role": …, "parts": [part]}',
     ),
     Form(
         looks_like="a message with Gemini's parts under the key 'content'",
@@ -179,6 +203,13 @@ MESSAGES: Final = (
         looks_like="a Cohere message",
         when=lambda value: isinstance(value.get("message"), str) and "content" not in value,
         way_out="name the key 'content', and the roles user and assistant",
+    ),
+    Form(
+        looks_like="a part of Gemini's",
+        when=lambda value: (
+            value.keys() in ({"text"}, {"functionCall"}, {"functionResponse"}, {"inlineData"})
+        ),
+        way_out='put it into a message: {"role": "user" or "model", "parts": [part]}',
     ),
     Form(
         looks_like="one content part",

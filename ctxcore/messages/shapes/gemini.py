@@ -16,6 +16,8 @@ from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_no
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.anthropic import input_of
 from ctxcore.messages.shapes.foreign import listed_keys, refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.joining import Placed, conversation_of, together
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -57,6 +59,18 @@ _CAMEL: Final = {
 }
 _SNAKE: Final = {camel: snake for snake, camel in _CAMEL.items()}
 _SIDE_KEYS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "video_metadata"})
+_DATA_KEYS: Final = frozenset(
+    {
+        *("text", "functionCall", "functionResponse", "inlineData", "fileData"),
+        *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
+    }
+)
+_CALL_KEYS: Final = frozenset(
+    {"name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"}
+)
+_RESPONSE_KEYS: Final = frozenset(
+    {"name", "response", "parts", "willContinue", "will_continue", "scheduling"}
+)
 _OUTPUT_KEYS: Final = ("result", "output", "content")  # what SDKs wrap a plain output in
 
 
@@ -82,22 +96,17 @@ class Gemini:
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
         """The messages in `entries`, responses paired with the calls before them."""
-        messages: list[Message] = []
-        places: list[tuple[int, ...]] = []
+        read: list[Placed] = []
         pairing = _Pairing()
         for at, raw in entries:
             try:
-                if isinstance(raw, Message):
-                    found = [raw]
-                    pairing.take(raw.calls)
-                else:
-                    found = _read(raw, at, pairing)
+                found = [raw] if isinstance(raw, Message) else _read(raw, at, pairing)
             except MessageError as error:
                 refuse(at, error)
                 continue
-            messages += found
-            places += [(at,)] * len(found)
-        return Conversation(messages=tuple(messages), places=tuple(places))
+            pairing.take(found, made_at=at)
+            read += [Placed(one, (at,), is_value=one is raw) for one in found]
+        return conversation_of(together(read))
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as Gemini's contents."""
@@ -106,21 +115,33 @@ class Gemini:
 
 
 class _Pairing:
-    """The calls of the last model content that no response answered yet."""
+    """The calls of the last model contents that no response answered yet."""
 
     def __init__(self) -> None:
         self._open: list[ToolCall] = []
+        self._made: set[str] = set()
+        """Ids that calls have from their places."""
+        self._is_asking = False
 
-    def take(self, calls: Sequence[ToolCall]) -> None:
-        """Notes the calls of a new content; those before it are answered no more."""
-        if calls:
-            self._open = list(calls)
+    def take(self, found: Sequence[Message], *, made_at: int) -> None:
+        """Notes the calls of a new content; without responses between, they join those before."""
+        said = [message for message in found if not message.is_tool_result]
+        if not said:
+            self._is_asking = False
+            return
+        calls = [call for message in said for call in message.calls]
+        is_more = self._is_asking and said[-1].role == "assistant"
+        if calls or (not is_more and len(said) == len(found)):
+            self._open = [*self._open, *calls] if is_more else calls
+        self._made.update(call.id for call in calls if call.id.startswith(f"call_{made_at}_"))
+        self._is_asking = said[-1].role == "assistant" and bool(self._open)
 
     def answered(self, call_id: str, name: str) -> str:
         """The id of the call that a response answers; its own, or none, without such a call."""
         found = next((call for call in self._open if call_id and call.id == call_id), None)
-        if found is None and not call_id:
-            found = next((call for call in self._open if call.name == name), None)
+        if found is None:
+            named = (call for call in self._open if call.name == name)
+            found = next((one for one in named if not call_id or one.id in self._made), None)
         if found is None:
             return call_id
         self._open.remove(found)
@@ -131,6 +152,7 @@ class _Writer(BlockWriter):
     """Writes contents; one writer a list, since calls and their responses share their form."""
 
     key = "parts"
+    thinks_alone = True
     roles: Mapping[str, str] = {**TALK_ROLES, "assistant": "model", "system": "user"}
 
     def __init__(self, *, is_snake: bool) -> None:
@@ -254,6 +276,8 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
     if not isinstance(parts, (list, tuple)):
         told = refused_form(raw) or f"has no parts but the keys {listed_keys(raw)}"
         raise MessageError(place=f"{place}, parts", problem=told)
+    if not parts:
+        refuse_words_beside(raw, "parts", ("role",), place)
     results: list[Message] = []
     said: list[Part] = []
     calls: list[ToolCall] = []
@@ -261,18 +285,43 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
         inner = f"{place}, parts[{nth}]"
         if not isinstance(part, Mapping):
             raise MessageError(place=inner, problem=refused_part(part))
+        _check_one_thing(part, inner)
         if (response := _at(part, "functionResponse", inner)) is not None:
             results.append(_result(response, inner, pairing))
         elif (call := _at(part, "functionCall", inner)) is not None:
             calls.append(_call(call, part, f"call_{at}_{len(calls)}", inner))
         elif (one := _part(part, inner)) is not None:
             said.append(one)
-    if _ROLES[role] == "assistant":
-        pairing.take(calls)
+    if not said and not calls:
+        said = _signatures(parts, place)
     has_words = any(not isinstance(one, Text) or one.text.strip() for one in said)
     if results and not has_words and not calls:
         return results
     return [*results, Message(role=_ROLES[role], content=tuple(said), calls=tuple(calls))]
+
+
+def _signatures(parts: Sequence[object], place: str) -> list[Part]:
+    """Signatures of a content that is there for them alone."""
+    found: list[Part] = []
+    for part in parts:
+        held = part if isinstance(part, Mapping) else {}
+        signature = held.get("thoughtSignature", held.get("thought_signature"))
+        if isinstance(signature, (str, bytes)) and signature:
+            signed = signature if isinstance(signature, str) else _base64(signature)
+            kind = "thought_signature"
+            raw = canonical_at({"type": kind, kind: signed}, place)
+            found.append(Reasoning(text="", raw=raw))
+    return found
+
+
+def _check_one_thing(part: Mapping[str, object], place: str) -> None:
+    """Refuses a part that holds two things: only one of them would be read."""
+    held = [
+        key for key in part if _CAMEL.get(key, key) in _DATA_KEYS and part[key] not in (None, "")
+    ]
+    if len(held) > 1:
+        told = f"holds {' and '.join(map(shown, held))}; make each a part of its own"
+        raise MessageError(place=place, problem=told)
 
 
 def _at(part: object, camel: str, place: str = "part") -> Mapping[str, object] | None:
@@ -293,6 +342,7 @@ def _call(
     name = text_or_none(call.get("name"), f"{place}, name")
     if not name:
         raise MessageError(place=f"{place}, name", problem="a function call needs a name")
+    refuse_words_elsewhere(call, "args", _CALL_KEYS, place)
     args = call.get("args")
     args = {} if args is None else args
     signature = part.get("thoughtSignature", part.get("thought_signature"))
@@ -310,8 +360,10 @@ def _call(
 def _result(response: Mapping[str, object], place: str, pairing: _Pairing) -> Message:
     name = text_or_none(response.get("name"), f"{place}, name") or ""
     call_id = text_or_none(response.get("id"), f"{place}, id") or ""
-    words = _output(response.get("response"), f"{place}, response")
     inner = response.get("parts")
+    if not inner:
+        refuse_words_elsewhere(response, "response", _RESPONSE_KEYS, place)
+    words = _output(response.get("response"), f"{place}, response")
     parts = inner if isinstance(inner, (list, tuple)) else ()
     media = tuple(one for part in parts if (one := _part(part, f"{place}, parts")) is not None)
     return Message(
@@ -362,7 +414,7 @@ def _inlined(data: Mapping[str, object], place: str) -> Part:
     mime = _mime(data)
     held = data.get("data")
     if isinstance(held, (bytes, bytearray)):
-        held = base64.b64encode(held).decode("ascii")
+        held = _base64(held)
     if not isinstance(held, str):
         told = f"expected base64 text, got {type(held).__name__}"
         raise MessageError(place=f"{place}, data", problem=told)
@@ -375,6 +427,10 @@ def _inlined(data: Mapping[str, object], place: str) -> Part:
     name = data.get("displayName", data.get("display_name"))
     held_as = name if isinstance(name, str) and name else "document"
     return _media({"type": "file", "file": {"file_data": url, "filename": held_as}}, place)
+
+
+def _base64(data: bytes | bytearray) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 def _linked(file: Mapping[str, object], place: str) -> Part:

@@ -12,8 +12,13 @@ from typing import Final, cast
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.guarding import text_or_none, type_of
-from ctxcore.messages.openai import KNOWN_KEYS, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import listed_keys, refused_form, refused_object, refused_part
+from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.misplaced import (
+    has_gemini_parts,
+    refuse_words_beside,
+    refuse_words_elsewhere,
+)
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -23,6 +28,7 @@ from ctxcore.messages.shapes.values import (
     Sent,
     SentGroup,
     Shape,
+    is_thought_alone,
 )
 from ctxcore.messages.values import JsonObject, JsonValue, Message, ToolCall
 
@@ -39,14 +45,6 @@ _OTHER_PARTS: Final = frozenset(
     }
 )
 _SAYING_KEYS: Final = frozenset({"content", *_OWN_KEYS} - {"tool_call_id", "name"})
-_SILENT_KEYS: Final = frozenset(
-    {
-        *("id", "object", "type", "status", "index", "model", "provider", "usage", "metadata"),
-        *("timestamp", "created", "created_at", "updated_at", "date", "uuid", "parent_id"),
-        *("finish_reason", "stop_reason", "cache_control", "audio", "annotations", "logprobs"),
-        *("session_id", "message_id", "request_id", "user_id", "conversation_id", "is_error"),
-    }
-)
 
 
 class OpenAIChat:
@@ -109,37 +107,30 @@ def _read(raw: object, at: int) -> Message:
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     content = raw.get("content")
-    is_call = content is None and raw.get("tool_calls")
-    if not is_call and (type(content) is not str or "role" not in raw):
+    if not content or type(content) is not str or "role" not in raw or "parts" in raw:
         _check(raw, content, place)
     return parse_message(raw, place=place)
 
 
 def _check(raw: Mapping[str, object], content: object, place: str) -> None:
     """Refuses what would be read without its words."""
-    told = refused_form(raw) if "role" not in raw or content is None else None
+    is_call = content is None and bool(raw.get("tool_calls"))
+    told = refused_form(raw) if "role" not in raw or (content is None and not is_call) else None
     if told is not None:
         raise MessageError(place=place, problem=told)
     if content is None and "role" in raw and not any(raw.get(key) for key in _SAYING_KEYS):
-        _check_words(raw, place)
+        refuse_words_elsewhere(raw, "content", KNOWN_KEYS, place)
+    elif not content and "role" in raw:
+        refuse_words_beside(raw, "content", KNOWN_KEYS, place)
+    elif has_gemini_parts(raw):
+        told = "has both content and Gemini's parts; leave one of them out"
+        raise MessageError(place=place, problem=told)
     elif isinstance(content, Mapping):
         told = refused_form(raw) or "is an object; put it into a list"
         raise MessageError(place=f"{place}, content", problem=told)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
             _check_part(part, f"{place}, content[{at}]")
-
-
-def _check_words(raw: Mapping[str, object], place: str) -> None:
-    unknown = {key: raw[key] for key in raw if key not in KNOWN_KEYS and key not in _SILENT_KEYS}
-    words = {key: value for key, value in unknown.items() if _holds_words(value)}
-    if words:
-        told = f"has no content, but words under {listed_keys(words)}; name the key 'content'"
-        raise MessageError(place=place, problem=told)
-
-
-def _holds_words(value: object) -> bool:
-    return isinstance(value, (str, list, tuple, Mapping)) and bool(value)
 
 
 def _check_part(part: object, place: str) -> None:
@@ -158,10 +149,10 @@ def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
     one = group.sent[0] if len(group.sent) == 1 else None
     if passed is not None and one is not None and one.source is not None:
         raw = passed.raw(one.source)
-        if raw is not None and one.is_untouched:
-            return cast("JsonObject", raw)
         if raw is not None:
-            return _changed(raw, passed.messages[one.source], one, group)
+            old = passed.messages[one.source]
+            is_own = one.is_untouched or (is_thought_alone(old) and one.message.role == old.role)
+            return cast("JsonObject", raw) if is_own else _changed(raw, old, one, group)
     return _fresh(group.message, has_reasoning=group.has_reasoning)
 
 
@@ -178,7 +169,8 @@ def _changed(raw: Mapping[str, object], old: Message, sent: Sent, group: SentGro
         return written
     out = cast("JsonObject", dict(raw))
     if new.content != old.content:
-        _replace(out, written, ("content", "refusal"))
+        spoken = ("audio",) if any(map(is_spoken, old.content)) else ()
+        _replace(out, written, ("content", "refusal", *spoken))
         _mark(out, raw.get("content"))
     if new.name != old.name:
         _replace(out, written, ("name",))

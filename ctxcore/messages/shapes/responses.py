@@ -7,7 +7,7 @@ item with a `call_id`, so that each kind is folded with its output; others stay 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
@@ -15,6 +15,14 @@ from ctxcore.messages.canonical import parse_canonical, printable
 from ctxcore.messages.guarding import canonical_at, shown, text_or_none, type_of
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
+from ctxcore.messages.shapes.outputs import (
+    answer_key,
+    is_wordless,
+    output_for,
+    shell_words,
+    with_words,
+)
 from ctxcore.messages.shapes.turns import words_of
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -60,12 +68,23 @@ _OTHER_KEYS: Final = (
 _ITEMS: Final = frozenset({"reasoning", "item_reference", "program", "program_output"})
 _COMPACTIONS: Final = frozenset({"compaction", "compaction_summary", "context_compaction"})
 _ENDINGS: Final = ("_call", "_call_output", "_search_output", "_approval_request")
-_WORDED_OUTPUTS: Final = frozenset(
-    {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}
-)
 _FRAME_KEYS: Final = frozenset(
-    {"type", "id", "call_id", "status", "approval_request_id", "created_by", "caller"}
+    {
+        *("type", "id", "call_id", "status", "approval_request_id", "created_by", "caller"),
+        "execution",
+    }
 )
+
+
+_MESSAGE_KEYS: Final = frozenset({"role", "content", "phase"})
+_CALL_KEYS: Final = _FRAME_KEYS | {"name", "namespace"}
+_SAYING_KEYS: Final = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "function_call_output": "output",
+    "custom_tool_call_output": "output",
+}
+"""Where the words of what most calls ask and return are."""
 
 
 class Responses:
@@ -77,6 +96,8 @@ class Responses:
     def detect(self, raw: Mapping[str, object]) -> Fit:
         """Whether `raw` is such an item."""
         kind, content = type_of(raw), raw.get("content")
+        if _is_reference(raw):
+            return "own"
         if "role" not in raw:
             return ("own" if _is_item(kind) else "no") if kind else "fits"
         if raw["role"] in ("tool", "function"):
@@ -105,9 +126,8 @@ class Responses:
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as items, each message by itself."""
         writing = _Writing(passed)
-        for group in groups:
-            for sent in group.sent:
-                writing.add(sent)
+        for sent in _in_place([one for group in groups for one in group.sent]):
+            writing.add(sent)
         return writing.items
 
 
@@ -128,6 +148,8 @@ class _Reading:
         self.messages: list[Message] = []
         self.places: list[tuple[int, ...]] = []
         self._answer = _Answer()
+        self._call_ids: dict[str, str] = {}
+        """The id that each call is answered under, by the id of its item."""
 
     def add(self, at: int, raw: object) -> None:
         """Takes the item at place `at` in."""
@@ -136,6 +158,8 @@ class _Reading:
             self._append(raw, at)
         elif not isinstance(raw, Mapping):
             raise MessageError(place=place, problem=refused_object(raw))
+        elif _is_reference(raw):
+            self._add_item(at, {**raw, "type": "item_reference"}, place)
         elif "role" in raw or type_of(raw) in ("message", ""):
             self._add_message(at, raw, place)
         else:
@@ -161,6 +185,8 @@ class _Reading:
             told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
             raise MessageError(place=f"{place}, role", problem=told)
         content = _content(raw.get("content"), f"{place}, content")
+        if not content:
+            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
         if role != "assistant":
             self._append(Message(role=_ROLES[role], content=content), at)
             return
@@ -175,9 +201,14 @@ class _Reading:
             opaque = Opaque(provider=kind, raw=raw_text)
             self._append(Message(role="system", content=(opaque,)), at)
         elif _is_output(raw):
-            self._append(_result(raw, place), at)
+            result = _result(raw, place)
+            answers = self._call_ids.get(result.answers or "", result.answers)
+            self._append(replace(result, answers=answers), at)
         elif _is_call(raw):
-            self._join(at, calls=[_call(raw, place)])
+            call = _call(raw, place)
+            if isinstance(raw.get("id"), str):
+                self._call_ids[str(raw["id"])] = call.id
+            self._join(at, calls=[call])
         elif kind == "reasoning":
             self._start_answer()
             self._join(at, parts=[Reasoning(text=_thought(raw))])
@@ -200,8 +231,8 @@ class _Writing:
 
     def __init__(self, passed: Passed | None) -> None:
         self._passed = passed
-        self._custom: set[str] = set()
-        """Ids of calls with free text, whose outputs have a type of their own."""
+        self._made: dict[str, tuple[int, ToolCall]] = {}
+        """Each call by its id, and where its item is."""
         self.items: list[JsonObject] = []
 
     def add(self, sent: Sent) -> None:
@@ -213,8 +244,9 @@ class _Writing:
             items = list(self._changed(raws, self._passed.messages[sent.source], sent.message))
         else:
             items = self._written(sent.message)
-        calls = (one.get("call_id") for one in items if one.get("type") == "custom_tool_call")
-        self._custom.update(call_id for call_id in calls if isinstance(call_id, str))
+        made = (at for at, item in enumerate(items, len(self.items)) if _is_call(item))
+        pairs = zip(sent.message.calls, made, strict=False)
+        self._made.update((call.id, (at, call)) for call, at in pairs)
         self.items += items
 
     def _raws(self, sent: Sent) -> list[JsonObject]:
@@ -225,9 +257,10 @@ class _Writing:
 
     def _written(self, message: Message) -> list[JsonObject]:
         if message.is_tool_result:
-            is_custom = message.answers in self._custom
-            kind = "custom_tool_call_output" if is_custom else "function_call_output"
-            return [{"type": kind, "call_id": message.answers or "", "output": _output(message)}]
+            at, _ = self._made.get(message.answers or "", (None, None))
+            kind = "function_call" if at is None else type_of(self.items[at])
+            made = output_for(kind, message.answers or "", _output(message))
+            return [] if made is None else [made]
         role = message.role
         if message.is_system and self._passed is not None and not self._passed.has_system:
             role = "user"
@@ -242,9 +275,24 @@ class _Writing:
         if new.role != old.role:
             yield from self._written(new)
         elif new.is_tool_result:
-            yield _changed_output(raws[0], old, new)
+            yield self._changed_output(raws[0], old, new)
         else:
             yield from self._changed_answer(raws, old, new)
+
+    def _changed_output(self, raw: JsonObject, old: Message, new: Message) -> JsonObject:
+        """A copy with the new output; one of a kind without words becomes a function's."""
+        changed = {**raw}
+        if new.answers != old.answers:
+            changed[answer_key(raw)] = new.answers
+        if new.content == old.content:
+            return changed
+        worded = with_words(changed, _output(new))
+        if worded is not None:
+            return worded
+        at, call = self._made.get(new.answers or "", (None, None))
+        if at is not None and call is not None:
+            self.items[at] = _written_call(call)
+        return {"type": "function_call_output", "call_id": new.answers, "output": _output(new)}
 
     def _changed_answer(
         self, raws: Sequence[JsonObject], old: Message, new: Message
@@ -273,6 +321,28 @@ class _Writing:
             yield {"role": new.role, "content": _joined(words)}
 
 
+def _in_place(sent: Sequence[Sent]) -> list[Sent]:
+    """`sent` with the provider's own compactions behind what came before them."""
+    out = [one for one in sent if not _is_compaction(one)]
+    for one in filter(_is_compaction, sent):
+        before = (place for place, other in enumerate(out) if _came_before(other, one))
+        at = max(before, default=-1) + 1
+        while at < len(out) and out[at].source is None and out[at].message.is_tool_result:
+            at += 1  # this library's answer to a call
+        out.insert(at, one)
+    return out
+
+
+def _is_compaction(sent: Sent) -> bool:
+    content = sent.message.content
+    first = content[0] if len(content) == 1 else None
+    return isinstance(first, Opaque) and first.provider in _COMPACTIONS
+
+
+def _came_before(other: Sent, one: Sent) -> bool:
+    return other.source is not None and one.source is not None and other.source < one.source
+
+
 class _Kept:
     """What of one raw item still holds; takes that out of the parts that are to be said."""
 
@@ -284,7 +354,8 @@ class _Kept:
         if self.is_message:
             self._keep_parts(fresh)
         elif not self.is_kept:
-            opaque = Opaque(provider=type_of(raw), raw=canonical_at(raw, "item"))
+            item: JsonObject = {**raw, "type": "item_reference"} if _is_reference(raw) else raw
+            opaque = Opaque(provider=type_of(item), raw=canonical_at(item, "item"))
             self.is_kept = _take(fresh, opaque)
 
     def with_parts(self, words: list[JsonValue] | None) -> Iterator[JsonObject]:
@@ -334,6 +405,11 @@ def _joined(parts: Sequence[JsonValue]) -> JsonValue:
     return list(parts)
 
 
+def _is_reference(raw: Mapping[str, object]) -> bool:
+    """Whether an item only names another; its type may be left out."""
+    return isinstance(raw.get("id"), str) and raw.keys() - {"type"} == {"id"} and not type_of(raw)
+
+
 def _is_item(kind: str) -> bool:
     if kind == "tool_call":
         return False  # LangChain's
@@ -364,6 +440,7 @@ def _call(raw: Mapping[str, object], place: str) -> ToolCall:
         name = text_or_none(raw.get("name"), f"{place}, name")
         if not name:
             raise MessageError(place=f"{place}, name", problem="a call needs a name")
+        refuse_words_elsewhere(raw, _SAYING_KEYS[kind], _CALL_KEYS, place)
         return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
     given = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
     name = kind.removesuffix("_call")
@@ -382,21 +459,33 @@ def _arguments(raw: Mapping[str, object], kind: str, place: str) -> str:
 
 
 def _result(raw: Mapping[str, object], place: str) -> Message:
-    keys = ("call_id", "approval_request_id", "id")
-    answers = next((raw[key] for key in keys if isinstance(raw.get(key), str)), "")
+    answers = raw.get(answer_key(raw), "")
     output = raw.get("output", raw.get("result"))
-    if output is None:
+    if output is None and type_of(raw) in _SAYING_KEYS:
+        refuse_words_elsewhere(raw, "output", _FRAME_KEYS | {"name"}, place)
+    printed = shell_words(output) if type_of(raw) == "shell_call_output" else None
+    content: tuple[Part, ...]
+    if printed is not None:
+        content = (Text(text=printed),) if printed else ()
+    elif is_wordless(raw) and not _is_screenshot(output):
         held = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
-        content: tuple[Part, ...] = (Text(text=canonical_at(held, place)),) if held else ()
+        opaque = Opaque(provider=type_of(raw), raw=canonical_at(held, place))
+        content = (opaque,) if held else ()
     else:
         content = _output_parts(output, f"{place}, output")
     return Message(role="tool", content=content, answers=str(answers))
 
 
+def _is_screenshot(output: object) -> bool:
+    return type_of(output) == "computer_screenshot"
+
+
 def _output_parts(output: object, place: str) -> tuple[Part, ...]:
     if isinstance(output, str):
         return (Text(text=output),) if output else ()
-    if isinstance(output, Mapping) and type_of(output) == "computer_screenshot":
+    if output is None:
+        return ()
+    if isinstance(output, Mapping) and _is_screenshot(output):
         return (_part({**output, "type": "input_image"}, place),)
     if isinstance(output, list) and output and all(type_of(part) for part in output):
         parts = tuple(_part(part, f"{place}[{at}]") for at, part in enumerate(output))
@@ -499,16 +588,6 @@ def _changed_call(raw: JsonObject, new: ToolCall) -> JsonObject:
     changed: JsonObject = {**raw, "call_id" if "call_id" in raw else "id": new.id}
     if type_of(raw) == "function_call":
         changed["arguments"] = printable(new.arguments)
-    return changed
-
-
-def _changed_output(raw: JsonObject, old: Message, new: Message) -> JsonObject:
-    """A copy with the new output; one that is no words cannot become shorter."""
-    changed = {**raw}
-    if new.answers != old.answers and isinstance(raw.get("call_id"), str):
-        changed["call_id"] = new.answers
-    if new.content != old.content and type_of(raw) in _WORDED_OUTPUTS:
-        changed["output"] = _output(new)
     return changed
 
 

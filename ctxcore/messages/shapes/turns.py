@@ -7,11 +7,11 @@ message, so what this library says joins what people said.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from ctxcore.messages.shapes.values import Passed, Sent, SentGroup
+from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, is_thought_alone
 from ctxcore.messages.values import (
     JsonObject,
     JsonValue,
@@ -50,6 +50,10 @@ class BlockWriter(ABC):
     """Writes messages of blocks; what a block looks like is told by the shape."""
 
     key: str
+    takes_neighbours: bool = False
+    """Whether calls may stand in several messages of one role, as they came."""
+    thinks_alone: bool = False
+    """Whether a message may be thinking, or its signature, and nothing else."""
     roles: Mapping[str, str]
     """What the shape calls the roles of messages."""
 
@@ -114,19 +118,34 @@ class BlockWriter(ABC):
         nth = _nth_of_its_place(passed) if passed else []
         turns: list[Turn] = []
         for sent in (one for group in groups for one in group.sent):
-            raw = passed.raw(sent.source) if passed and sent.source is not None else None
-            role = self._role(sent.message, raw, passed)
-            if not turns or turns[-1].role != role:
-                turns.append(Turn(role))
-            if raw is None or passed is None or sent.source is None:
-                blocks: Sequence[Block] = self.written(sent.message)
-            else:
-                piece = self.pieces(raw)[nth[sent.source]]
-                blocks = self._said(piece, passed.messages[sent.source], sent)
-                turns[-1].origins[passed.places_of(sent.source)[0]] = raw
-            self.note(sent.message, blocks)
-            turns[-1].blocks += blocks
+            own = self._own(sent, nth, passed) if passed else None
+            told = own or [Turn(self._role(sent.message, None, passed), self.written(sent.message))]
+            self.note(sent.message, [block for turn in told for block in turn.blocks])
+            if turns and turns[-1].role == told[0].role:
+                turns[-1].blocks += told[0].blocks
+                turns[-1].origins.update(told.pop(0).origins)
+            turns += told
         return turns
+
+    def _own(self, sent: Sent, nth: Sequence[int], passed: Passed) -> list[Turn] | None:
+        """What is sent in the caller's own blocks; None for what the caller did not pass."""
+        raws = passed.raws(sent.source) if sent.source is not None else ()
+        if sent.source is None or not raws:
+            return None
+        role = self._role(sent.message, raws[0], passed)
+        first, *others = raws
+        pieces = [self.pieces(first)[nth[sent.source]], *(self.pieces(raw)[-1] for raw in others)]
+        origins = list(zip(passed.places_of(sent.source), raws, strict=True))
+        old = passed.messages[sent.source]
+        if self.thinks_alone and is_thought_alone(old) and sent.message.role == old.role:
+            sent = replace(sent, is_untouched=True)
+        if sent.is_untouched and self.takes_neighbours:
+            parts = zip(pieces, origins, strict=True)
+            return [Turn(role, list(piece.blocks), dict([origin])) for piece, origin in parts]
+        blocks = tuple(block for piece in pieces for block in piece.blocks)
+        piece = Piece(blocks, is_result=pieces[0].is_result)
+        said = self._said(piece, old, sent)
+        return [Turn(role, list(said), dict(origins))]
 
     def message(self, turn: Turn) -> JsonObject:
         """A turn as it is sent; the caller's own object where it is that and no more."""
@@ -178,44 +197,66 @@ class BlockWriter(ABC):
             return self.written(new)
         if piece.is_result:
             return [self.changed_result(cast("JsonObject", piece.blocks[0]), old, new)]
-        calls = [cast("JsonObject", block) for block in piece.blocks if self.is_call(block)]
-        parts = [block for block in piece.blocks if not self.is_call(block)]
-        return [*self._parts(parts, new), *self._calls(calls, old.calls, new.calls)]
+        return self._rewritten(piece.blocks, old, new)
 
-    def _parts(self, blocks: Sequence[Block], new: Message) -> Iterator[Block]:
-        """The blocks that say what `new` does: those there were, as far as they still hold."""
-        said = [(self.part_of(block), block) for block in blocks]
-        thought = [(part, block) for part, block in said if isinstance(part, Reasoning)]
-        yield from (block for _, block in thought)  # it signs the calls, whatever the words are
-        left = [(part, block) for part, block in said if not isinstance(part, Reasoning)]
-        fresh: list[JsonObject] = []
-        chosen: list[Block] = []
-        for part in new.content:
-            if isinstance(part, Reasoning):
-                continue
-            at = next((n for n, (one, _) in enumerate(left) if _says_same(one, part)), None)
-            if at is not None:
-                chosen.append(left.pop(at)[1])
-                continue
-            written = self.written(Message(role=new.role, content=(part,)))
-            chosen += written
-            fresh += [block for block in written if isinstance(block, dict)]
-        gone = [block for _, block in left if isinstance(block, dict)]
-        yield from (
-            self.marked(block, gone)
-            if fresh and block is fresh[-1] and isinstance(block, dict)
-            else block
-            for block in chosen
-        )
+    def _rewritten(self, blocks: Sequence[Block], old: Message, new: Message) -> Sequence[Block]:
+        """The blocks that say what `new` does: those that hold stay where they are.
+
+        Thinking stays, since it signs what comes behind it. New words come where the first block
+        was that they stand for, else before the calls.
+        """
+        fresh: list[Part] = [part for part in new.content if not isinstance(part, Reasoning)]
+        holds = [self._holds(block, fresh) for block in blocks]
+        gone = [block for block, it_holds in zip(blocks, holds, strict=True) if not it_holds]
+        at = next((at for at, it_holds in enumerate(holds) if not it_holds), None)
+        if at is None:
+            at = next((at for at, block in enumerate(blocks) if self.is_call(block)), len(blocks))
+        calls = self._calls(blocks, old.calls, new.calls)
+        out: list[Block] = []
+        for place, (block, it_holds) in enumerate(zip(blocks, holds, strict=True)):
+            if place == at:
+                out += self._fresh(fresh, new, gone)
+            if self.is_call(block):
+                out += calls.pop(0) if calls else []
+            elif it_holds:
+                out.append(block)
+        if at == len(blocks):
+            out += self._fresh(fresh, new, gone)
+        return [*out, *(call for some in calls for call in some)]
+
+    def _holds(self, block: Block, parts: list[Part]) -> bool:
+        """Whether `block` is a call, thinking, or says one of `parts`, which is taken out."""
+        if self.is_call(block):
+            return True
+        said = self.part_of(block)
+        if isinstance(said, Reasoning):
+            return True
+        at = next((at for at, part in enumerate(parts) if _says_same(said, part)), None)
+        if at is None:
+            return False
+        parts.pop(at)
+        return True
+
+    def _fresh(self, parts: Sequence[Part], new: Message, gone: Sequence[Block]) -> list[Block]:
+        """`parts` as blocks; the last has the marks of the blocks that they stand for."""
+        written = self.written(Message(role=new.role, content=tuple(parts)))
+        last = written[-1] if written else None
+        if isinstance(last, dict):
+            marks = [block for block in gone if isinstance(block, dict)]
+            written[-1] = self.marked(last, marks)
+        return written
 
     def _calls(
-        self, blocks: Sequence[JsonObject], old: Sequence[ToolCall], new: Sequence[ToolCall]
-    ) -> Iterator[Block]:
-        if not len(blocks) == len(old) == len(new):
-            yield from map(self.written_call, new)
-            return
-        for block, before, after in zip(blocks, old, new, strict=True):
-            yield block if before == after else self.changed_call(block, before, after)
+        self, blocks: Sequence[Block], old: Sequence[ToolCall], new: Sequence[ToolCall]
+    ) -> list[list[Block]]:
+        """What stands at the place of each call; all at the first, if their number changed."""
+        calls = [cast("JsonObject", block) for block in blocks if self.is_call(block)]
+        if not len(calls) == len(old) == len(new):
+            return [[self.written_call(call) for call in new]] if new else []
+        return [
+            [block if before == after else self.changed_call(block, before, after)]
+            for block, before, after in zip(calls, old, new, strict=True)
+        ]
 
     def _as_block(self, block: Block) -> JsonObject:
         return self.text_block(block) if isinstance(block, str) else cast("JsonObject", block)
@@ -229,10 +270,12 @@ def words_of(message: Message) -> str | None:
 
 def _nth_of_its_place(passed: Passed) -> list[int]:
     """For each message how many before it came from the same place."""
+    seen: dict[int, int] = {}
     nth: list[int] = []
     for at in range(len(passed.messages)):
-        same = at > 0 and passed.places_of(at) == passed.places_of(at - 1)
-        nth.append(nth[-1] + 1 if same else 0)
+        place = passed.places_of(at)[0]
+        nth.append(seen.get(place, 0))
+        seen[place] = nth[-1] + 1
     return nth
 
 

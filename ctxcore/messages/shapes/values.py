@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, Message, Reasoning
 
 Shape = Literal["openai", "anthropic", "responses", "gemini"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -58,6 +58,11 @@ class Passed:
         given = self.given[self.places_of(at)[0]]
         return given if isinstance(given, Mapping) else None
 
+    def raws(self, at: int) -> tuple[Mapping[str, object], ...]:
+        """All objects of the caller that message `at` was read from."""
+        found = (self.given[place] for place in self.places_of(at))
+        return tuple(raw for raw in found if isinstance(raw, Mapping))
+
     @property
     def has_system(self) -> bool:
         """Whether a system message is among them."""
@@ -80,6 +85,12 @@ class SentGroup:
     message: Message
     sent: tuple[Sent, ...]
     has_reasoning: bool = False
+
+
+def is_thought_alone(message: Message) -> bool:
+    """Whether thinking is all there is: whatever is said in its place is not the caller's."""
+    content = message.content
+    return bool(content) and not message.calls and all(isinstance(p, Reasoning) for p in content)
 
 
 class Codec(Protocol):

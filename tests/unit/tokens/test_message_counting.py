@@ -162,3 +162,20 @@ def test_a_counter_is_found_again_by_its_id() -> None:
         assert counter_by_id(counter_for(model).id) == counter_for(model)
     with pytest.raises(ValueError, match="no token counter has the id 'words'"):
         counter_by_id("words")
+
+
+@pytest.mark.parametrize(
+    ("item", "least", "most"),
+    [
+        ({"type": "image_generation_call", "id": "ig", "result": "iVBORw0K" * 20_000}, 765, 850),
+        (
+            {"type": "web_search_call", "id": "ws", "encrypted_content": "Eo8BCioI" * 2_000},
+            100,
+            150,
+        ),
+    ],
+)
+def test_what_is_no_text_is_not_counted_as_text(
+    item: dict[str, object], least: int, most: int
+) -> None:
+    assert least <= count_messages([item]) <= most

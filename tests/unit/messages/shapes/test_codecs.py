@@ -8,11 +8,20 @@ import pytest
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.legality import lint
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.shapes.reading import parse_messages, read_list
 from ctxcore.messages.shapes.registry import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
-from ctxcore.messages.values import JsonObject, Media, Message, Text, ToolCall, text_message
+from ctxcore.messages.values import (
+    JsonObject,
+    JsonValue,
+    Media,
+    Message,
+    Text,
+    ToolCall,
+    text_message,
+)
 from tests.shapes import (
     ANTHROPIC,
     GEMINI,
@@ -128,6 +137,54 @@ def test_words_that_were_cut_keep_thinking_and_calls_of_their_message() -> None:
     assert [id(blocks[at]) for at in (0, 1, 3, 4)] == [id(own[at]) for at in (0, 1, 3, 4)]
 
 
+def signed(text: str) -> JsonObject:
+    """Thinking as Claude signs it."""
+    return {"type": "thinking", "thinking": text, "signature": f"of {text}"}
+
+
+INTERLEAVED: Written = [
+    {"role": "user", "content": "go"},
+    {
+        "role": "assistant",
+        "content": [
+            signed("one"),
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+            signed("two"),
+            {"type": "text", "text": "\n\n"},
+            {"type": "text", "text": "so", **MARK},
+            {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+            signed("three"),
+            {"type": "tool_use", "id": "b", "name": "f", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": i, "content": "x"} for i in "ab"],
+    },
+]
+
+
+def test_thinking_stays_between_the_blocks_where_it_was_signed() -> None:
+    own = inside(INTERLEAVED[1])
+
+    sent_ = inside(fit(INTERLEAVED, max_tokens=1_000).in_shape()[1])
+
+    assert [id(block) for block in sent_] == [id(own[at]) for at in (0, 1, 2, 3, 5, 6, 7, 8)]
+
+
+def test_words_that_changed_stand_where_the_first_of_them_stood() -> None:
+    passed = read_list(INTERLEAVED)
+    calls = (passed.messages[1].calls[0], replace(passed.messages[1].calls[1], id="c"))
+    own = inside(INTERLEAVED[1])
+
+    back = inside(sent(passed, {1: replace(shortened(passed, 1), calls=calls)})[1])
+
+    assert [id(back[at]) for at in (0, 2, 3, 4)] == [id(own[at]) for at in (0, 3, 6, 7)]
+    assert back[1] == {"type": "text", "text": "short", **MARK}
+    assert back[5] == {**own[8], "id": "c"}
+
+
 def test_words_that_were_cut_keep_reasoning_and_calls_of_their_items() -> None:
     passed = read_list(RESPONSES)
 
@@ -202,6 +259,97 @@ def test_a_compaction_of_the_providers_own_is_never_folded() -> None:
     context = fit([item, *talk], max_tokens=600)
 
     assert context.in_shape()[0] is item
+
+
+def test_a_compaction_of_the_providers_own_keeps_its_place() -> None:
+    items: Written = [
+        {"role": "developer", "content": "be brief"},
+        {"role": "user", "content": "hi"},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "compaction", "id": "cmp", "encrypted_content": "xyz"},
+        {"role": "user", "content": "and then?"},
+    ]
+
+    sent_ = fit(items, max_tokens=1_000).in_shape()
+
+    assert [id(one) for one in (*sent_[:3], *sent_[4:])] == [id(one) for one in items]
+    assert sent_[3]["type"] == "function_call_output"
+
+
+def test_what_a_model_said_aloud_is_handed_back_by_its_id() -> None:
+    spoken: JsonObject = {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}
+    hi, then = ({"role": "user", "content": words} for words in ("hi", "and?"))
+
+    context = fit([hi, spoken, then], max_tokens=1_000)
+
+    assert context.repairs == ()
+    assert context.in_shape()[1] is spoken
+    assert context.messages[1] == spoken
+
+
+def test_thinking_alone_is_not_said_to_be_empty_where_a_shape_takes_it() -> None:
+    alone: Written = [
+        {"role": "assistant", "content": "", "reasoning_content": "hm"},
+        {"role": "model", "parts": [{"text": "", "thoughtSignature": "s"}]},
+        {"role": "model", "parts": [{"text": "hm", "thought": True}]},
+    ]
+
+    for thought in alone:
+        hi: JsonObject = (
+            {"role": "user", "parts": [{"text": "hi"}]}
+            if "parts" in thought
+            else {"role": "user", "content": "hi"}
+        )
+        context = fit([hi, thought, hi], max_tokens=1_000)
+        assert context.in_shape()[1] is thought
+        assert lint(context.messages, "anthropic") == []
+
+
+def test_a_signature_alone_may_be_bytes_as_googles_library_holds_it() -> None:
+    hi = {"role": "user", "parts": [{"text": "hi"}]}
+    signed = {"role": "model", "parts": [{"text": "", "thought_signature": b"\x01"}]}
+
+    context = fit([hi, signed, hi], max_tokens=1_000)
+
+    assert context.in_shape()[1] is signed
+
+
+def test_words_in_documents_and_search_results_are_words_of_the_message() -> None:
+    words: list[JsonValue] = [{"type": "text", "text": f"clause {n}"} for n in (1, 2)]
+    contents: JsonObject = {"type": "content", "content": words}
+    held: list[JsonObject] = [
+        {"type": "document", "title": "contract", "source": contents},
+        {"type": "search_result", "source": "https://x", "title": "law", "content": words},
+    ]
+    asked: Written = [{"role": "user", "content": [*held, {"type": "text", "text": "so?"}]}]
+
+    context = fit(asked, max_tokens=1_000)
+
+    said = "clause 1\nclause 2"
+    assert parse_messages(asked)[0].text == f"{said}\nlaw\nhttps://x\n{said}\nso?"
+    assert context.in_shape()[0] is asked[0]
+
+
+def test_long_search_results_of_a_tool_are_shortened() -> None:
+    found: JsonObject = {
+        **{"type": "search_result", "source": "https://x", "title": "law"},
+        "content": [{"type": "text", "text": "important words " * 600}],
+    }
+    asked: Written = [
+        {"role": "user", "content": "find it"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": [found]}],
+        },
+    ]
+
+    (result,) = inside(fit(asked, max_tokens=500).in_shape()[2])
+
+    assert "important words" in str(result["content"])
 
 
 def test_geminis_calls_are_paired_by_id_name_and_order() -> None:

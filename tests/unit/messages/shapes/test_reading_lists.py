@@ -153,6 +153,16 @@ FOREIGN: list[tuple[object, str, str]] = [
     ({"type": "text", "text": "hi"}, "one content part", "content"),
     ({"type": "user", "uuid": "u", "message": {"role": "user"}}, "Claude Code", "read_transcripts"),
     ({"type": "response_item", "payload": {}}, "Codex", "payload"),
+    ({"type": "user", "timestamp": "t", "message": {"content": "hi"}}, "Claude Code", "message"),
+    ({"author": "user", "content": {"parts": [{"text": "hi"}]}}, "Google's ADK", '["content"]'),
+    ({"agent": {}, "raw_item": {}, "type": "tool_call_item"}, "agent's run", '["raw_item"]'),
+    ({"role": "user", "parts": {"text": "hi"}}, "no list", "[part]"),
+    ({"text": "hi"}, "a part of Gemini's", '"parts"'),
+    (
+        {"role": "assistant", "tool_calls": [{"id": "c", "name": "f", "args": {}}]},
+        "tool_calls[0], function",
+        "convert_to_openai_messages",
+    ),
     ({"type": "gemini", "content": "hi"}, "Gemini CLI", "parts"),
     ({"id": 1, "messages": []}, "whole conversation", '["messages"]'),
     ({"id": 1, "conversations": []}, "ShareGPT", "human is user"),
@@ -200,6 +210,15 @@ def test_what_is_no_list_is_refused(messages: object, looks_like: str) -> None:
 
     assert error.place == "messages"
     assert looks_like in error.problem
+
+
+def test_an_item_that_only_names_another_needs_no_type() -> None:
+    items: list[Raw] = [{"role": "user", "content": "hi"}, {"id": "rs_1"}]
+
+    context = fit(items, max_tokens=1_000)
+
+    assert context.shape == "responses"
+    assert context.in_shape()[1] is items[1]
 
 
 def test_a_message_may_have_no_words_at_all() -> None:
