@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
+from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.history import (
     Anchors,
     Counted,
@@ -27,6 +28,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.tokens.counter import TokenCounter
 
 WHOLE = 1 << 60  # more tokens than any history has
+_MARK_CHARS = 80  # no mark of what is gone is longer
 _MOST_SKIPPED = 4  # so many windows are read at most to look behind chains that do not fit
 
 
@@ -88,7 +90,7 @@ class Reader:
         self._policy = policy
         self._refers = refers
         self._least_output_tokens = least_output_tokens
-        self._shortened = dict(active.shortened)
+        self._shortened = standing_texts(view, active)
         self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
@@ -186,6 +188,22 @@ class Reader:
 
     def _told(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
+
+
+def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
+    """The texts that stand for messages under `active`, by sequence number.
+
+    A bare mark stands for no output that the model has yet to see: earlier releases left some.
+    """
+    texts = dict(active.shortened)
+    marks = {
+        seq for seq, text in texts.items() if len(text) <= _MARK_CHARS and not says_something(text)
+    }
+    waiting = view.tail(1, after=active.covered_until) if marks else ()
+    for row in waiting:
+        if row.seq in marks and row.message.is_tool_result:
+            del texts[row.seq]
+    return texts
 
 
 def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:

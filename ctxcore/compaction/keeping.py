@@ -28,6 +28,7 @@ LEAST_OPENING = 64  # a call, its result's frame and one piece
 MOST_OTHERS = 400  # what a summary leaves free of its room is a tenth of usable at most
 FRAME_TOKENS = 8  # a role, and the mark of what is left out
 GAP = "…"
+_BEGUN_CHARS = 24  # of a message of which no piece is worth its room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class Keeping:
             yield seq, tokens if is_shorter else row.sent_tokens, pieces if is_shorter else None
 
     def _tokens(self, row: Counted, pieces: Pieces) -> int:
-        return with_short(row, join_pieces(pieces), self.counter).sent_tokens
+        return with_short(row, text_of(row, pieces), self.counter).sent_tokens
 
 
 def keep_blocks(
@@ -192,6 +193,15 @@ def _worths(groups: Sequence[Group], outdated: Outdated, request: str) -> list[l
             for place in gone:
                 scored[places[place]] = Worth(talk=0.0)
     return worths
+
+
+def text_of(row: Counted, pieces: Pieces) -> str:
+    """What stays of a message of which only pieces do; its first words where that is none."""
+    if any(pieces):
+        return join_pieces(pieces)
+    text = row.message.text
+    first = next((at for at, char in enumerate(text) if char.isalnum()), len(text))
+    return join_pieces((text[first : first + _BEGUN_CHARS], None))
 
 
 def join_pieces(pieces: Pieces) -> str:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.cutting import begin, says_something
+from ctxcore.assembly.cutting import begin
+from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
 from ctxcore.errors import BudgetError
