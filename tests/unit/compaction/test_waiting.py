@@ -79,9 +79,9 @@ def test_a_bare_mark_of_an_earlier_release_hides_no_output_that_waits() -> None:
 def test_of_a_message_without_a_piece_worth_its_room_the_first_words_stay() -> None:
     row = ListHistory([assistant("== Report: " + words(90))], Words()).get([1])[0]
 
-    assert text_of(row, (None, None)) == f"Report: {words(4)[:16]} …"
-    assert text_of(row, (None, "word.")) == "… word."
-    assert text_of(row, ("42", None)) == "42 …"
+    assert text_of(row, (None, None), begins=True) == f"Report: {words(4)[:16]} …"
+    assert text_of(row, (None, "word."), begins=True) == "… word."
+    assert text_of(row, ("42", None), begins=True) == "42 …"
 
 
 def test_sizes_share_a_room_alike() -> None:
