@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from ctxcore.assembly.elide import elide, says_something
 from ctxcore.compression.expanding import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
@@ -334,9 +335,16 @@ def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter, *, asked
     What the output was `asked` for stays longest.
     """
     frame = count_message(replace_text(row.message, ""), counter, function_name=row.function_name)
-    room = limit_tokens - frame
-    output = compress_with(row.message.text, max_tokens=room, counter=counter, query=asked)
-    return with_short(row, output.text, counter)
+    text = _shorter(row.message.text, limit_tokens - frame, counter, asked)
+    return with_short(row, text, counter)
+
+
+def _shorter(text: str, max_tokens: int, counter: TokenCounter, asked: str) -> str:
+    """`text` compressed; its head and tail where nothing of it but a marker would stay."""
+    output = compress_with(text, max_tokens=max_tokens, counter=counter, query=asked)
+    if output.kind == "binary" or says_something(output.text) or not says_something(text):
+        return output.text
+    return elide(text, max_tokens, counter) or output.text
 
 
 def with_short(row: Counted, text: str, counter: TokenCounter) -> Counted:

@@ -197,3 +197,14 @@ def test_a_beginning_ends_with_a_sign_that_more_follows() -> None:
     assert begin("one two three four", 2, Words()).startswith("one two")
     assert begin("one two three four", 2, Words()).endswith("…")
     assert begin("one two", 2, Words()) == "one two"
+
+
+def test_a_long_line_of_errors_takes_its_share_of_a_free_window() -> None:
+    output = " ".join(f"error {n} at the replica" for n in range(400))
+
+    context = fit(
+        [user("why?"), assistant("", call("a", "read")), tool_result("a", output)], max_tokens=2_000
+    )
+
+    assert context.tokens > 450
+    assert output[:40] in str(context.messages[-1]["content"])
