@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ctxcore.assembly.elide import elide, says_something
-from ctxcore.assembly.history import replace_text, whole
+from ctxcore.assembly.history import media_of, replace_text, whole
 from ctxcore.assembly.items import Item, elide_item, from_row, shorten_output
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -62,9 +62,10 @@ def cut_item(item: Item, limit_tokens: int, counter: TokenCounter, reason: str =
 def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
     """`item` with its first `chars` characters, if that makes it smaller."""
     text = item.message.text
-    if len(text) <= chars:
+    is_short = len(text) <= chars
+    if is_short and not media_of(item.message.content):
         return item
-    shorter = _saying(item, _begun(text, chars), counter, ELIDED)
+    shorter = _saying(item, text if is_short else _begun(text, chars), counter, ELIDED)
     return shorter if shorter.tokens < item.tokens else item
 
 
