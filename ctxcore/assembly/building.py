@@ -173,6 +173,7 @@ class Builder:
             self._counter,
             refers=self._call.offers_expand,
             least_output_tokens=SHORT_TOKENS if is_small else None,
+            media_tokens=self._call.budget.usable_tokens if self._call.budget else 0,
         )
 
     def _try(self, reading: Reading, limit: int | None) -> tuple[Context, int]:

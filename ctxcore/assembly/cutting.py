@@ -6,12 +6,11 @@ marker would be most of what is left, and the beginning stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ctxcore.assembly.elide import elide
-from ctxcore.assembly.history import replace_text, whole
+from ctxcore.assembly.elide import elide, says_something
+from ctxcore.assembly.history import media_of, replace_text, whole
 from ctxcore.assembly.items import Item, elide_item, from_row, shorten_output
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -21,8 +20,6 @@ SHORTENED = "tool output shortened"
 SHORT_TOKENS = 200  # what any compaction leaves of an output
 _MIDDLE_TOKENS = 48  # with fewer, a marker in the middle takes a fifth of them
 _ROUNDS = 20  # halving finds a place among a million characters
-_MARKERS = re.compile(r'"…":\s*"[^"]*"|\[…[^\]]*\]|"…[^"]*"|…')
-_FEW_CHARS = 4  # beside markers, less says nothing of an output
 
 
 def cut_words(text: str, max_tokens: int, counter: TokenCounter) -> str:
@@ -65,9 +62,10 @@ def cut_item(item: Item, limit_tokens: int, counter: TokenCounter, reason: str =
 def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
     """`item` with its first `chars` characters, if that makes it smaller."""
     text = item.message.text
-    if len(text) <= chars:
+    is_short = len(text) <= chars
+    if is_short and not media_of(item.message.content):
         return item
-    shorter = _saying(item, _begun(text, chars), counter, ELIDED)
+    shorter = _saying(item, text if is_short else _begun(text, chars), counter, ELIDED)
     return shorter if shorter.tokens < item.tokens else item
 
 
@@ -88,11 +86,6 @@ def cut_output(
         return short
     original = from_row(whole(item.row), item.segment, item.reason)
     return cut_item(original, limit_tokens, counter, SHORTENED)
-
-
-def says_something(text: str) -> bool:
-    """Whether a shortened output is more than a marker of what is gone."""
-    return sum(map(str.isalnum, _MARKERS.sub("", text))) >= _FEW_CHARS
 
 
 def _saying(item: Item, text: str, counter: TokenCounter, reason: str) -> Item:

@@ -1,4 +1,7 @@
-"""Owns cutting a text to a number of tokens: head and tail stay, a marker says how much is gone."""
+"""Owns cutting a text to a number of tokens: head and tail stay, a marker says how much is gone.
+
+And telling whether what is left of a text still says something.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from ctxcore.tokens.counter import TokenCounter
 HEAD_SHARE = 0.6  # the start of a request says what it is about, the end what is asked
 ELIDED = re.compile(r"\[… ([\d,]{1,13}) characters left out …\]")
 """The marker of what is gone, and how many characters that is."""
+_MARKERS = re.compile(r'"…":\s*"[^"]*"|\[…[^\]]*\]|"…[^"]*"|…')
+_FEW_CHARS = 4  # beside markers, less says nothing of an output
 _ROUNDS = 12  # halving the error each time, 12 rounds settle texts of millions of characters
 
 
@@ -45,6 +50,11 @@ def elide_within(text: str, max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     return elide_chars(text, max(0, max_chars - len(_marker(len(text)))))
+
+
+def says_something(text: str) -> bool:
+    """Whether a shortened output is more than a marker of what is gone."""
+    return sum(map(str.isalnum, _MARKERS.sub("", text))) >= _FEW_CHARS
 
 
 def _marker(gone_chars: int) -> str:

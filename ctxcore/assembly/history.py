@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from ctxcore.assembly.elide import elide, says_something
 from ctxcore.compression.expanding import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
@@ -21,7 +22,7 @@ from ctxcore.facts.ledger import Entry
 from ctxcore.facts.standing import RuleBook
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker, call_of
-from ctxcore.messages.values import Message, Text, ToolCall
+from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -40,6 +41,8 @@ class Counted:
     function_name: str = ""
     short: str | None = None
     short_tokens: int | None = None
+    keeps_media: bool = False
+    """Whether `short` stands for the words alone, beside media and unknown parts as they are."""
     said_at: datetime | None = field(default=None, compare=False)
     """When it was said, where the history knows."""
 
@@ -131,6 +134,7 @@ class HistoryView(Protocol):
         ...
 
 
+_LEAST_BESIDE_MEDIA = 24  # tokens of words; fewer say less than a label
 NOTHING_OWN: Mapping[int, Message] = {}
 _GREETINGS = frozenset(
     {"hi", "hello", "hey", "yo", "hi there", "hello there", "good morning", "test", "ok", "thanks"}
@@ -328,27 +332,50 @@ def asked_for(rows: Iterable[Counted]) -> dict[int, str]:
     return asked
 
 
-def shorten_row(row: Counted, limit_tokens: int, counter: TokenCounter, *, asked: str) -> Counted:
+def shorten_row(
+    row: Counted,
+    limit_tokens: int,
+    counter: TokenCounter,
+    *,
+    asked: str,
+    keeps_media: bool = False,
+) -> Counted:
     """`row` with a text of its output that keeps the whole message within `limit_tokens`.
 
-    What the output was `asked` for stays longest.
+    What the output was `asked` for stays longest. The text stands for all of it; with `keeps_media`
+    media stay beside it where they leave room for words.
     """
-    frame = count_message(replace_text(row.message, ""), counter, function_name=row.function_name)
-    room = limit_tokens - frame
-    output = compress_with(row.message.text, max_tokens=room, counter=counter, query=asked)
-    return with_short(row, output.text, counter)
+    name = row.function_name
+    keeps = keeps_media and leaves_words(row.message, limit_tokens, counter, function_name=name)
+    bare = replace_text(row.message, "", keeps_media=keeps)
+    room = limit_tokens - count_message(bare, counter, function_name=name)
+    said = words_of(row.message) if keeps else row.message.text
+    text = _shorter(said, room, counter, asked)
+    return with_short(row, text, counter, keeps_media=keeps)
 
 
-def with_short(row: Counted, text: str, counter: TokenCounter) -> Counted:
-    """`row` with `text` standing for its tool output."""
-    short = replace_text(row.message, text)
+def _shorter(text: str, max_tokens: int, counter: TokenCounter, asked: str) -> str:
+    """`text` compressed; its head and tail where nothing of it but a marker would stay."""
+    output = compress_with(text, max_tokens=max_tokens, counter=counter, query=asked)
+    if output.kind == "binary" or says_something(output.text) or not says_something(text):
+        return output.text
+    return elide(text, max_tokens, counter) or output.text
+
+
+def with_short(
+    row: Counted, text: str, counter: TokenCounter, *, keeps_media: bool = False
+) -> Counted:
+    """`row` with `text` standing for its tool output, or for its words alone."""
+    short = replace_text(row.message, text, keeps_media=keeps_media)
     tokens = count_message(short, counter, function_name=row.function_name)
-    return replace(row, short=text, short_tokens=tokens)
+    return replace(row, short=text, short_tokens=tokens, keeps_media=keeps_media)
 
 
 def whole(row: Counted) -> Counted:
     """`row` as it was said, with nothing standing for it."""
-    return row if row.short is None else replace(row, short=None, short_tokens=None)
+    if row.short is None:
+        return row
+    return replace(row, short=None, short_tokens=None, keeps_media=False)
 
 
 def referring(row: Counted, counter: TokenCounter) -> Counted:
@@ -357,8 +384,9 @@ def referring(row: Counted, counter: TokenCounter) -> Counted:
         return row
     text = with_reference(row.short, row.seq)
     if not isinstance(counter, Hashable):
-        return with_short(row, text, counter)
-    tokens = _count_once(replace_text(row.message, text), row.function_name, counter)
+        return with_short(row, text, counter, keeps_media=row.keeps_media)
+    named = replace_text(row.message, text, keeps_media=row.keeps_media)
+    tokens = _count_once(named, row.function_name, counter)
     return replace(row, short=text, short_tokens=tokens)
 
 
@@ -367,9 +395,40 @@ def _count_once(message: Message, function_name: str, counter: TokenCounter) -> 
     return count_message(message, counter, function_name=function_name)
 
 
-def replace_text(message: Message, text: str) -> Message:
-    """`message` saying `text` instead; calls, ids and names stay."""
-    return replace(message, content=(Text(text=text),) if text else ())
+def replace_text(message: Message, text: str, *, keeps_media: bool = False) -> Message:
+    """`message` saying `text` instead; calls, ids and names stay.
+
+    With `keeps_media`, media and unknown parts stay too, and the text is where words began.
+    """
+    said: tuple[Part, ...] = (Text(text=text),) if text else ()
+    if not keeps_media:
+        return replace(message, content=said)
+    parts = message.content
+    first = next((at for at, part in enumerate(parts) if isinstance(part, Text)), 0)
+    before, behind = media_of(parts[:first]), media_of(parts[first:])
+    return replace(message, content=(*before, *said, *behind))
+
+
+def media_of(parts: Iterable[Part]) -> tuple[Media | Opaque, ...]:
+    """Those of `parts` that are no words: media, and what this library does not know."""
+    return tuple(part for part in parts if isinstance(part, (Media, Opaque)))
+
+
+def words_of(message: Message) -> str:
+    """The text of `message` without the labels of its media."""
+    words = tuple(part for part in message.content if not isinstance(part, (Media, Opaque)))
+    return replace(message, content=words).text
+
+
+def leaves_words(
+    message: Message, limit_tokens: int, counter: TokenCounter, *, function_name: str
+) -> bool:
+    """Whether `message` has media that leave room for words within `limit_tokens`."""
+    if not media_of(message.content):
+        return False
+    bare = replace_text(message, "", keeps_media=True)
+    taken = count_message(bare, counter, function_name=function_name)
+    return taken + _LEAST_BESIDE_MEDIA <= limit_tokens
 
 
 def _find_anchors(

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 from ctxcore.assembly.breakdown import Segment
 from ctxcore.assembly.elide import elide
-from ctxcore.assembly.history import Counted, referring, replace_text, shorten_row
+from ctxcore.assembly.history import (
+    Counted,
+    leaves_words,
+    referring,
+    replace_text,
+    shorten_row,
+    words_of,
+)
 from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.messages.values import Message
@@ -54,7 +61,7 @@ def from_row(row: Counted, segment: Segment, reason: str) -> Item:
         return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
     return Item(
         segment=segment,
-        message=replace_text(row.message, row.short),
+        message=replace_text(row.message, row.short, keeps_media=row.keeps_media),
         tokens=row.sent_tokens,
         row=row,
         verdict="compressed",
@@ -88,19 +95,25 @@ def shorten_output(
     if item.row is None or not item.message.is_tool_result or item.tokens <= limit_tokens:
         return item
     room = limit_tokens - (REFERENCE_TOKENS if refers else 0)
-    row = shorten_row(item.row, room, counter, asked=asked.get(item.row.seq, ""))
+    wanted = asked.get(item.row.seq, "")
+    row = shorten_row(item.row, room, counter, asked=wanted, keeps_media=True)
     if refers:
         row = referring(row, counter)
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
 
 
 def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: str) -> Item:
-    """`item` with its words cut in the middle to fit `limit_tokens`, calls untouched."""
+    """`item` with its words cut in the middle to fit `limit_tokens`, calls untouched.
+
+    Media stay where they leave room for words, else their labels do.
+    """
     if item.tokens <= limit_tokens:
         return item
     name = item.row.function_name if item.row else ""
-    bare = count_message(replace_text(item.message, ""), counter, function_name=name)
-    text = elide(item.message.text, max(0, limit_tokens - bare), counter)
-    message = replace_text(item.message, text)
+    keeps = leaves_words(item.message, limit_tokens, counter, function_name=name)
+    bare = replace_text(item.message, "", keeps_media=keeps)
+    room = limit_tokens - count_message(bare, counter, function_name=name)
+    said = words_of(item.message) if keeps else item.message.text
+    message = replace_text(item.message, elide(said, max(0, room), counter), keeps_media=keeps)
     tokens = count_message(message, counter, function_name=name)
     return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)

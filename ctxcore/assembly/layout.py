@@ -130,7 +130,7 @@ class LayoutMaker:
         self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
         self._late_pins = _items(reading.late_pins, "pinned", "pinned")
         kept = _items(reading.kept, "kept", "kept by the compaction")
-        self._kept = tuple(_as_merged(kept, counter))
+        self._kept = tuple(as_merged(kept, counter))
         self._facts = self._facts_items(active)
         self._summary = self._summary_items(active, place)
         self._pinned = {row.seq for row in (*reading.moved_pins, *reading.late_pins)}
@@ -326,7 +326,7 @@ def _items(rows: Iterable[Counted], segment: Segment, reason: str) -> tuple[Item
     return tuple(from_row(row, segment, reason) for row in rows)
 
 
-def _as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
+def as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
     """`items` without the frames that they lose where neighbours become one message.
 
     Kept blocks are many and short, so that their frames would leave a twentieth of a budget empty.

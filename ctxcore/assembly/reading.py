@@ -6,17 +6,20 @@ shortened texts left room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
+from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.history import (
     Anchors,
     Counted,
     HistoryView,
     asked_for,
+    media_of,
     referring,
+    replace_text,
     shorten_row,
     whole,
     with_short,
@@ -24,9 +27,11 @@ from ctxcore.assembly.history import (
 from ctxcore.assembly.records import Compaction
 from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 WHOLE = 1 << 60  # more tokens than any history has
+_MARK_CHARS = 80  # no mark of what is gone is longer
 _MOST_SKIPPED = 4  # so many windows are read at most to look behind chains that do not fit
 
 
@@ -78,9 +83,11 @@ class Reader:
         *,
         refers: bool = False,
         least_output_tokens: int | None = None,
+        media_tokens: int = 0,
     ) -> None:
         """`refers`: shortened outputs say where their originals are. `least_output_tokens`: what
-        the outputs of open calls have where their share of the window is less.
+        the outputs of open calls have where their share of the window is less. `media_tokens`: what
+        those with media may take in all for them to stay.
         """
         self._view = view
         self._active = active
@@ -88,7 +95,8 @@ class Reader:
         self._policy = policy
         self._refers = refers
         self._least_output_tokens = least_output_tokens
-        self._shortened = dict(active.shortened)
+        self._media_tokens = media_tokens
+        self._shortened = standing_texts(view, active)
         self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
@@ -120,17 +128,49 @@ class Reader:
     def _with_open(
         self, blocks: tuple[tuple[Counted, ...], ...], last_user: Counted | None
     ) -> tuple[tuple[Counted, ...], ...]:
-        """`blocks`, the outputs that the model has yet to see no shorter than the least."""
-        least = self._least_output_tokens
-        if least is None or not blocks or not blocks[-1][-1].message.is_tool_result:
+        """`blocks`, the outputs that the model has yet to see no shorter than the least, and with
+        their media.
+        """
+        least, last = self._least_output_tokens, blocks[-1] if blocks else ()
+        is_shorter = any(row.short is not None for row in last)
+        if not (is_shorter and last[-1].message.is_tool_result):
             return blocks
-        asked = asked_for([*filter(None, [last_user]), *blocks[-1]])
-        longer = (self._longer(row, least, asked.get(row.seq, "")) for row in blocks[-1])
-        return (*blocks[:-1], tuple(longer))
+        asked = asked_for([*filter(None, [last_user]), *last])
+        if least is not None:
+            last = tuple(self._longer(row, least, asked.get(row.seq, "")) for row in last)
+        return (*blocks[:-1], self._with_media(last, asked))
+
+    def _with_media(
+        self, block: tuple[Counted, ...], asked: Mapping[int, str]
+    ) -> tuple[Counted, ...]:
+        """`block` with the media of its outputs, the newest first, as long as they find room."""
+        shown, left = list(block), self._media_tokens - sum(row.sent_tokens for row in block)
+        for at in range(len(block) - 1, -1, -1):
+            row = block[at]
+            if not (self._is_own(row) and media_of(row.message.content)):
+                continue
+            bare = replace_text(row.message, "", keeps_media=True)
+            media = count_message(bare, self._counter, function_name=row.function_name)
+            more = self._shorter(row, row.sent_tokens + media, asked.get(row.seq, ""))
+            if more.sent_tokens - row.sent_tokens <= left:
+                left -= more.sent_tokens - row.sent_tokens
+                shown[at] = more
+        return tuple(shown)
+
+    def _shorter(self, row: Counted, limit_tokens: int, asked: str) -> Counted:
+        if row.tokens <= limit_tokens:
+            return whole(row)
+        limit = limit_tokens - (REFERENCE_TOKENS if self._refers else 0)
+        shorter = shorten_row(whole(row), limit, self._counter, asked=asked, keeps_media=True)
+        return self._told(shorter)
+
+    def _is_own(self, row: Counted) -> bool:
+        """Whether `row` was shortened when it was appended; what a compaction left of it stays."""
+        is_output = row.short is not None and row.message.is_tool_result
+        return is_output and row.seq not in self._shortened
 
     def _longer(self, row: Counted, least_tokens: int, asked: str) -> Counted:
-        is_own = row.seq not in self._shortened  # what a compaction left of it stays
-        if row.short is None or not (is_own and row.message.is_tool_result):
+        if not self._is_own(row):
             return row
         limit = min(least_tokens, row.tokens) - (REFERENCE_TOKENS if self._refers else 0)
         longer = self._told(shorten_row(whole(row), limit, self._counter, asked=asked))
@@ -186,6 +226,22 @@ class Reader:
 
     def _told(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
+
+
+def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
+    """The texts that stand for messages under `active`, by sequence number.
+
+    A bare mark stands for no output that the model has yet to see: earlier releases left some.
+    """
+    texts = dict(active.shortened)
+    marks = {
+        seq for seq, text in texts.items() if len(text) <= _MARK_CHARS and not says_something(text)
+    }
+    waiting = view.tail(1, after=active.covered_until) if marks else ()
+    for row in waiting:
+        if row.seq in marks and row.message.is_tool_result:
+            del texts[row.seq]
+    return texts
 
 
 def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:

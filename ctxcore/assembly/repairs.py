@@ -146,7 +146,10 @@ class Repairer:
     def _orphan(self, item: Item) -> Item:
         self._note("orphan_result", item, f"no call {item.message.answers!r} before it")
         name = item.message.name or ""
-        message = text_message("user", orphan_text(name, item.message.text))
+        media = tuple(part for part in item.message.content if isinstance(part, Media))
+        words = tuple(part for part in item.message.content if not isinstance(part, Media))
+        said = Text(text=orphan_text(name, replace(item.message, content=words).text))
+        message = Message(role="user", content=(said, *media))
         return replace(item, message=message, tokens=count_message(message, self._counter))
 
     def _fill(self, item: Item) -> Item:

@@ -18,7 +18,7 @@ from operator import attrgetter
 from ctxcore.assembly.cutting import SHORT_TOKENS, cut_item, cut_output, stub_item
 from ctxcore.assembly.history import Counted, asked_for
 from ctxcore.assembly.items import Item, from_row, shorten_output, total
-from ctxcore.assembly.layout import Layout, LayoutMaker
+from ctxcore.assembly.layout import Layout, LayoutMaker, as_merged
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.selection import block_tokens
 from ctxcore.errors import BudgetError
@@ -266,15 +266,16 @@ class Shedder:
         blocks: dict[int, list[Item]] = {}
         for item in whole.kept:
             blocks.setdefault(item.row.block if item.row else 0, []).append(item)
-        free, back = self._free(layout), set[int]()
+        free, kept = self._free(layout), list[Item]()
         shown = {item.seq for item in layout.said}
         for block in reversed(blocks):
-            is_there = any(item.seq in shown for item in blocks[block])
-            if not is_there and total(blocks[block]) <= free:
-                free -= total(blocks[block])
-                back.add(block)
-        kept = tuple(item for item in whole.kept if item.row and item.row.block in back)
-        return replace(layout, kept=kept)
+            alone = (item.sized(item.row.sent_tokens) for item in blocks[block] if item.row)
+            joined = list(as_merged([*alone, *kept[:1]], self._counter))
+            more = total(joined) - total(kept[:1])
+            if more <= free and not any(item.seq in shown for item in blocks[block]):
+                free -= more
+                kept = [*joined, *kept[1:]]
+        return replace(layout, kept=tuple(kept))
 
     def _with_recent(self, layout: Layout, whole: Layout) -> Layout:
         """`layout` with the newest messages that fit, without a hole between them."""

@@ -6,14 +6,14 @@ fails, a truncation takes its place, so that the same over-long input is never s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import HistoryView, asked_for, shorten_row
+from ctxcore.assembly.history import Counted, HistoryView, asked_for, shorten_row
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.keeping import Keeping, Pieces, join_pieces
+from ctxcore.compaction.keeping import Keeping, Pieces, text_of
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
@@ -74,9 +74,16 @@ class Outcome:
         return sum(known) if known and len(known) == len(costs) else None
 
 
-def _joined(pieces: Pieces) -> str:
-    """The pieces of a message as a record keeps them, which any store and any codec takes."""
-    return printable(join_pieces(pieces))
+def _joined(rows: Iterable[Counted], pieces: Mapping[int, Pieces], cut: int) -> dict[int, str]:
+    """The pieces of messages as a record keeps them, which any store and any codec takes.
+
+    Of what is not covered, behind the `cut`, the first words stay in any case.
+    """
+    return {
+        row.seq: printable(text_of(row, pieces[row.seq], begins=row.seq > cut))
+        for row in rows
+        if row.seq in pieces
+    }
 
 
 class Executor:
@@ -235,7 +242,7 @@ class Executor:
             if keeping.tokens == taken:
                 break
             texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
-            texts |= {seq: _joined(found) for seq, found in keeping.pieces.items()}
+            texts |= _joined(rows, keeping.pieces, record.covered_until)
             record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
         return record
 
@@ -279,7 +286,8 @@ class Executor:
             texts[row.seq] = printable(shorter.short or "")
         if self.plan.pieces is not None:  # chosen anew, from the original messages
             texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}
-            texts |= {seq: _joined(pieces) for seq, pieces in self.plan.pieces.items()}
+            rows = self._view.get(self.plan.pieces.keys())
+            texts |= _joined(rows, self.plan.pieces, self.plan.covered_until)
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),

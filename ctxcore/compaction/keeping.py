@@ -28,6 +28,7 @@ LEAST_OPENING = 64  # a call, its result's frame and one piece
 MOST_OTHERS = 400  # what a summary leaves free of its room is a tenth of usable at most
 FRAME_TOKENS = 8  # a role, and the mark of what is left out
 GAP = "…"
+_BEGUN_CHARS = 24  # of a message of which no piece is worth its room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class Keeping:
     """Of those that stay in pieces."""
     sizes: dict[int, int] = field(default_factory=dict)
     """What each row that stays takes."""
+    begun: Collection[int] = frozenset()
+    """Of these the first words stay where no piece does."""
 
     @classmethod
     def having(
@@ -101,7 +104,8 @@ class Keeping:
             yield seq, tokens if is_shorter else row.sent_tokens, pieces if is_shorter else None
 
     def _tokens(self, row: Counted, pieces: Pieces) -> int:
-        return with_short(row, join_pieces(pieces), self.counter).sent_tokens
+        text = text_of(row, pieces, begins=row.seq in self.begun)
+        return with_short(row, text, self.counter).sent_tokens
 
 
 def keep_blocks(
@@ -127,6 +131,7 @@ def keep_blocks(
     worths = _worths(groups, outdated, request)
     ranking = Ranking(groups, worths, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
+    keeping.begun = {row.seq for block in opened for row in block}
     for at in range(len(blocks) - len(opened), len(blocks)):
         step = Step(group=at, loose=())
         keeping.add(_addition(blocks[at], groups[at], step, ranking))
@@ -192,6 +197,17 @@ def _worths(groups: Sequence[Group], outdated: Outdated, request: str) -> list[l
             for place in gone:
                 scored[places[place]] = Worth(talk=0.0)
     return worths
+
+
+def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
+    """What stays of a message of which only pieces do; its first words where none does, if it
+    `begins` with them.
+    """
+    if any(pieces) or not begins:
+        return join_pieces(pieces)
+    text = row.message.text
+    first = next((at for at, char in enumerate(text) if char.isalnum()), len(text))
+    return join_pieces((text[first : first + _BEGUN_CHARS], None))
 
 
 def join_pieces(pieces: Pieces) -> str:

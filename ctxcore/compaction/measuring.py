@@ -21,7 +21,7 @@ from ctxcore.assembly.building import (
 from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
 from ctxcore.assembly.items import Item, total
 from ctxcore.assembly.layout import Layout
-from ctxcore.assembly.reading import Reader, Reading
+from ctxcore.assembly.reading import Reader, Reading, standing_texts
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.messages.values import text_message
@@ -167,7 +167,8 @@ def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
     """What the tool outputs that the record shortened take less than totals count."""
     whole = {*excluded, *view.anchors().pinned}
-    texts = {seq: text for seq, text in active.shortened if seq not in whole}
+    standing = standing_texts(view, active)
+    texts = {seq: text for seq, text in standing.items() if seq not in whole}
     rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
     shorter = (with_short(row, texts[row.seq], call.counter) for row in rows)
     if call.offers_expand:

@@ -25,6 +25,7 @@ from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedS
 from ctxcore.compaction.remembering import facts_room
 from ctxcore.compaction.strategies import STRATEGIES, is_ordered_by_task, ladder, turns_to_keep
 from ctxcore.compaction.triggers import ASKED, DIRECT, Trigger
+from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
 from ctxcore.policy.values import StrategyName
@@ -216,13 +217,16 @@ class _Planner:
         fold: Sequence[int],
     ) -> CompactionPlan:
         blocks = draft.scope.blocks
-        competing = self._competing(draft) if fold else None
+        waiting = self._waiting(draft) if fold else None
+        competing = self._competing(draft, waiting) if fold else None
         is_kept = not fold or not (competing or draft.folds_kept)
         verbatim = self._active.kept if is_kept else ()
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
         if not shorten:  # all that could be shortened was folded
             drafts = [one for one in drafts if one[0] != "shorten_tool_outputs"]
+        short_sizes = {**draft.short_sizes, **(waiting.short_sizes if waiting else {})}
+        shorten = tuple(seq for seq in (*verbatim, *kept) if seq in short_sizes)
         steps = tuple(self._steps(drafts))
         return CompactionPlan(
             trigger=self._trigger,
@@ -239,7 +243,7 @@ class _Planner:
             task=self._task,
             reason="" if self._task is None else str(self._task),
             shorten=shorten,
-            short_sizes={seq: draft.short_sizes[seq] for seq in shorten},
+            short_sizes={seq: short_sizes[seq] for seq in shorten},
             steps=steps,
             turns_folded=sum(b[0].message.role == "user" for b in blocks[: draft.cut]),
         )
@@ -248,7 +252,18 @@ class _Planner:
     def _before_tokens(self) -> int:
         return input_size(self._view, self._call, self._active)
 
-    def _competing(self, draft: Draft) -> Competing | None:
+    def _waiting(self, draft: Draft) -> Waiting | None:
+        """What the outputs that the model has yet to see have, where newest messages compete."""
+        least = draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO
+        is_open = draft.choosers == ("worth",) and draft.kept_room < least
+        if not (is_open and self._reading.open_block):
+            return None
+        room = draft.kept_room + draft.kept_tokens
+        return Waiting.among(
+            draft.scope.blocks[draft.cut :], room, draft.short_sizes, draft.scope.pinned
+        )
+
+    def _competing(self, draft: Draft, waiting: Waiting | None) -> Competing | None:
         if not draft.choosers:
             return None
         if draft.choosers != ("worth",):
@@ -259,10 +274,13 @@ class _Planner:
         if room < draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO:
             opened = draft.scope.blocks[draft.cut :]
             room += draft.kept_tokens
+        if waiting:
+            opened, room = opened[:-1], room - waiting.tokens
         return Competing(
             blocks=_seqs(draft.candidates),
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
+            waiting=waiting,
             asked=self._reading.current,
             room_tokens=room,
         )

@@ -9,6 +9,7 @@ from typing import Literal
 from ctxcore.compaction.drafting import Chooser
 from ctxcore.compaction.keeping import Addition, Pieces
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import Task
 from ctxcore.policy.values import StrategyName
 
@@ -75,6 +76,8 @@ class Competing:
     """Messages that earlier compactions covered and that may come back, or some of their blocks."""
     opened: tuple[tuple[int, ...], ...] = ()
     """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
+    waiting: Waiting | None = None
+    """Outputs behind those that the model has yet to see: they take what the others leave."""
     asked: int | None = None
     """The user message that waits for its answer: what it asks for is worth more."""
     room_tokens: int

@@ -15,6 +15,7 @@ from ctxcore.compaction.electing import CHOOSERS, text_at
 from ctxcore.compaction.keeping import keep_blocks
 from ctxcore.compaction.outdated import NONE_OUTDATED, Outdated
 from ctxcore.compaction.plans import CompactionPlan, Competing
+from ctxcore.compaction.waiting import Waiting
 from ctxcore.tokens.counter import TokenCounter
 
 
@@ -62,7 +63,17 @@ def _kept_by_worth(
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
-    return replace(made, pieces=keeping.pieces, next_best=tuple(others))
+    made = replace(made, pieces=keeping.pieces, next_best=tuple(others))
+    if competing.waiting is None:
+        return made
+    return _shortening(made, competing.waiting.raised(competing.room_tokens - keeping.tokens))
+
+
+def _shortening(planned: CompactionPlan, waiting: Waiting) -> CompactionPlan:
+    """`planned` with the outputs that wait as long as their share of the room."""
+    others = {seq: size for seq, size in planned.short_sizes.items() if seq not in waiting.sizes}
+    sizes = {**others, **waiting.short_sizes}
+    return replace(planned, shorten=tuple(sorted(sizes)), short_sizes=sizes)
 
 
 def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPlan:

@@ -1,7 +1,8 @@
 """Owns how an output that is not JSON is made to fit: whole lines stay, gaps say how many are gone.
 
 First what only a terminal or a browser needs goes; if that is not enough, the lines worth most per
-token stay. A line too long for the budget is cut in its middle.
+token stay. A line too long for the budget is cut in its middle, and where no line fits, the whole
+text is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ctxcore.compression.kinds import Source
 from ctxcore.compression.line_selection import Lines, fit_lines
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
 from ctxcore.compression.markup import markup_lines
+from ctxcore.compression.passages import Passages
 from ctxcore.compression.target import Target
 
 CHARS_PER_TOKEN: Final = 16  # a text above this ratio is taken not to fit without being counted
@@ -31,10 +33,30 @@ def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
     if may_fit and len(cleaned) < len(source.text) and target.fits(cleaned):
         return cleaned, _tags(tags)
     found = fit_lines(Lines.of(lines, source.kind, target), target)
+    found = found or fit_passages(cleaned, target)
     if found is None:
         return text_marker(source, target)
     text, gone = found
     return text, (*_tags(tags), *(gone if source.kind != "html" else _without_places(gone)))
+
+
+def fit_passages(text: str, target: Target) -> tuple[str, list[Elision]] | None:
+    """The most of the ends of `text` and its passages that fits; None if not a few words do."""
+    passages = Passages.of(text, target.terms)
+    low, high = 0, min(len(text) - 1, target.max_tokens * CHARS_PER_TOKEN)
+    best: str | None = None
+    while low < high:
+        keep = (low + high + 1) // 2
+        shorter = passages.shorten(keep)
+        if target.fits(shorter):
+            low, best = keep, shorter
+        else:
+            high = keep - 1
+    if best is None:
+        return None
+    gone = sum(stop - start for start, stop in passages.gone(low))
+    place = (0, 1) if "\n" not in text else (None, None)
+    return best, [Elision(unit="characters", count=gone, start=place[0], stop=place[1])]
 
 
 def _without_places(gone: Iterable[Elision]) -> Elided:

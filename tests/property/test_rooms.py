@@ -19,6 +19,7 @@ from ctxcore.errors import BudgetError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, histories, outputs, sound_histories, texts, user
 
 MARKER = re.compile(
@@ -152,6 +153,7 @@ def test_a_context_is_within_its_room_and_legal(made: Made) -> None:
 
     assert context.budget is not None
     assert context.tokens <= context.budget.usable_tokens
+    assert context.tokens == count_messages(context.messages)
     assert [lint(context.messages, provider) for provider in PROVIDERS] == [[], [], [], []]
     assert sum(context.breakdown.to_dict().values()) == context.budget.window_tokens
 

@@ -7,12 +7,15 @@ import json
 import pytest
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.cutting import begin, says_something
+from ctxcore.assembly.cutting import begin
+from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.compacting import compact
 from ctxcore.errors import BudgetError
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, user
 from tests.words import Words, context_of, sent, words
 
@@ -196,3 +199,27 @@ def test_a_beginning_ends_with_a_sign_that_more_follows() -> None:
     assert begin("one two three four", 2, Words()).startswith("one two")
     assert begin("one two three four", 2, Words()).endswith("…")
     assert begin("one two", 2, Words()) == "one two"
+
+
+def test_a_long_line_of_errors_takes_its_share_of_a_free_window() -> None:
+    output = " ".join(f"error {n} at the replica" for n in range(400))
+
+    context = fit(
+        [user("why?"), assistant("", call("a", "read")), tool_result("a", output)], max_tokens=2_000
+    )
+
+    assert context.tokens > 450
+    assert output[:40] in str(context.messages[-1]["content"])
+
+
+@pytest.mark.parametrize("window", [48, 60, 68, 100])
+def test_kept_blocks_without_their_neighbours_take_what_they_are_counted_as(window: int) -> None:
+    told = [user(f"{n} " + "seven customer was the database its cluster " * 5) for n in range(3)]
+    ends = [assistant("order not reach seven"), assistant("because seven order was")]
+    history = [assistant("was replica could"), user("cluster"), *told, user("customer not"), *ends]
+    history.append(user("why was it late?"))
+    state = compact(history, max_tokens=200, force=True).state
+
+    context = fit(history, max_tokens=window, state=state)
+
+    assert context.tokens == count_messages(context.messages) <= window

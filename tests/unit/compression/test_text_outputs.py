@@ -172,3 +172,33 @@ def test_gaps_tell_the_names_that_only_they_say() -> None:
 
     assert "src/import/batches.py" in text
     assert "load_batch" in text
+
+
+@pytest.mark.parametrize("max_tokens", [60, 200, 490])
+@pytest.mark.parametrize("odd", ["error", "replica", "failed;", "7f3a-91"])
+def test_one_long_line_fills_its_budget_whatever_it_says(odd: str, max_tokens: int) -> None:
+    plain = [
+        "the",
+        "order",
+        "of",
+        "our",
+        "customer",
+        "was",
+        "delayed",
+        "because",
+        "seven",
+        "could",
+        "not",
+        "reach",
+        "its",
+        "replica",
+    ]
+    choice = random.Random(3).choice
+    output = " ".join(choice([*plain, odd]) for _ in range(600))
+
+    compressed = shrink(output, max_tokens=max_tokens, query="why was it late?")
+
+    assert max_tokens * 0.7 <= compressed.tokens <= max_tokens
+    assert compressed.text.startswith(output[:30])
+    assert compressed.text.endswith(output[-20:])
+    assert totals(compressed.elided).keys() == {"characters"}
