@@ -1,7 +1,7 @@
 """Owns what the outputs that the model has yet to see have of a room that all competes for.
 
 They do not compete by pieces: of what nobody has read, no one can tell what is worth its room. They
-share half of what is left beside the words of users and calls, more for a few words of each; then
+share a third of what is left beside the words of users and calls, more for a few words of each; then
 what the others leave.
 """
 
@@ -14,7 +14,7 @@ from itertools import chain
 from ctxcore.assembly.cutting import SHORT_TOKENS
 from ctxcore.assembly.history import Counted, is_expansion
 
-OPEN_SHARE = 0.5  # of the room; the rest is for what was said before
+OPEN_SHARE = 0.35  # of the room: with half, next calls miss more of earlier outputs
 LEAST_TOKENS = 60  # in which an output says something for its call
 
 Block = Sequence[Counted]
@@ -52,8 +52,8 @@ class Waiting:
         fixed = sum(row.sent_tokens for row in blocks[-1] if row.seq not in sizes)
         users = (row for row in chain.from_iterable(blocks[:-1]) if row.message.role == "user")
         room = room_tokens - fixed - sum(row.sent_tokens for row in users)
-        half = max(level_within(most.values(), int(room * OPEN_SHARE)), LEAST_TOKENS)
-        level = max(half, min(SHORT_TOKENS, level_within(most.values(), room)))
+        share = max(level_within(most.values(), int(room * OPEN_SHARE)), LEAST_TOKENS)
+        level = max(share, min(SHORT_TOKENS, level_within(most.values(), room)))
         return cls(sizes=sizes, most=most, level=level, fixed_tokens=fixed)
 
     @property
