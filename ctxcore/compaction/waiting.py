@@ -1,8 +1,8 @@
 """Owns what the outputs that the model has yet to see have of a room that all competes for.
 
 They do not compete by pieces: of what nobody has read, no one can tell what is worth its room. They
-share a third of what is left beside the words of users and calls, more for a few words of each; then
-what the others leave.
+share a third of what is left beside the words of users and calls, more for a few words of each;
+then what the others leave.
 """
 
 from __future__ import annotations
