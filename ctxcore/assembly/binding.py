@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from ctxcore.assembly.alignment import Alignment, align, align_any
 from ctxcore.assembly.history import has_substance
@@ -30,8 +30,8 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 OnMismatch = Literal["raise", "rebuild"]
+ON_MISMATCH: tuple[OnMismatch, ...] = get_args(OnMismatch)
 _MOST_JOINED = 64  # neighbours that a context sent as one and a shape as several
-ON_MISMATCH: tuple[OnMismatch, ...] = ("raise", "rebuild")
 
 
 class Digested:
@@ -247,15 +247,11 @@ class _Binder:
         moved = _Mover(state, seen, self.now, found, None, self._counter, self._tell).moved()
         if moved.active is not None and not moved.active.shortened:
             moved = replace(moved, active=None)
-        if self._own is None:
-            return moved
-        read = self._read_back(None)
-        return replace(
-            moved,
-            active=read.active or moved.active,
-            inherited=read.active.facts if read.active else "",
-            left_out=self._own.left_out,
-        )
+        if self._own is None or not self._own.is_carrying:
+            return replace(moved, left_out=self._own.left_out if self._own else 0)
+        self._tell("summary_found")
+        record = self._record(self._own, None)
+        return replace(moved, active=record, inherited=record.facts, left_out=self._own.left_out)
 
     def _read_back(self, known: Compaction | None) -> CompactionState:
         """The state with the summary and the facts that the list holds, or that `known`, their

@@ -129,7 +129,7 @@ class Prepared:
         seen = replace(
             self._seen(),
             sent=tuple(digest_of_words([one]) for one in talk),
-            knowledge=tuple(digest_of_texts([printable(text)]) for text in known),
+            knowledge=tuple(digest_of_texts([text]) for text in known),
         )
         return replace(state, seen=seen)
 

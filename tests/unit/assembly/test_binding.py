@@ -531,3 +531,17 @@ def test_a_summary_that_holds_our_own_tags_is_one_summary() -> None:
 
         assert context.summary == told.text
         assert all_said(context.messages).count("Two.") == 1
+
+
+def test_a_rebuild_tells_each_thing_once() -> None:
+    state = compacted(state=CompactionState(pinned=frozenset({13}))).state
+    head = said("user", "begin\n\n[7 earlier messages are not shown]")
+    summary = said("user", "<conversation_summary>\nuser: of another\n</conversation_summary>")
+
+    marked = again([SYSTEM, head, *talk(5, "n")[1:]], state=state, on_mismatch="rebuild")
+    summed = again([SYSTEM, summary, *talk(5, "n")[1:]], state=state, on_mismatch="rebuild")
+
+    assert codes(marked).count("mark_dropped") == codes(summed).count("mark_dropped") == 1
+    assert "context_read_back" not in codes(marked)
+    assert "summary_found" in codes(summed)
+    assert "of another" in all_said(summed.context.messages)
