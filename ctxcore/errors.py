@@ -7,9 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ctxcore.reasons.values import Fact, Reason, stated
+
 
 class ContextError(Exception):
-    """Base of all errors of this library."""
+    """Base of all errors of this library; `reason` says in a code and facts what is wrong."""
+
+    def __init__(self, reason: Reason | str) -> None:
+        self.reason = stated(reason)
+        super().__init__(str(self.reason))
+
+    @property
+    def code(self) -> str:
+        """What is wrong, as a code that a program can act on."""
+        return self.reason.code
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """What the sentence names."""
+        return self.reason.facts
 
 
 class MessageError(ContextError):

@@ -3,7 +3,7 @@
     ProviderError              kind, is_retryable, status, retry_after_seconds
     ├── ContextOverflowError   needed_tokens, limit_tokens
     ├── MissingKeyError        variables
-    └── LocalModelUnavailable  reason
+    └── LocalModelUnavailable  problem
 
 A message says what happened and what to do. It holds no key, no stack and little of what the
 provider wrote, since providers repeat people's words in their errors.
@@ -117,11 +117,11 @@ class MissingKeyError(ProviderError):
 class LocalModelUnavailable(ProviderError):
     """The built-in model cannot run here."""
 
-    def __init__(self, *, model: str, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, *, model: str, problem: str) -> None:
+        self.problem = problem
         super().__init__(
             kind="local_unavailable",
             model=model,
-            sentence=f"the built-in model is not available: {reason}; connect a provider with an "
+            sentence=f"the built-in model is not available: {problem}; connect a provider with an "
             f"API key, or an OpenAI-compatible server by its URL",
         )

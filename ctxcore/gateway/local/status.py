@@ -52,7 +52,7 @@ def require_local_model() -> Path:
     status = local_model_status()
     path = weights_path()
     if not status.available or path is None:
-        raise LocalModelUnavailable(model=LOCAL_MODEL, reason=status.reason)
+        raise LocalModelUnavailable(model=LOCAL_MODEL, problem=status.reason)
     return path
 
 

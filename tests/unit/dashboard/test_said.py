@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 
@@ -71,7 +71,7 @@ def caught(work: Callable[[], object]) -> ContextError:
 
 
 def raised(kind: type[ContextError], **facts: object) -> ContextError:
-    return kind(**facts)
+    return cast("Callable[..., ContextError]", kind)(**facts)
 
 
 FILES: Mapping[str, str] = {
@@ -215,7 +215,7 @@ ERRORS: tuple[ContextError, ...] = (
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
     ContextOverflowError(model="gpt"),
     MissingKeyError(model="gpt", variables=("ACME_KEY",)),
-    LocalModelUnavailable(model="gpt", reason="this processor lacks avx2"),
+    LocalModelUnavailable(model="gpt", problem="this processor lacks avx2"),
     *(ProviderError(kind=kind, model="gpt", detail="x") for kind in get_args(ErrorKind)),
 )
 ELSEWHERE = {
