@@ -1,4 +1,4 @@
-"""The codes of what contexts and compactions tell: verdicts, repairs, triggers, outcomes, losses."""
+"""The codes of what contexts and compactions tell: verdicts, repairs, triggers, outcomes."""
 
 from __future__ import annotations
 
