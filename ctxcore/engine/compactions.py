@@ -20,6 +20,7 @@ from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.journal import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.store_problems import ChangeCode
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo
 from ctxcore.summarizers.protocol import Summarizer
@@ -88,7 +89,7 @@ class Compactions:
                 at=self._desk.clock(),
             )
         except StaleCompactionError as error:  # somebody else was faster since the check
-            raise StaleProposalError(changed="the active compaction") from error
+            raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
         self._note_recorded(proposal, info)
         return info
 

@@ -23,6 +23,7 @@ from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.counter import TokenCounter
@@ -45,7 +46,7 @@ class ImportPreview:
     format: str
     messages: int
     compactions: int
-    problems: tuple[str, ...]
+    problems: tuple[Reason, ...]
     model: str | None
 
 
@@ -289,10 +290,7 @@ def _preview_transcript(transcript: Transcript, place: int) -> ImportPreview:
         format=transcript.format,
         messages=len(transcript.messages),
         compactions=len(transcript.compactions),
-        problems=tuple(
-            f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
-            for problem in transcript.problems
-        ),
+        problems=tuple(problem.placed for problem in transcript.problems),
         model=transcript.model,
     )
 
