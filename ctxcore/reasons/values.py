@@ -132,8 +132,10 @@ class _Formatter(Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, (Mapping, tuple)):
             return shown(value)
+        if value is None:
+            return "?"
         try:
-            return format("?" if value is None else value, format_spec)
+            return format(value, format_spec)
         except (TypeError, ValueError):
             return str(value)
 
