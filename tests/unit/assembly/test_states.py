@@ -83,6 +83,17 @@ def test_it_is_plain_data() -> None:
     assert FULL.to_json()["version"] == VERSION == 2
 
 
+def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
+    data: Any = changed("version", 1)
+    data["active"] |= {"trigger": "", "reason": "asked for: tokens 900"}
+
+    active = CompactionState.from_json(data).active
+
+    assert active is not None
+    assert active.trigger is None
+    assert str(active.reason) == "asked for: tokens 900"
+
+
 def kinds(value: object) -> list[type]:
     """The types of everything in a value."""
     if isinstance(value, dict):
@@ -110,6 +121,8 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("summaries", "2"), "summaries is of type str"),
         (changed("summaries", True), "summaries is of type bool"),
         (changed("failures", -1), "failures is -1"),
+        (changed("active.trigger", 5), "active.trigger is of type int"),
+        (changed("active.reason", {"facts": {}}), "active.reason is of type dict"),
         (changed("active.source_tokens", 10**400), "active.source_tokens is 1000"),
         (changed("seen.own", [2]), "seen.own names messages"),
         (changed("seen.rest", [[1]]), "seen.rest is no list of pairs"),
