@@ -14,7 +14,7 @@ from ctxcore.store.values import SessionInfo, TurnInfo
 from dashboard import chat_actions, numbers
 from dashboard.compacting.labels import rule_label
 from dashboard.services import engine
-from dashboard.texts import language, t
+from dashboard.texts import about, language, t
 
 _ICONS: dict[Answer, str] = {
     "compact": ":material/compress:",
@@ -58,7 +58,7 @@ def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     counting = engine().policy(session.id).policy.counting
     if counting != "model":
         said.append(t("chat.question.counting", rule=counting))
-    return ("" if language() == "zh" else " ").join(said)
+    return about(language()).between_sentences.join(said)
 
 
 def _button(session: SessionInfo, pending: Pending, answer: Answer) -> None:

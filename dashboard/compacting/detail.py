@@ -179,7 +179,7 @@ def _folded(
         rows: list[Row] = [
             {
                 t("compaction.message"): one.seq,
-                t("compaction.role"): t(f"compaction.role.{one.message.role}"),
+                t("compaction.role"): t(f"fact.role.{one.message.role}"),
                 t("common.segment.tokens"): sizes.get(one.seq),
                 t("compaction.text"): excerpt(
                     one.message.text or ", ".join(call.name for call in one.message.calls), 160

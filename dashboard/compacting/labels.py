@@ -40,7 +40,7 @@ def rule_label(rule: str) -> str:
 
 def strategy_label(names: str) -> str:
     """One strategy, or several that took part, in the page's language."""
-    return JOINED.join(words_for("compaction.strategy", name) for name in names.split(JOINED))
+    return JOINED.join(words_for("fact.strategy", name) for name in names.split(JOINED))
 
 
 def outcome_label(outcome: str) -> str:

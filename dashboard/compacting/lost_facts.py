@@ -167,5 +167,5 @@ def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None
 
 def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (said,) = view.get([seq])
-    st.caption(f"{title} · {t(f'compaction.role.{said.message.role}')}")
+    st.caption(f"{title} · {t(f'fact.role.{said.message.role}')}")
     st.code(passage(said.message, row.text), language=None, wrap_lines=True)

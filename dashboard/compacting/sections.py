@@ -129,7 +129,7 @@ def _saved(row: CompactionRow) -> str:
 def _recorded_trigger(one: ImportedCompaction) -> str:
     if one.trigger is None:
         return t("common.unknown")
-    return words_for("compaction.recorded_trigger", one.trigger)
+    return words_for("fact.trigger", one.trigger)
 
 
 def _imported(found: Sequence[ImportedCompaction]) -> None:

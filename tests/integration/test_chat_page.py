@@ -13,7 +13,7 @@ from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_side
-from dashboard.texts import LANGUAGES, translate
+from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 
@@ -39,7 +39,7 @@ def say(app: Dashboard, text: str) -> None:
     app.check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_first_run_offers_something_to_say(app: Dashboard, language: str) -> None:
     app.engine.store.save_setting("language:local", language)
     app.run()

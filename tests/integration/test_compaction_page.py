@@ -13,7 +13,7 @@ from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
 
@@ -41,7 +41,7 @@ def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> A
     return app.go("compaction")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("has_messages", [True, False])
 def test_without_a_compaction_the_page_says_so(
     app: Dashboard, language: Language, has_messages: bool
@@ -56,7 +56,7 @@ def test_without_a_compaction_the_page_says_so(
     assert at.info[0].value == translate(key, language)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Language) -> None:
     session = long_session(app)
     made = app.engine.compact(session.id)
@@ -71,7 +71,7 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
         "compaction.state.active", language
     )
     assert table[translate("common.segment.after", language)][0] == record.after_tokens
-    strategy = translate("compaction.strategy.keep_by_worth", language)
+    strategy = translate("fact.strategy.keep_by_worth", language)
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
     assert len(at.get("plotly_chart")) == 1
@@ -125,7 +125,7 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     steps = at.dataframe[1].value
-    assert steps["Strategy"].iloc[-1] == translate("compaction.strategy.edited_summary", "en")
+    assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == row["After"]
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
@@ -198,7 +198,7 @@ def test_attempts_that_changed_nothing_are_told_with_their_reason(app: Dashboard
     assert at.dataframe[0].value["Reason"][0] == "nothing may be folded"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Language) -> None:
     session = long_session(app)
     with ScriptedModel("bad", otherwise=ScriptedReply(error="auth")) as summarizer:
@@ -215,7 +215,7 @@ def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Lang
     assert why in app.texts().replace("\\", "")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     app: Dashboard, language: Language
 ) -> None:

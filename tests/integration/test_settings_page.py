@@ -13,7 +13,7 @@ from ctxcore.gateway.values import Connection
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope
 from dashboard import services
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
 
 USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
@@ -46,7 +46,7 @@ def typed(app: Dashboard, field: str, value: float | int | None) -> None:
     app.check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(
     "view", ["thresholds", "assigning", "connections", "models", "users", "language"]
 )
@@ -307,7 +307,7 @@ def configured(monkeypatch: pytest.MonkeyPatch, **environ: str) -> None:
     services._engine.clear()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("preset", Policy.presets())
 def test_every_preset_shows_its_form(app: Dashboard, preset: str, language: Language) -> None:
     app.engine.save_policy(MINE, {"name": preset})
@@ -396,7 +396,7 @@ def test_a_list_that_is_none_is_refused(app: Dashboard) -> None:
     assert "each smaller" in at.error[0].value
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_refused_list_is_told_as_it_was_typed(app: Dashboard, language: Language) -> None:
     at = opened(app, language=language)
 

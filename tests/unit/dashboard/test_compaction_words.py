@@ -25,7 +25,7 @@ from dashboard.compacting.labels import (
     told_trigger_label,
 )
 from dashboard.compacting.reasons import KINDS, parse_reason
-from dashboard.texts import LANGUAGES, Language, catalogue
+from dashboard.texts import Language, catalogue, languages
 from tests.histories import user
 from tests.words import words
 
@@ -34,7 +34,7 @@ OTHERS = ("truncate", "summarize", EMERGENCY, "drop_oldest", "new_session", EDIT
 DONE = (*get_args(StrategyName), *OTHERS)
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=languages())
 def language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Language:
     chosen: Language = request.param
     monkeypatch.setattr(texts, "OUTSIDE", chosen)
@@ -87,11 +87,11 @@ def test_every_rule_has_words(language: Language) -> None:
 
 def test_every_strategy_has_words(language: Language) -> None:
     known = catalogue(language)
-    keys = [f"compaction.strategy.{name.replace(' ', '_')}" for name in DONE]
+    keys = [f"fact.strategy.{name.replace(' ', '_')}" for name in DONE]
 
     assert [key for key in keys if key not in known] == []
     assert strategy_label("fold_oldest + truncate") == (
-        f"{known['compaction.strategy.fold_oldest']} + {known['compaction.strategy.truncate']}"
+        f"{known['fact.strategy.fold_oldest']} + {known['fact.strategy.truncate']}"
     )
 
 

@@ -14,7 +14,7 @@ from dashboard.listing.importing import Choice, choices, import_work, problem_li
 from dashboard.listing.pages import PAGE_SESSIONS, list_page
 from dashboard.said import said
 from dashboard.sentences import sentence
-from dashboard.texts import LANGUAGES
+from dashboard.texts import languages
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 
@@ -51,7 +51,7 @@ def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
 ) -> None:
     with engine_with() as (engine, _):
         told = {}
-        for language in LANGUAGES:
+        for language in languages():
             monkeypatch.setattr(texts, "OUTSIDE", language)
             error = read_upload(engine, "x.json", data).error
             told[language] = sentence(error) if error else ""

@@ -32,7 +32,7 @@ from dashboard.settings.scopes import (
     tokens_of,
     without,
 )
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ME = UserInfo(id="me", name="Me", group="team", is_operator=True, created_at=NOW)
@@ -88,7 +88,7 @@ def test_the_fields_of_a_group_stand_together() -> None:
     assert len(list(groupby(FIELDS, key=lambda field: field.group))) == len(GROUPS)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
 def test_a_field_says_in_which_unit_it_is(field: Field, language: Language) -> None:
     label = translate(f"settings.field.{field.name}", language)
@@ -104,7 +104,7 @@ def test_what_is_allowed_is_told_in_the_language_of_the_page(
     said = RULES[field.name][1]
 
     told = {}
-    for language in LANGUAGES:
+    for language in languages():
         monkeypatch.setattr(texts, "OUTSIDE", language)
         told[language] = allowed_label(said, field)
 
