@@ -6,12 +6,13 @@ numbers are places in the history, starting at 1. Truncation is a record with an
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
 from ctxcore.errors import WorkingStateError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.summarizers.protocol import Language
 
 
@@ -55,8 +56,10 @@ class Compaction:
     generation: int = 0
     """How often this summary was made from a summary; 0 where it quotes the originals."""
     language: Language = "en"
-    trigger: str = ""
-    reason: str = ""
+    trigger: Reason | None = None
+    """The rule that asked for it; None for a record that nobody asked for."""
+    reason: Reason | None = None
+    """Why it was made as it was: a choice, a failure, or the trigger again."""
     strategies: tuple[str, ...] = ()
     before_tokens: int = 0
     after_tokens: int = 0
@@ -92,6 +95,44 @@ class Compaction:
         stays = {*self.kept, *self.pins, *system}
         covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
         return (*sorted(before - stays), *covered)
+
+
+_REASONS = ("trigger", "reason")
+
+
+def to_plain(record: Compaction) -> JsonObject:
+    """`record` as JSON."""
+    plain = cast("JsonObject", asdict(record))
+    for name in _REASONS:
+        reason = getattr(record, name)
+        plain[name] = None if reason is None else to_json(reason)
+    return plain
+
+
+def from_plain(raw: Mapping[str, JsonValue]) -> Compaction:
+    """The record that `to_plain` wrote; lists become tuples, all the way down.
+
+    Raises:
+        TypeError: a field is not known.
+        ValueError: a reason is none.
+    """
+    values = {name: _frozen(value) for name, value in raw.items()}
+    for name in _REASONS:
+        values[name] = parse_reason(raw.get(name))
+    return Compaction(**values)
+
+
+def parse_reason(raw: JsonValue) -> Reason | None:
+    """The trigger or reason of a stored record.
+
+    Raises:
+        ValueError: it is neither a reason nor null.
+    """
+    return None if raw is None else from_json(raw)
+
+
+def _frozen(value: JsonValue) -> Any:
+    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value
 
 
 def stands_until(record: Compaction) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
 
 from ctxcore.assembly.records import (
@@ -16,16 +16,20 @@ from ctxcore.assembly.records import (
     Compaction,
     WorkingState,
     from_said,
+    parse_reason,
+    to_plain,
     to_said,
 )
 from ctxcore.errors import StateError, WorkingStateError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.digests import DIGEST_CHARS
 from ctxcore.messages.values import JsonObject, JsonValue, text_message
+from ctxcore.reasons.values import Reason, Stated
 from ctxcore.summarizers.language import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 1
+VERSION: Final = 2
+_READ: Final = (1, VERSION)  # version 1 held reasons in words
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
 _MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
 
@@ -135,7 +139,7 @@ def _dumped(state: CompactionState) -> JsonObject:
     seen, active = state.seen, state.active
     said: JsonObject = {
         "version": VERSION,
-        "active": None if active is None else _plain(asdict(active)),
+        "active": None if active is None else _plain(to_plain(active)),
         "summaries": state.summaries,
         "truncations": state.truncations,
         "failures": state.failures,
@@ -186,7 +190,7 @@ def _loaded(data: object) -> CompactionState:
     if not isinstance(data, Mapping):
         raise StateError(problem=f"expected the object that to_json wrote, got {_kind(data)}")
     version = data.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version not in _READ or isinstance(version, bool):
         written = f"version {version!r}" if "version" in data else "no version"
         raise StateError(problem=f"it says {written}; this release reads version {VERSION}")
     reader = _Fields(data, "")
@@ -217,13 +221,17 @@ class _Fields:
 
     def take(self, name: str, kind: type[T]) -> T:
         """The field `name`, which is of this kind."""
-        self._read.add(name)
-        if name not in self._data:
-            raise StateError(problem=f"its field {self._within}{name} is missing")
-        value = self._data[name]
+        value = self.any(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise self.wrong(name, f"of type {_kind(value)}")
         return value
+
+    def any(self, name: str) -> Any:
+        """The field `name`, whatever it is."""
+        self._read.add(name)
+        if name not in self._data:
+            raise StateError(problem=f"its field {self._within}{name} is missing")
+        return self._data[name]
 
     def wrong(self, name: str, problem: str) -> StateError:
         """That a field is not what it may be."""
@@ -301,6 +309,8 @@ def _active(reader: _Fields) -> Compaction:
             values[name] = reader.texts(name)
         elif name == "facts_lost":
             values[name] = _lost(reader)
+        elif name in ("trigger", "reason"):
+            values[name] = _reason(reader, name)
         elif isinstance(getattr(plain, name), str):
             values[name] = reader.text(name)
         else:
@@ -309,6 +319,17 @@ def _active(reader: _Fields) -> Compaction:
     if values["language"] not in ("en", "zh"):
         raise reader.wrong("language", repr(values["language"]))
     return Compaction(**values)
+
+
+def _reason(reader: _Fields, name: str) -> Reason | None:
+    """A trigger or a reason; version 1 held its English words."""
+    value = reader.any(name)
+    if isinstance(value, str):
+        return Stated.OLD_TEXT(text=value) if value else None
+    try:
+        return parse_reason(value)
+    except ValueError:
+        raise reader.wrong(name, f"of type {_kind(value)}") from None
 
 
 def _lost(reader: _Fields) -> tuple[str, ...] | None:

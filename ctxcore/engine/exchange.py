@@ -23,6 +23,7 @@ from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.counter import TokenCounter
@@ -32,7 +33,6 @@ EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
 _BATCH = 1_000  # messages a write: long enough to be fast, short enough to show progress
-RECORDED_BY = "recorded by "  # begins the trigger of a compaction that another product made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,8 +318,8 @@ def _to_record(
         summarized_until=cut,
         covered_messages=sum(not message.is_system for message in covered),
         language=detect_language(covered),
-        trigger=f"{RECORDED_BY}{transcript.format}",
-        reason=f"{RECORDED_BY}{transcript.format} ({recorded.trigger or 'trigger not told'})",
+        trigger=TriggerCode.RECORDED(product=transcript.format),
+        reason=OutcomeCode.RECORDED(product=transcript.format, trigger=recorded.trigger),
     )
 
 

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, from_said
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.records import (
+    NOTHING_SAID,
+    Compaction,
+    WorkingState,
+    from_said,
+    parse_reason,
+)
+from ctxcore.assembly.verdicts import run_from_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
 from ctxcore.errors import ContextError
@@ -256,7 +262,10 @@ def to_compaction(raw: JsonValue) -> Compaction:
     lost = values.get("facts_lost")
     values["facts_lost"] = None if lost is None else tuple(_text(fact) for fact in lost)
     plain = Compaction(covered_until=0)
-    for name in values.keys() - {"kept", "pins", "strategies", "facts_lost", *TOLD}:
+    for name in ("trigger", "reason"):
+        values[name] = parse_reason(raw.get(name))
+    read = {"kept", "pins", "strategies", "facts_lost", "trigger", "reason", *TOLD}
+    for name in values.keys() - read:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
     return Compaction(**values)
 
@@ -267,8 +276,8 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
     runs = cast("list[list[Any]]", raw.get("runs") or [])
-    names = [field.name for field in fields(Run)]
-    values["runs"] = tuple(Run(**dict(zip(names, run, strict=True))) for run in runs)
+    values["runs"] = tuple(map(run_from_json, runs))
+    values["error"] = parse_reason(raw.get("error"))
     values["estimate"] = values["estimate"] or {}
     values["is_imported"] = bool(values["is_imported"])
     return CallInfo(id=call_id, session_id=session_id, created_at=at, **values)

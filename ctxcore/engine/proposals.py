@@ -20,6 +20,7 @@ from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger, asked, for_trigger, overflow
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.gateway.summarizing import ModelSummarizer
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.values import CallInfo, CompactionInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -109,7 +110,7 @@ class Proposals:
         planned = self.plan(subject, measured, cause, is_refused=is_refused)
         if planned is not None and answer == "drop_oldest":
             planned = dropping(planned)
-        outcome = Outcome(record=None, reason="nothing may be folded")
+        outcome = Outcome(record=None, reason=OutcomeCode.NOTHING_FOLDS())
         if planned is not None:
             call = for_trigger(subject.call, measured, asked(measured) if is_refused else cause)
             with self._lease(subject.session.id):

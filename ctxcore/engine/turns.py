@@ -27,6 +27,7 @@ from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.codes import CallCode, TriggerCode
 from ctxcore.store.values import MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)
@@ -160,9 +161,9 @@ class Turns:
             running.end("stopped")
             raise
         except ContextError as error:
-            yield running.end("failed", str(error))
+            yield running.end("failed", error.reason)
         except BaseException:
-            running.end("failed", "the turn broke off because of a program error; try it again")
+            running.end("failed", CallCode.PROGRAM_ERROR())
             raise
         else:
             ended = running.end(running.state)
@@ -339,6 +340,5 @@ def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:
 
 def _refusal(error: ContextOverflowError) -> Trigger:
     """The rule that the provider refused the input, with the numbers it gave."""
-    given = (("needed", error.needed_tokens), ("limit", error.limit_tokens))
-    numbers = tuple((name, tokens) for name, tokens in given if tokens is not None)
-    return Trigger(rule="refused by the provider as too long", numbers=numbers)
+    numbers = {"needed": error.needed_tokens, "limit": error.limit_tokens}
+    return Trigger(reason=TriggerCode.REFUSED(**numbers))

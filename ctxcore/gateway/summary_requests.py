@@ -14,6 +14,8 @@ from ctxcore.errors import SummarizerError
 from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.values import Connection, Gateway, ModelReply, ModelRequest
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import CallCode
+from ctxcore.reasons.values import Reason, stated
 from ctxcore.summarizers.cleaning import cut_unfinished, unwrap
 from ctxcore.summarizers.prompts import Prompt
 from ctxcore.summarizers.protocol import SummaryUsage
@@ -61,7 +63,7 @@ class SummaryModel:
         try:
             text = check(_words(reply))
         except SummarizerError as error:
-            report(_usage(reply, self.model, error=error.problem))
+            report(_usage(reply, self.model, error=stated(error.problem)))
             raise
         report(_usage(reply, self.model))
         return text
@@ -77,7 +79,7 @@ class SummaryModel:
         if not _thought_too_long(reply) or more <= room:
             return reply
         self.thinking_tokens = THINKING_TOKENS
-        report(_usage(reply, self.model, error="its thinking left no room for the summary"))
+        report(_usage(reply, self.model, error=CallCode.NO_ROOM_BESIDE_THINKING()))
         return self._send(prompt, more, report)
 
     def _send(self, prompt: Prompt, max_tokens: int, report: Report) -> ModelReply:
@@ -110,7 +112,7 @@ class SummaryModel:
         try:
             return self.gateway.complete(request)
         except ProviderError as error:
-            report(SummaryUsage(model=self.model, error=_sentence(error)))
+            report(SummaryUsage(model=self.model, error=stated(_sentence(error))))
             raise
 
 
@@ -139,7 +141,7 @@ def _sentence(error: ProviderError) -> str:
     return str(error).removesuffix(f" (it said: {error.detail})")
 
 
-def _usage(reply: ModelReply, model: str, *, error: str | None = None) -> SummaryUsage:
+def _usage(reply: ModelReply, model: str, *, error: Reason | None = None) -> SummaryUsage:
     return SummaryUsage(
         model=model,
         input_tokens=reply.usage.input_tokens,

@@ -26,6 +26,8 @@ class VerdictCode(Code):
     NO_ROOM_TO_KEEP = "verdict.no_room_to_keep", "no room to keep it"
     EXCLUDED = "verdict.excluded", "excluded by a mark"
     REMINDED = "verdict.reminded", "{why}, its rules put back"
+    OWN = "verdict.own", "a text of this library"
+    """Of texts that are no message of the history."""
 
 
 class RepairCode(Code):
@@ -88,9 +90,13 @@ class TriggerCode(Code):
         "trigger.little_remains",
         "little remains: remaining {remaining:,}, least {least:,}",
     )
+    REFUSED = (
+        "trigger.refused",
+        "refused by the provider as too long: needed {needed:,}, limit {limit:,}",
+    )
+    """A number that the provider did not say is None."""
     RECORDED = "trigger.recorded", "recorded by {product}"
     """Another product compacted, and its transcript says so."""
-    RECORDED_FOR = "trigger.recorded_for", "recorded by {product} ({trigger})"
 
 
 class ChoiceCode(Code):
@@ -118,6 +124,8 @@ class OutcomeCode(Code):
     TRUNCATED = "outcome.truncated", "truncated: {why}"
     TRUNCATED_INSTEAD = "outcome.truncated_instead", "{why}; truncated instead"
     STILL_OVER = "outcome.still_over", "{why}; still over ({trigger}): start a new session"
+    RECORDED = "outcome.recorded", "recorded by {product} ({trigger})"
+    """How another product says that it came to compact; None: it does not say."""
     NOTHING_FOLDS = "outcome.nothing_folds", "nothing may be folded"
     NOTHING_HELPS = "outcome.nothing_helps", "nothing may be folded: start a new session"
     NOT_SMALLER = "outcome.not_smaller", "not smaller: {before:,} tokens before, {after:,} after"
@@ -161,6 +169,20 @@ class LossCode(Code):
     PATH = "loss.path", "path"
     FILE_READ = "loss.file_read", "read file"
     NAME = "loss.name", "name"
+
+
+class CallCode(Code):
+    """Why a call or a turn ended without an answer, where no error says it."""
+
+    STOPPED = "call.stopped", "stopped"
+    PROGRAM_ERROR = (
+        "turn.program_error",
+        "the turn broke off because of a program error; try it again",
+    )
+    NO_ROOM_BESIDE_THINKING = (
+        "call.no_room_beside_thinking",
+        "its thinking left no room for the summary",
+    )
 
 
 class BreakCode(Code):

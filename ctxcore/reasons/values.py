@@ -24,6 +24,7 @@ LEGACY = "legacy"
 """The code of a stored sentence that nobody recognises any more; its fact is `text`."""
 
 _KNOWN: dict[str, Code] = {}
+_PLAIN: dict[str, Reason] = {}  # of codes without blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,14 @@ class Code(StrEnum):
         return member
 
     def __call__(self, **facts: Fact) -> Reason:
+        if not facts and self.value in _PLAIN:  # every message of a context has a reason
+            return _PLAIN[self.value]
         if facts.keys() != blanks(self.text):
             raise TypeError(f"{self.value} needs {sorted(blanks(self.text))}, not {sorted(facts)}")
-        return Reason(self, facts)
+        reason = Reason(self, facts)
+        if not facts:
+            _PLAIN[self.value] = reason
+        return reason
 
 
 class Stated(Code):
@@ -143,6 +149,11 @@ def to_json(reason: Reason) -> JsonObject:
         "code": str(reason.code),
         "facts": {name: _to_json(fact) for name, fact in reason.facts.items()},
     }
+
+
+def document(reason: Reason) -> JsonObject:
+    """`reason` as commands print it: its JSON and its English text."""
+    return {**to_json(reason), "text": str(reason)}
 
 
 def from_json(raw: object) -> Reason:

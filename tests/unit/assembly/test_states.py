@@ -74,7 +74,7 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 1
+    assert FULL.to_json()["version"] == VERSION == 2
 
 
 def kinds(value: object) -> list[type]:
