@@ -12,8 +12,8 @@ from ctxcore.compaction.confirming import ANSWERS, Answer
 from ctxcore.engine.pending import Pending
 from ctxcore.store.values import SessionInfo, TurnInfo
 from dashboard import chat_actions, numbers
-from dashboard.compacting.labels import rule_label
 from dashboard.services import engine
+from dashboard.tell import tell
 from dashboard.texts import about, language, t
 
 _ICONS: dict[Answer, str] = {
@@ -46,7 +46,7 @@ def _headline(pending: Pending) -> str:
 def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
     said = [
-        t("chat.question.why", rule=rule_label(pending.trigger.rule)),
+        t("chat.question.why", rule=tell(pending.trigger.reason)),
         t(
             "chat.question.fold",
             count=f"{pending.messages:,}",

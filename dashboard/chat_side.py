@@ -12,6 +12,7 @@ from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_actions
 from dashboard.compacting.labels import reason_label
+from dashboard.compacting.rows import reason_in
 from dashboard.filling import Filling
 from dashboard.panels import open_compaction, window_panel
 from dashboard.safe_markdown import plain_label
@@ -87,7 +88,7 @@ def draw_failure(session: SessionInfo) -> None:
     """Why the last compaction failed, as long as none was recorded since."""
     newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
     if newest and newest[0].kind == FAILED:
-        reason = plain_label(reason_label(str(newest[0].body.get("reason", ""))), max_chars=200)
+        reason = plain_label(reason_label(reason_in(newest[0].body, "reason")), max_chars=200)
         st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
 
 

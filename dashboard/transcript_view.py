@@ -12,8 +12,10 @@ import streamlit as st
 
 from ctxcore.assembly.context import Context
 from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
+from dashboard.compacting.labels import reason_label
 from dashboard.panels import show_summary
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.said import said
@@ -150,7 +152,7 @@ class TranscriptView:
 
 def _retry_key(turn: TurnInfo) -> str:
     """The name of the button that lets a turn go on."""
-    if refusal(turn.error) is not None:
+    if refusal(str(turn.error)) is not None:
         return "chat.retry_refused"
     goes_on = turn.state in ("stopped", "awaiting_confirmation")
     return "chat.retry_stopped" if goes_on else "chat.retry"
@@ -180,7 +182,7 @@ def draw_ending(turn: TurnInfo) -> None:
             st.markdown(safe_markdown(turn.partial))
     icon = _ENDING_ICONS[turn.state]
     said = t(f"chat.ended.{turn.state}")
-    if (refused := refusal(turn.error)) is not None:
+    if (refused := refusal(str(turn.error))) is not None:
         st.warning(sentence(refused), icon=":material/block:")
     elif turn.state == "failed":
         st.error(f"{said} {_detail(turn.error)}", icon=icon)
@@ -188,8 +190,8 @@ def draw_ending(turn: TurnInfo) -> None:
         st.caption(f"{icon} {said}")
 
 
-def _detail(error: str | None) -> str:
-    text = plain_label(said(error or ""), max_chars=600)
+def _detail(error: Reason | None) -> str:
+    text = plain_label(said(reason_label(error)), max_chars=600)
     return text[:1].upper() + text[1:]
 
 

@@ -16,6 +16,7 @@ from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.store.values import SessionInfo
 from dashboard import background, chat_actions, chat_side, live
 from dashboard.chat_question import draw_question
+from dashboard.compacting.labels import reason_label
 from dashboard.filling import Filling, filling_of
 from dashboard.going_on import moved_to
 from dashboard.hub import RunningTurn, hub
@@ -231,7 +232,7 @@ def _failure(turn: RunningTurn) -> str:
         return t("chat.question.stale")
     if turn.failure is not None:
         return sentence(turn.failure)
-    return plain_label(said(turn.error or ""), max_chars=600)
+    return plain_label(said(reason_label(turn.error)), max_chars=600)
 
 
 draw()

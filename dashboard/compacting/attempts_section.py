@@ -18,7 +18,7 @@ from dashboard.compacting.attempts import (
     attempts,
     plans,
 )
-from dashboard.compacting.labels import reason_label, strategy_label, told_trigger_label
+from dashboard.compacting.labels import reason_label, strategy_label
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
@@ -65,7 +65,7 @@ def _attempt_row(one: Attempt) -> Row:
         t("compaction.outcome"): t(
             "compaction.outcome.failed" if one.has_failed else "compaction.outcome.skipped"
         ),
-        t("compaction.trigger"): told_trigger_label(one.trigger),
+        t("compaction.trigger"): reason_label(one.trigger),
         t("compaction.strategies"): strategy_label(one.strategy),
         t("usage.seconds"): one.seconds,
         t("usage.figure.cost"): "" if one.cost is None else numbers.money(one.cost),
@@ -76,7 +76,7 @@ def _attempt_row(one: Attempt) -> Row:
 def _plan_row(one: Plan) -> Row:
     return {
         t("compaction.when"): _when(one.at),
-        t("compaction.trigger"): told_trigger_label(one.trigger),
+        t("compaction.trigger"): reason_label(one.trigger),
         t("compaction.strategies"): strategy_label(one.strategy),
         t("common.segment.before"): one.before_tokens,
         t("compaction.expected"): one.expected_tokens,

@@ -11,6 +11,7 @@ from ctxcore.engine.desk import Subject
 from ctxcore.engine.losses import LossReport
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
+from dashboard.compacting.labels import reason_label
 from dashboard.compacting.lost_facts import (
     FACT_CHARS,
     LostRow,
@@ -50,7 +51,7 @@ def _on_request(subject: Subject, row: CompactionRow) -> None:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(subject.session, row.info.id)
         if report.account is not None:
-            _account(report.account, row.trigger_product, report.policy)
+            _account(report.account, reason_label(row.trigger), report.policy)
         if report.lost:
             _facts(subject, report)
         else:
@@ -113,9 +114,9 @@ def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
     return frozenset(one.text for one in report.lost or () if one.text not in lost)
 
 
-def _account(account: FoldAccount, product: str, policy: str) -> None:
+def _account(account: FoldAccount, theirs: str, policy: str) -> None:
     """Theirs beside ours in as many tokens, and what was read or asked again."""
-    rows = [_side(t("compaction.recorded_by", product=product), account, account.theirs)]
+    rows = [_side(theirs, account, account.theirs)]
     ours = t("compaction.lost.ours", preset=words_for("settings.preset", policy))
     if account.ours is not None:
         rows.append(_side(ours, account, account.ours))

@@ -11,7 +11,7 @@ from dashboard import numbers
 from dashboard.compacting.actions import NOTICE, redo, undo
 from dashboard.compacting.attempts_section import show_attempts, show_plans
 from dashboard.compacting.detail import show_detail
-from dashboard.compacting.labels import strategy_label, trigger_label
+from dashboard.compacting.labels import reason_label, strategy_label
 from dashboard.compacting.rows import CompactionRow, compaction_rows
 from dashboard.panels import open_compaction
 from dashboard.reads import Recorded, recorded
@@ -93,7 +93,7 @@ def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
 
 
 def _name(row: CompactionRow) -> str:
-    return f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {trigger_label(row)}"
+    return f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {reason_label(row.trigger)}"
 
 
 def _history_row(row: CompactionRow) -> Row:
@@ -102,7 +102,7 @@ def _history_row(row: CompactionRow) -> Row:
         t("compaction.number"): f"{'↳ ' * row.depth}{info.number}",
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info),
-        t("compaction.trigger"): trigger_label(row),
+        t("compaction.trigger"): reason_label(row.trigger),
         t("compaction.strategies"): strategy_label(row.strategy),
         t("common.segment.before"): row.before_tokens,
         t("common.segment.after"): info.compaction.after_tokens,

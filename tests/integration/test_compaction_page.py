@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from ctxcore.engine.journal import FAILED, PLANNED
 from ctxcore.engine.models import save_figures
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import Dashboard, open_dashboard
+from tests.dashboard_app import Dashboard, open_dashboard, told
 
 
 @pytest.fixture
@@ -152,7 +155,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == translate("compact.rule.asked_for", "en")
+    assert table["Trigger"][0] == told(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
@@ -211,7 +214,8 @@ def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Lang
     table = at.dataframe[0].value
     failed = translate("compaction.outcome.failed", language)
     assert table[translate("compaction.outcome", language)][0] == failed
-    why = translate("compaction.why.no_summary", language, problem="").strip()
+    (event,) = app.engine.store.last_events(session.id, (FAILED,), limit=1)
+    why = told(from_json(event.body["reason"]), language)
     assert why in app.texts().replace("\\", "")
 
 
@@ -232,8 +236,9 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     before = list(table[translate("common.segment.before", language)])
     assert len(before) == 2
     assert before == sorted(before, reverse=True)
-    rule = translate("compact.rule.input_at_the_trigger", language)
-    assert table[translate("compaction.trigger", language)][0].startswith(rule)
+    newest, _ = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    rule = told(from_json(newest.body["trigger"]), language)
+    assert table[translate("compaction.trigger", language)][0] == rule
     assert translate("compaction.planned.on", language) in app.texts()
 
 

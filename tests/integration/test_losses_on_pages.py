@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from ctxcore.reasons.codes import LossCode
 from ctxcore.store.values import Scope
 from dashboard.compacting.pinning import unpin
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import Dashboard, open_dashboard
+from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.engines import START
 from tests.losing_sessions import losing_session, recorded_session, ticket_session
 
@@ -53,7 +54,7 @@ def test_lost_facts_are_listed_with_what_was_needed_first(
     assert table[translate("compact.lost.needed_later", language)][0] == f"#{length} · {by}"
     assert len(table) == len(lost)
     assert at.dataframe[0].value[translate("compact.lost", language)][0] == len(lost)
-    kind = translate("compact.lost.kind.identifier", language)
+    kind = told(LossCode.IDENTIFIER(), language)
     assert f"{kind}: {len(lost):,}" in app.texts()
     assert any(lost[-1] in code.value for code in at.code)
 

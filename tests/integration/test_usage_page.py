@@ -14,12 +14,13 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
+from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.shell import select_session
 from dashboard.texts import Language, languages, translate
 from dashboard.usage.account_section import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
-from tests.dashboard_app import Dashboard, open_dashboard
+from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.small_transcript import claude_code_lines
 
 
@@ -72,7 +73,7 @@ def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language
 
     column = translate("usage.error", language)
     (table,) = [shown.value for shown in at.dataframe if column in shown.value]
-    assert list(table[column]) == [translate("usage.state.stopped", language)]
+    assert list(table[column]) == [told(CallCode.STOPPED(), language)]
 
 
 @pytest.mark.parametrize("language", languages())
