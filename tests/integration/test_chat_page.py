@@ -11,6 +11,7 @@ import pytest
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_side
 from dashboard.texts import languages, translate
@@ -189,7 +190,7 @@ def test_a_message_can_be_excluded(app: Dashboard) -> None:
     app.check()
 
     assert translate("chat.excluded_mark", "en") in app.texts()
-    assert app.engine.context(session.id).verdict(23).reason == "excluded by a mark"
+    assert app.engine.context(session.id).verdict(23).reason == VerdictCode.EXCLUDED()
 
 
 def test_a_fork_is_taken_in_hand(app: Dashboard) -> None:

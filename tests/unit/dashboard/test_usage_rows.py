@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ctxcore.assembly.breakdown import INPUT_SEGMENTS
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from dashboard.usage.rows import (
     Known,
@@ -168,9 +169,9 @@ def test_only_calls_counted_by_both_sides_are_compared() -> None:
 
 def test_what_was_not_sent_is_what_the_verdicts_took_away() -> None:
     runs = [
-        Run(first=0, last=4, verdict="summarized", reason="", before_tokens=500, after_tokens=0),
-        Run(first=5, last=5, verdict="compressed", reason="", before_tokens=80, after_tokens=30),
-        Run(first=6, last=6, verdict="kept", reason="", before_tokens=10, after_tokens=10),
+        Run(first=0, last=4, verdict="summarized", reason=VerdictCode.RECENT(), before_tokens=500, after_tokens=0),
+        Run(first=5, last=5, verdict="compressed", reason=VerdictCode.RECENT(), before_tokens=80, after_tokens=30),
+        Run(first=6, last=6, verdict="kept", reason=VerdictCode.RECENT(), before_tokens=10, after_tokens=10),
     ]
 
     assert not_sent(runs) == {"summarized": 500, "compressed": 50}
