@@ -24,6 +24,7 @@ from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.counter import TokenCounter
@@ -319,8 +320,14 @@ def _to_record(
         covered_messages=sum(not message.is_system for message in covered),
         language=detect_language(covered),
         trigger=TriggerCode.RECORDED(product=transcript.format),
-        reason=OutcomeCode.RECORDED(product=transcript.format, trigger=recorded.trigger),
+        reason=_recorded(transcript.format, recorded.trigger),
     )
+
+
+def _recorded(product: str, trigger: str | None) -> Reason:
+    if not trigger:
+        return OutcomeCode.RECORDED_UNTOLD(product=product)
+    return OutcomeCode.RECORDED(product=product, trigger=trigger)
 
 
 def _measured(record: Compaction, before: int | None, after: int) -> Compaction:

@@ -24,8 +24,12 @@ from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
 from ctxcore.errors import ContextError
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.migrations import legacy_reasons
 from ctxcore.policy.layers import to_policy
 from ctxcore.store.values import CallInfo, ImportedCompaction
+
+IN_WORDS = 1
+"""The version that told reasons in English words; its digest is of those."""
 
 # What a line that is JSON but no record of ours makes the parsers raise.
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
@@ -71,7 +75,7 @@ def parse_native(text: str, *, name: str) -> NativeFile:
     if not records or records[0][1].get("type") != KIND:
         raise ImportRefusedError(place=name, problem=f"is no export: no {KIND!r} line comes first")
     head = records[0][1]
-    if head.get("version") != VERSION:
+    if head.get("version") not in (IN_WORDS, VERSION):
         found = head.get("version")
         raise ImportRefusedError(
             place=f"{name}, line 1", problem=f"version {found!r} is not read, only {VERSION}"
@@ -81,8 +85,12 @@ def parse_native(text: str, *, name: str) -> NativeFile:
         raise ImportRefusedError(
             place=name, problem="ends before its last line; the file was cut short"
         )
-    file = _to_file(head, records[1:-1], name)
-    if end.get("digest") not in (None, digest_records(record for _, record in records[1:-1])):
+    inner = records[1:-1]
+    is_whole = end.get("digest") in (None, digest_records(record for _, record in inner))
+    if head.get("version") == IN_WORDS:
+        inner = [(number, legacy_reasons.exported(record)) for number, record in inner]
+    file = _to_file(head, inner, name)
+    if not is_whole:
         raise ImportRefusedError(
             place=name,
             problem="was damaged or changed: its digest does not match what it holds; take "

@@ -62,7 +62,7 @@ def _of_message(before: Request, after: Request, at: int) -> BreakCode:
         return BreakCode.JOINED
     if new and _seqs(old) == _seqs(new):
         return BreakCode.OUTPUT_SHORTENED
-    return BreakCode.PINS if "pinned" in segments else "other"
+    return BreakCode.PINS if "pinned" in segments else BreakCode.OTHER
 
 
 def _covered(request: Request) -> int:
