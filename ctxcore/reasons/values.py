@@ -129,6 +129,11 @@ class _Formatter(Formatter):
     def get_value(self, key: int | str, args: object, kwargs: Mapping[str, Fact]) -> Fact:
         return kwargs.get(str(key), "?")
 
+    def convert_field(self, value: object, conversion: str | None) -> object:
+        if isinstance(value, Reason):  # words in place of a value that is none of ours
+            return value
+        return repr(value) if conversion == "r" else value
+
     def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, (Mapping, tuple)):
             return shown(value)

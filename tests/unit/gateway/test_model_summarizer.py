@@ -212,7 +212,7 @@ def test_a_providers_failure_is_an_error_without_its_words(writer: Writer, kind:
 
     assert isinstance(caught.value.__cause__, ProviderError)
     assert "Ada" not in str(caught.value)
-    assert [usage.error for usage in usages] == [caught.value.problem]
+    assert [usage.error for usage in usages] == [str(caught.value.problem)]
 
 
 def test_usage_is_told_for_every_request(writer: Writer) -> None:
