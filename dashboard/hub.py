@@ -67,8 +67,6 @@ class RunningTurn:
         self.state: TurnState = "running"
         self.activity = activity
         self.error: Reason | None = None
-        self.failure: ContextError | None = None
-        """The error behind `error`, where it broke off before it could say so itself."""
         self.context: Context | None = None
         """The context of the latest call; None before the first and after the end."""
         self.is_told = False
@@ -128,7 +126,7 @@ class RunningTurn:
         try:
             state = self._consume(open_events())
         except ContextError as error:
-            self.error, self.failure = error.reason, error
+            self.error = error.reason
         except Exception:
             logger.exception("turn broke off session=%s", self.session_id)
             self.error = BrokeOff.TURN()

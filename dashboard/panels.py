@@ -34,9 +34,8 @@ from dashboard.compacting.proposed_losses import keep_open, show_proposed_losses
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
 from dashboard.safe_markdown import plain_label, with_line_breaks
-from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.tell import tell
+from dashboard.tell import tell, tell_error
 from dashboard.texts import t
 
 _SESSION = "compact_session"
@@ -142,7 +141,7 @@ def _dialog_body(session_id: str) -> None:
         _buttons(can_confirm=False)
         return
     except ContextError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(tell_error(error), icon=":material/error:")
         _buttons(can_confirm=False)
         return
     if (problem := st.session_state.get(_PROBLEM)) is not None:
@@ -276,7 +275,7 @@ def _confirm() -> None:
     try:
         engine().confirm(proposal, summary=st.session_state.get(_SUMMARY) or None)
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)
         return
     close_compaction()
     st.session_state[_DONE] = True

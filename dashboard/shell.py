@@ -14,9 +14,9 @@ import streamlit as st
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine, needs_login, user_id, warm_up_later
 from dashboard.settings.problem import show_configuration_problem
+from dashboard.tell import tell_error
 from dashboard.texts import STATE_KEY, Language, language, language_name, language_of, languages, t
 
 PAGES = (
@@ -49,7 +49,7 @@ def run_shell() -> None:
         show_configuration_problem(error)
         return
     except ContextError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(tell_error(error), icon=":material/error:")
         return
     _notice()
     page.run()
@@ -121,7 +121,7 @@ def _request(asked: str) -> None:
     try:
         engine().session(asked)
     except ContextError as error:
-        st.session_state[_NOTICE] = sentence(error)
+        st.session_state[_NOTICE] = tell_error(error)
         st.session_state[_ASKED] = asked
     else:
         select_session(asked)

@@ -14,7 +14,7 @@ from dashboard import numbers
 from dashboard.charts.compactions import before_and_after
 from dashboard.charts.comparison import comparison_table
 from dashboard.compacting.actions import fork_at
-from dashboard.compacting.labels import reason_label, strategy_label
+from dashboard.compacting.labels import strategy_label
 from dashboard.compacting.losses_section import show_losses
 from dashboard.compacting.rows import CompactionRow, length_then, steps
 from dashboard.panels import segment_label, show_summary
@@ -22,7 +22,7 @@ from dashboard.reads import message_page
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import session_title
-from dashboard.tell import tell
+from dashboard.tell import tell, tell_recorded
 from dashboard.texts import t
 from dashboard.usage.account import excerpt
 from dashboard.usage.labels import part_colors, part_names
@@ -37,7 +37,9 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
-    st.caption(t("compaction.reason", reason=plain_label(reason_label(row.trigger), max_chars=300)))
+    st.caption(
+        t("compaction.reason", reason=plain_label(tell_recorded(row.trigger), max_chars=300))
+    )
     _why(row)
     subject = engine().subject(session.id)
     parent = _parent(info)
@@ -65,7 +67,7 @@ def _headline(row: CompactionRow) -> str:
 
 def _why(row: CompactionRow) -> None:
     """What the policy chose and why, what failed, and what is left where it did not help."""
-    reason = plain_label(reason_label(row.reason), max_chars=300)
+    reason = plain_label(tell_recorded(row.reason), max_chars=300)
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
         st.warning(text, icon=":material/warning:")

@@ -11,7 +11,6 @@ from ctxcore.engine.desk import Subject
 from ctxcore.engine.losses import LossReport
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
-from dashboard.compacting.labels import reason_label
 from dashboard.compacting.lost_facts import (
     FACT_CHARS,
     LostRow,
@@ -23,6 +22,7 @@ from dashboard.compacting.passages import short_fact
 from dashboard.compacting.pinning import pin, unpin
 from dashboard.compacting.rows import CompactionRow
 from dashboard.reads import loss_report
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 from dashboard.wording import words_for
@@ -51,7 +51,7 @@ def _on_request(subject: Subject, row: CompactionRow) -> None:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(subject.session, row.info.id)
         if report.account is not None:
-            _account(report.account, reason_label(row.trigger), report.policy)
+            _account(report.account, tell_recorded(row.trigger), report.policy)
         if report.lost:
             _facts(subject, report)
         else:

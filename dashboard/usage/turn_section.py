@@ -8,8 +8,8 @@ import streamlit as st
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.compacting.labels import reason_label
 from dashboard.reads import last_told
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
@@ -106,7 +106,7 @@ def _call_row(number: int, call: CallInfo) -> Row:
         t("usage.seconds"): None
         if call.latency_seconds is None
         else round(call.latency_seconds, 2),
-        t("usage.error"): reason_label(call.error),  # stopped, or what failed
+        t("usage.error"): tell_recorded(call.error),  # stopped, or what failed
     }
 
 

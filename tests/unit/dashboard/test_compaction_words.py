@@ -13,7 +13,8 @@ from ctxcore.policy.values import StrategyName
 from ctxcore.reasons.codes import ChoiceCode
 from ctxcore.reasons.values import known_codes
 from dashboard import texts
-from dashboard.compacting.labels import reason_label, strategy_label
+from dashboard.compacting.labels import strategy_label
+from dashboard.tell import tell_recorded
 from dashboard.texts import Language, catalogue, languages
 
 OTHERS = ("truncate", "summarize", EMERGENCY, "drop_oldest", "new_session", EDITED)
@@ -42,5 +43,5 @@ def test_every_kind_of_fact_has_a_code() -> None:
 
 
 def test_a_reason_is_told_where_one_was_recorded() -> None:
-    assert reason_label(ChoiceCode.FAST()) == "speed is preferred"
-    assert reason_label(None) == ""
+    assert tell_recorded(ChoiceCode.FAST()) == "speed is preferred"
+    assert tell_recorded(None) == ""

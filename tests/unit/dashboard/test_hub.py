@@ -220,7 +220,7 @@ def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
     finish(untold)
 
     assert (told.is_told, untold.is_told) == (True, False)
-    assert isinstance(untold.failure, ContextError)
+    assert untold.error == stated("no model is set")
 
 
 def test_a_dismissed_turn_is_forgotten() -> None:

@@ -21,21 +21,28 @@ from ctxcore.reasons.codes import (
     TriggerCode,
     VerdictCode,
 )
+from ctxcore.reasons.quoting import QuoteCode
 from ctxcore.reasons.values import Code, Reason, Stated, blanks, known_codes
-from dashboard import texts
+from dashboard import codes, texts
+from dashboard.settings import typed_rules
 from dashboard.tell import tell
 from dashboard.texts import catalogue, languages
 
-for module in pkgutil.iter_modules(reasons.__path__):  # whoever is told has been imported
-    importlib.import_module(f"{reasons.__name__}.{module.name}")
+LIBRARY = [f"{reasons.__name__}.{found.name}" for found in pkgutil.iter_modules(reasons.__path__)]
+DECLARING = [importlib.import_module(name) for name in LIBRARY] + [codes, typed_rules]
 
-CODES = sorted(known_codes().values())
+CODES = sorted(
+    code
+    for code in known_codes().values()
+    if type(code).__module__ in {one.__name__ for one in DECLARING}
+)
 WORDS: dict[str, tuple[str, ...]] = {
     "role": get_args(Role),
     "task": get_args(TaskType),
     "strategy": get_args(StrategyName),
     "part": ("system", "tools", "goal"),
     "trigger": ("auto", "manual"),
+    "evidence": ("messages", "messages_with_code", "short_requests"),
 }
 """Facts that are one of a few words."""
 
@@ -57,7 +64,7 @@ def test_every_code_has_a_chinese_text() -> None:
 def test_every_text_is_of_a_code(language: str) -> None:
     told = {key.removeprefix("reason.") for key in catalogue(language) if key.startswith("reason.")}
 
-    assert told - known_codes().keys() == set()
+    assert told - set(CODES) == set()
 
 
 def test_a_code_says_the_same_facts_in_both_languages() -> None:
@@ -108,6 +115,11 @@ def test_words_that_a_fact_can_be_are_told_in_the_same_language(chinese: None) -
     assert tell(ChoiceCode.TASK(task="code", evidence=evidence)) == (
         "代码任务：含代码的消息 3、Read 1,200"
     )
+
+
+def test_what_is_told_is_not_quoted_like_a_value(chinese: None) -> None:
+    assert tell(QuoteCode.VALUE(value="x")) == "'x'"
+    assert tell(QuoteCode.VALUE(value=QuoteCode.OF_TYPE(kind="set"))) == "类型为 set 的值"
 
 
 def test_a_list_is_told_with_the_commas_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
