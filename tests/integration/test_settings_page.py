@@ -11,10 +11,12 @@ import pytest
 from ctxcore.engine.models import save_connections
 from ctxcore.gateway.values import Connection
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.values import Scope
 from dashboard import services
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
+from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard, told
 
 USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
 MINE = Scope(kind="user", owner="local")
@@ -359,9 +361,9 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     assert app.at.title[0].value == translate("settings.problem.title", language)
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
-    assert translate("said.place.variable", language, variable=variable) in shown
+    assert told(PlaceCode.VARIABLE(variable=variable), language) in shown
     assert translate("settings.field.trigger_ratio", language) in shown
-    assert translate("settings.allowed.number", language, low="0.01", high="10") in shown
+    assert told(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
     app.run()
