@@ -12,7 +12,7 @@ from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.places import Place, PlaceCode, in_file
 from ctxcore.reasons.problems import BudgetProblem, PartProblem, SummaryProblem, core
 from ctxcore.reasons.quoting import raw_fact
-from ctxcore.reasons.values import Fact, Reason, stated
+from ctxcore.reasons.values import Fact, Reason, counts, stated
 
 
 class ContextError(Exception):
@@ -71,7 +71,9 @@ class BudgetError(ContextError):
         self.available = available
         self.parts = dict(parts)
         taking = {name: tokens for name, tokens in self.parts.items() if tokens}
-        super().__init__(BudgetProblem.NO_ROOM(needed=needed, available=available, parts=taking))
+        super().__init__(
+            BudgetProblem.NO_ROOM(needed=needed, available=available, parts=counts(taking))
+        )
 
 
 class PolicyError(ContextError):

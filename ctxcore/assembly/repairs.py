@@ -45,7 +45,9 @@ class Repair:
     @property
     def kind(self) -> str:
         """What was repaired, in one word, e.g. `missing_result`."""
-        return self.reason.code.rpartition(".")[2]
+        named = self.reason.code == RepairCode.NAMED_CALL
+        code = RepairCode.RENAMED_CALL if named else self.reason.code
+        return code.rpartition(".")[2]
 
     @property
     def detail(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.shapes.foreign import named_object
+from ctxcore.messages.shapes.foreign import named_object, with_way_out
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.quoting import quoted
@@ -30,7 +30,7 @@ def checked_tools(tools: Tools | None) -> Tools:
         raise _no_definitions(named_object(given))
     for at, tool in enumerate(given):
         if not isinstance(tool, Mapping):
-            told = _beside(named_object(tool), WayOutCode.PASS_DEFINITION)
+            told = with_way_out(named_object(tool), WayOutCode.PASS_DEFINITION)
             raise MessageError(place=Place(PlaceCode.TOOL, at), problem=told)
     return cast("Tools", given)
 
@@ -45,7 +45,7 @@ def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:
         return {}
     given: object = knowledge
     if not isinstance(given, Mapping):
-        told = _beside(named_object(given), WayOutCode.PASS_TEXTS)
+        told = with_way_out(named_object(given), WayOutCode.PASS_TEXTS)
         raise MessageError(place=Place(PlaceCode.KEY, "knowledge"), problem=told)
     for name, text in given.items():
         if not isinstance(name, str) or not isinstance(text, str):
@@ -56,9 +56,5 @@ def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _no_definitions(what: Reason) -> MessageError:
-    told = _beside(what, WayOutCode.PASS_DEFINITIONS)
+    told = with_way_out(what, WayOutCode.PASS_DEFINITIONS)
     return MessageError(place=Place(PlaceCode.KEY, "tools"), problem=told)
-
-
-def _beside(what: Reason, way_out: WayOutCode) -> Reason:
-    return MessageProblem.WITH_WAY_OUT(what=what, way_out=way_out())

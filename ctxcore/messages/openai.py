@@ -14,7 +14,7 @@ from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical
 from ctxcore.messages.guarding import canonical_at, object_of, text_or_none
 from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import refused_part
+from ctxcore.messages.shapes.foreign import refused_part, with_way_out
 from ctxcore.messages.values import (
     ROLES,
     JsonObject,
@@ -29,10 +29,9 @@ from ctxcore.messages.values import (
     Text,
     ToolCall,
 )
-from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.quoting import quoted
-from ctxcore.reasons.values import Reason
 
 KNOWN_KEYS = frozenset(
     {
@@ -260,15 +259,12 @@ def _parse_call(value: object, place: Place) -> ToolCall:
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
         is_flat = isinstance(value.get("name"), str)
-        told = _flat() if is_flat else MessageProblem.MISSING()
+        flat = with_way_out(MessageProblem.MISSING(), WayOutCode.LANGCHAIN_FLAT)
+        told = flat if is_flat else MessageProblem.MISSING()
         raise MessageError(place=place.within("function"), problem=told)
     call = _parse_function(function, _parse_id(value.get("id"), place, "id"), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
     return replace(call, extra=canonical_at(extra, place)) if extra else call
-
-
-def _flat() -> Reason:
-    return MessageProblem.WITH_WAY_OUT(what=WhatCode.MISSING(), way_out=WayOutCode.LANGCHAIN_FLAT())
 
 
 def _parse_function(function: Mapping[str, object], call_id: str, place: Place) -> ToolCall:

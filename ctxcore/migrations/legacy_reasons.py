@@ -97,87 +97,6 @@ _CALLS: Final = (
 )
 
 _ERRORS: Final = (
-    ("model.said", "{problem:reason} (it said: {detail})"),
-    (
-        "model.auth",
-        "the provider of {model!r} refused the key; check the connection's key and its rights",
-    ),
-    (
-        "model.missing_key",
-        "no key for {model!r}; set the connection's environment variable or secret",
-    ),
-    (
-        "model.missing_key_named",
-        "no key for {model!r}: set the environment variable or secret {variables:any}, or "
-        "choose another connection",
-    ),
-    (
-        "model.rate_limit",
-        "the provider of {model!r} asks to slow down; wait a moment and send again",
-    ),
-    (
-        "model.quota",
-        "the account for {model!r} has no credit left; check the plan and its billing",
-    ),
-    (
-        "model.overflow",
-        "the context is too long for {model!r}; compact the session or take a model with a "
-        "larger window",
-    ),
-    ("model.timeout", "{model!r} did not answer in time; send again or raise the timeout"),
-    (
-        "model.unavailable",
-        "{model!r} cannot be reached right now; check the address or send again later",
-    ),
-    (
-        "model.bad_request",
-        "the provider of {model!r} refused the request; check the model's settings",
-    ),
-    (
-        "model.content_filter",
-        "the provider of {model!r} blocked this content; reword or remove it",
-    ),
-    (
-        "model.malformed_history",
-        "the provider of {model!r} refused the order of the messages; check the context for "
-        "tool calls without results",
-    ),
-    (
-        "model.unknown_model",
-        "the provider does not know the model {model!r}; check its name and, for an own "
-        "server, that the model is loaded",
-    ),
-    (
-        "model.interrupted",
-        "the answer of {model!r} broke off; what arrived is kept, send again to go on",
-    ),
-    ("model.no_local", "the built-in model is not available"),
-    (
-        "model.no_local_because",
-        "the built-in model is not available: {reason:reason}; connect a provider with an API"
-        " key, or an OpenAI-compatible server by its URL",
-    ),
-    ("model.failed", "the call to {model!r} failed"),
-    ("model.no_runtime", "its runtime xllamacpp is not installed (the extra `local`)"),
-    ("model.no_weights", "its weights are not installed ({command})"),
-    ("model.processor", "this processor lacks {flags:list}"),
-    ("summary.none", "the summarizer gave no usable summary: {problem:reason}"),
-    ("summary.raised", "{kind}: {problem:reason}"),
-    ("summary.not_text", "it is {kind}, not text"),
-    ("summary.call", "the reply is a tool call"),
-    ("summary.filter", "the provider's content filter blocked it"),
-    ("summary.no_room", "there is no room for one"),
-    (
-        "summary.window",
-        "the window of {model!r}, {tokens:int} tokens, has no room for what is to be summarized",
-    ),
-    ("summary.empty", "the text is empty"),
-    ("summary.is_call", "the text is a tool call"),
-    ("summary.is_error", "the text is an error"),
-    ("summary.limit", "nothing of it fits {tokens:int} tokens"),
-    ("summary.limit_chars", "nothing of it fits {tokens:int} tokens and {chars:int} characters"),
-    ("summary.larger", "its {tokens:int} tokens are no fewer than the {needed:int} it stands for"),
-    ("summary.thinking", "its thinking left no room for the summary"),
     (
         "budget.no_room",
         "what must be kept takes {needed:int} tokens but {available:int} are usable "
@@ -185,106 +104,242 @@ _ERRORS: Final = (
         "window",
     ),
     (
-        "budget.window_of",
-        "the context window of model {model!r} is unknown; pass window_tokens or max_tokens",
+        "store.counter",
+        "session {id!r} is counted by {counter!r}, which this library does not have; append "
+        "with that counter, or recount() with the new one first",
     ),
-    ("budget.window", "the context window is unknown; pass window_tokens or max_tokens"),
     (
-        "budget.refused",
-        "the compaction was refused at {tokens:int} of {available:int} tokens; compact, drop "
-        "the oldest messages, or start a new session",
+        "turn.lost",
+        "the turn was given up, taken over elsewhere or erased with its session; look at the "
+        "session and go on from what is there",
     ),
-    ("store.refused", "the database refused: {problem:reason}"),
-    ("store.closed", "the store is closed"),
-    ("store.damaged_value", "a stored value is damaged: {reason:reason}"),
     (
-        "store.newer",
-        "the database has revision {revision!r}, this version of ctxcore knows {wanted!r}; "
-        "upgrade ctxcore or choose another database",
+        "model.no_local_because",
+        "the built-in model is not available: {reason:reason}; connect a provider with an API"
+        " key, or an OpenAI-compatible server by its URL",
     ),
-    ("store.no_session", "there is no session {id!r}; list_sessions() has those there are"),
-    (
-        "store.ambiguous",
-        "{count:int} sessions have an id that begins with {beginning!r}: {names:list}; say "
-        "more of the one you mean",
-    ),
-    ("store.no_record", "there is no {what:reason} {id!r} here"),
-    (
-        "store.damaged",
-        "{what:reason} of session {id!r} is damaged ({problem:reason}); restore the database "
-        "from a copy, or fork the session before it",
-    ),
-    ("store.no_facts", "no facts: {reason:reason}"),
     (
         "store.stale",
         "another compaction became active in session {id!r} meanwhile ({active!r}, not "
         "{expected!r}); look at the session again and repeat what you want",
     ),
     (
-        "store.running",
-        "a turn is running in session {id!r}, by {owner!r} until {time}; wait for its end or "
-        "stop it",
+        "turn.many_calls",
+        "the model asked for tools {count:int} times in one turn; continue the turn to let it"
+        " go on, or say what it should do instead",
     ),
-    ("store.held", "{name!r} is held, by {owner!r} until {time}; wait for its end or stop it"),
+    (
+        "model.unknown_model",
+        "the provider does not know the model {model!r}; check its name and, for an own "
+        "server, that the model is loaded",
+    ),
+    (
+        "store.newer",
+        "the database has revision {revision!r}, this version of ctxcore knows {wanted!r}; "
+        "upgrade ctxcore or choose another database",
+    ),
+    (
+        "model.malformed_history",
+        "the provider of {model!r} refused the order of the messages; check the context for "
+        "tool calls without results",
+    ),
+    (
+        "budget.refused",
+        "the compaction was refused at {tokens:int} of {available:int} tokens; compact, drop "
+        "the oldest messages, or start a new session",
+    ),
     (
         "store.uncounted",
         "session {id!r} is not counted by {counter!r} up to its end; recount() it, or read it"
         " with the counter of its own",
     ),
     (
-        "store.counter",
-        "session {id!r} is counted by {counter!r}, which this library does not have; append "
-        "with that counter, or recount() with the new one first",
-    ),
-    ("store.place", "there is no message {number:int}; the session has {length:int}"),
-    (
-        "store.place_of",
-        "there is no message {number:int}; the session has {length:int}, 0 to {last:int}",
+        "store.damaged",
+        "{what:reason} of session {id!r} is damaged ({problem:reason}); restore the database "
+        "from a copy, or fork the session before it",
     ),
     (
-        "turn.not_allowed",
-        "{what:reason} is not {user!r}'s to see; ask its owner or an operator to assign it",
+        "model.overflow",
+        "the context is too long for {model!r}; compact the session or take a model with a "
+        "larger window",
     ),
+    (
+        "model.missing_key_named",
+        "no key for {model!r}: set the environment variable or secret {variables:any}, or "
+        "choose another connection",
+    ),
+    (
+        "allowed.beside",
+        "at most {high:float} beside a recent_history_ratio of {recent:float}; the two are "
+        "shares of one budget",
+    ),
+    (
+        "model.auth",
+        "the provider of {model!r} refused the key; check the connection's key and its rights",
+    ),
+    (
+        "budget.window_of",
+        "the context window of model {model!r} is unknown; pass window_tokens or max_tokens",
+    ),
+    (
+        "store.ambiguous",
+        "{count:int} sessions have an id that begins with {beginning!r}: {names:list}; say "
+        "more of the one you mean",
+    ),
+    (
+        "store.running",
+        "a turn is running in session {id!r}, by {owner!r} until {time}; wait for its end or "
+        "stop it",
+    ),
+    (
+        "model.quota",
+        "the account for {model!r} has no credit left; check the plan and its billing",
+    ),
+    (
+        "model.unavailable",
+        "{model!r} cannot be reached right now; check the address or send again later",
+    ),
+    (
+        "model.interrupted",
+        "the answer of {model!r} broke off; what arrived is kept, send again to go on",
+    ),
+    (
+        "summary.window",
+        "the window of {model!r}, {tokens:int} tokens, has no room for what is to be summarized",
+    ),
+    (
+        "model.missing_key",
+        "no key for {model!r}; set the connection's environment variable or secret",
+    ),
+    (
+        "model.rate_limit",
+        "the provider of {model!r} asks to slow down; wait a moment and send again",
+    ),
+    (
+        "model.bad_request",
+        "the provider of {model!r} refused the request; check the model's settings",
+    ),
+    ("budget.window", "the context window is unknown; pass window_tokens or max_tokens"),
     (
         "turn.stale",
         "{changed:reason} changed since the proposal; look at a new one and confirm that",
     ),
-    ("turn.no_model", "no model is set for this session; choose one, or pass model="),
-    ("turn.no_question", "no compaction waits for an answer to {id!r}"),
-    ("turn.no_answer", "{answer!r} is no answer; one of {names:list}"),
-    ("turn.calls", "calls without results: {names:list}; append them, or pass run_tool"),
-    ("turn.call", "{tool} ({id})"),
-    ("turn.none", "there is no turn to go on with; say something first"),
-    ("turn.done", "the last turn is done; say something new to go on"),
-    (
-        "turn.many_calls",
-        "the model asked for tools {count:int} times in one turn; continue the turn to let it"
-        " go on, or say what it should do instead",
-    ),
     ("turn.no_reply", "the model's stream ended without an answer; send again to go on"),
     (
-        "turn.lost",
-        "the turn was given up, taken over elsewhere or erased with its session; look at the "
-        "session and go on from what is there",
+        "turn.not_allowed",
+        "{what:reason} is not {user!r}'s to see; ask its owner or an operator to assign it",
     ),
-    ("store.message", "message"),
+    ("turn.no_model", "no model is set for this session; choose one, or pass model="),
+    (
+        "allowed.tool_limits",
+        "a list of (tool, tokens), the tokens from {low:int} on, no tool twice",
+    ),
+    (
+        "model.content_filter",
+        "the provider of {model!r} blocked this content; reword or remove it",
+    ),
+    ("model.no_runtime", "its runtime xllamacpp is not installed (the extra `local`)"),
+    ("store.no_session", "there is no session {id!r}; list_sessions() has those there are"),
+    ("allowed.falling", "a list of whole numbers, each smaller than the one before"),
+    ("model.timeout", "{model!r} did not answer in time; send again or raise the timeout"),
+    ("turn.calls", "calls without results: {names:list}; append them, or pass run_tool"),
+    ("turn.none", "there is no turn to go on with; say something first"),
+    ("store.held", "{name!r} is held, by {owner!r} until {time}; wait for its end or stop it"),
+    ("turn.done", "the last turn is done; say something new to go on"),
+    ("json.name", "Expecting property name enclosed in double quotes"),
+    ("allowed.turns_by_messages", "a list of (messages, turns), the messages falling"),
+    ("summary.larger", "its {tokens:int} tokens are no fewer than the {needed:int} it stands for"),
+    (
+        "store.place_of",
+        "there is no message {number:int}; the session has {length:int}, 0 to {last:int}",
+    ),
+    ("json.comma_in_object", "Illegal trailing comma before end of object"),
+    ("summary.limit_chars", "nothing of it fits {tokens:int} tokens and {chars:int} characters"),
+    ("json.comma_in_array", "Illegal trailing comma before end of array"),
+    ("summary.thinking", "its thinking left no room for the summary"),
+    ("summary.filter", "the provider's content filter blocked it"),
+    ("summary.none", "the summarizer gave no usable summary: {problem:reason}"),
+    ("store.place", "there is no message {number:int}; the session has {length:int}"),
+    ("turn.no_question", "no compaction waits for an answer to {id!r}"),
+    ("database.readonly", "attempt to write a readonly database"),
+    ("model.no_local", "the built-in model is not available"),
+    ("allowed.contradiction", "{value:literal}, as {source} says, or only one of the two"),
+    ("model.no_weights", "its weights are not installed ({command})"),
+    ("database.malformed", "database disk image is malformed"),
+    (
+        "config.state_field",
+        "working state field {field!r} {problem:reason}; allowed: {allowed:reason}",
+    ),
+    ("json.unterminated", "Unterminated string starting at"),
+    ("allowed.text", "a text of at least {low:int} characters"),
+    ("json.unterminated_short", "Unterminated string starting"),
+    ("json.control", "Invalid control character at"),
+    ("database.no_file", "unable to open database file"),
+    ("config.field", "policy field {field!r} is {value:literal}; allowed: {allowed:reason}"),
+    ("store.damaged_value", "a stored value is damaged: {reason:reason}"),
+    ("json.circular", "Circular reference detected"),
+    ("allowed.whole", "a whole number of at least {low:int}"),
+    ("summary.limit", "nothing of it fits {tokens:int} tokens"),
+    ("json.control_short", "Invalid control character"),
+    ("allowed.texts_or_none", "a tuple of texts, or None"),
+    ("summary.call", "the reply is a tool call"),
+    ("summary.no_room", "there is no room for one"),
+    ("database.full", "database or disk is full"),
+    ("allowed.tool_names", "a list of names of tools"),
+    ("summary.is_call", "the text is a tool call"),
+    ("json.place", "{reason:reason}: line {line:int} column {column:int} (char {char:int})"),
+    ("json.no_comma", "Expecting ',' delimiter"),
+    ("json.no_colon", "Expecting ':' delimiter"),
+    ("json.deep", "it is nested too deeply"),
+    ("store.refused", "the database refused: {problem:reason}"),
+    ("turn.no_answer", "{answer!r} is no answer; one of {names:list}"),
+    ("database.no_database", "file is not a database"),
+    ("model.processor", "this processor lacks {flags:list}"),
+    ("access.thresholds", "the thresholds of all"),
+    ("change.compaction", "the active compaction"),
+    ("json.unicode", "Invalid \\uXXXX escape"),
+    ("summary.is_error", "the text is an error"),
+    ("model.failed", "the call to {model!r} failed"),
+    ("store.closed", "the store is closed"),
+    ("store.no_record", "there is no {what:reason} {id!r} here"),
+    ("access.assign", "assigning sessions"),
+    ("change.mark", "a pin or exclusion"),
+    ("database.locked", "database is locked"),
+    ("allowed.number", "a number from {low:float} to {high:float}"),
+    ("summary.empty", "the text is empty"),
+    ("store.working_state", "the working state"),
+    ("access.users", "the list of users"),
+    ("summary.not_text", "it is {kind}, not text"),
+    ("json.value", "Expecting value"),
+    ("json.escape", "Invalid \\escape"),
+    ("allowed.text_or_none", "a text, or None"),
+    ("store.policy_version", "policy version"),
+    ("access.policy_of", "the policy of {scope}"),
+    ("database.disk", "disk I/O error"),
+    ("model.said", "{problem:reason} (it said: {detail})"),
+    ("access.add_users", "adding users"),
+    ("store.of_compaction", "compaction {id!r}"),
+    ("json.column", "{reason:reason} at column {column:int}"),
+    ("allowed.texts", "texts alone"),
+    ("config.type", "is of type {kind!r}"),
+    ("store.no_facts", "no facts: {reason:reason}"),
     ("store.compaction", "compaction"),
+    ("change.policy", "the policy"),
+    ("json.extra", "Extra data"),
+    ("allowed.list_of", "a list of {names:list}"),
+    ("allowed.yes_or_no", "yes or no"),
+    ("allowed.or_none", "{allowed:reason}, or none"),
+    ("access.session", "session {id!r}"),
+    ("place.message", "message {number:int}"),
+    ("place.policy_of", "the policy of {layer:word}"),
+    ("store.message", "message"),
+    ("allowed.one_of", "one of {names:list}"),
     ("store.user", "user"),
     ("store.turn", "turn"),
-    ("store.policy_version", "policy version"),
-    ("store.working_state", "the working state"),
-    ("store.of_compaction", "compaction {id!r}"),
-    ("access.session", "session {id!r}"),
-    ("access.policy_of", "the policy of {scope}"),
-    ("access.thresholds", "the thresholds of all"),
-    ("access.users", "the list of users"),
-    ("access.add_users", "adding users"),
-    ("access.assign", "assigning sessions"),
-    ("change.compaction", "the active compaction"),
-    ("change.mark", "a pin or exclusion"),
-    ("change.policy", "the policy"),
-    ("place.message", "message {number:int}"),
+    ("summary.raised", "{kind:word}: {problem:reason}"),
+    ("place.at", "{place:policy}: {problem:reason}"),
 )
+"""The most words of their own first: the others are the more general ones."""
 
 _STRATEGIES: Final = {
     "emergency truncation": "emergency_truncation",
@@ -492,11 +547,11 @@ def _count(told: str) -> int:
     return int(told.replace(",", ""))
 
 
-def _counts(told: str) -> dict[str, int]:
+def _counts(told: str) -> list[Json]:
     found = [_number(one) for one in told.split(", ")] if told else []
     if None in found:
         raise ValueError(told)
-    return dict(one for one in found if one)
+    return [_coded("count", name=one[0], count=one[1]) for one in found if one]
 
 
 def _any_of(told: str) -> Any:
@@ -512,7 +567,9 @@ _FORMS: Final = {
     "counts": r".*",
     "list": r".+?",
     "any": r".+?",
-    "repr": r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|None",
+    "literal": r".+?",
+    "policy": r"the policy of \w+",
+    "repr": r"-?\d+|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|None",
     "reason": r".+?",
     "text": r".+?",
 }
@@ -523,6 +580,8 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "counts": _counts,
     "list": lambda told: told.split(", "),
     "any": _any_of,
+    "literal": ast.literal_eval,
+    "policy": reason,
     "repr": ast.literal_eval,
     "reason": reason,
     "text": str,

@@ -54,7 +54,6 @@ class WhatCode(Code):
     VALUE = "what.value", "is {value!r}"
     INSTANCE = "what.instance", "is a {kind}"
     INSTANCE_OF = "what.instance_of", "is a {kind} of {library}"
-    MISSING = "what.missing", "is missing"
     UNKNOWN = "what.unknown", "is no message of a known shape"
     UNKNOWN_TYPE = "what.unknown_type", "is of an unknown type, {kind!r}"
     LOOKS_LIKE = "what.looks_like", "looks like {form}"

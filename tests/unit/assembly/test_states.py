@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.states import VERSION, CompactionState, Seen
 from ctxcore.errors import StateError
+from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
+from ctxcore.reasons.values import counts
 
 FULL = CompactionState(
     active=Compaction(
@@ -29,7 +31,11 @@ FULL = CompactionState(
         generation=-1_000_000,
         language="zh",
         strategies=("fold_to_fit",),
-        reason="asked",
+        trigger=TriggerCode.ASKED(tokens=900),
+        reason=OutcomeCode.STILL_OVER(
+            why=ChoiceCode.TASK(task="code", evidence=counts({"edits": 3})),
+            trigger=TriggerCode.MARKED(),
+        ),
     ),
     summaries=2,
     truncations=1,
@@ -96,7 +102,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 2), "version 2; this release reads version 1"),
+        (changed("version", 3), "version 3; this release reads version 2"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "no JSON"),

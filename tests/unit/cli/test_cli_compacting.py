@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.codes import TriggerCode
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -50,7 +51,7 @@ def test_force_compacts_though_no_rule_asks(path: Path) -> None:
     )
 
     assert one["applied"] is True
-    assert one["trigger"]["rule"] == "asked for"
+    assert one["trigger"]["code"] == TriggerCode.ASKED
     assert one["after_tokens"] < 1000
 
 
