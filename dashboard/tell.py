@@ -7,7 +7,7 @@ fact and the word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
@@ -54,8 +54,6 @@ def _told(name: str, fact: Fact) -> Fact:
         return _Words(tell(fact))
     if isinstance(fact, str):
         return words_for(f"fact.{name}", fact)
-    if isinstance(fact, Mapping):
-        return _joined(f"{_told(name, key)} {_written(name, one)}" for key, one in fact.items())
     if isinstance(fact, tuple):
         return _joined(_written(name, one) for one in fact)
     return fact

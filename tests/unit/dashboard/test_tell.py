@@ -22,7 +22,7 @@ from ctxcore.reasons.codes import (
     VerdictCode,
 )
 from ctxcore.reasons.quoting import QuoteCode
-from ctxcore.reasons.values import Code, Reason, Stated, blanks, known_codes
+from ctxcore.reasons.values import Code, Reason, Stated, blanks, counts, known_codes
 from dashboard import codes, texts
 from dashboard.settings import typed_rules
 from dashboard.tell import tell
@@ -42,7 +42,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "strategy": get_args(StrategyName),
     "part": ("system", "tools", "goal"),
     "trigger": ("auto", "manual"),
-    "evidence": ("messages", "messages_with_code", "short_requests"),
+    "counted": ("messages", "messages_with_code", "short_requests", "system", "framing_and_tools"),
 }
 """Facts that are one of a few words."""
 
@@ -111,7 +111,7 @@ def test_a_reason_among_the_facts_is_told_in_the_same_language(chinese: None) ->
 def test_words_that_a_fact_can_be_are_told_in_the_same_language(chinese: None) -> None:
     assert tell(RepairCode.MERGED(role="user")) == "连续两条用户消息"
     assert tell(NoticeCode.PREFIX_CHANGED(part="tools")).startswith("工具定义自上次调用后有变化")
-    evidence = {"messages with code": 3, "Read": 1_200}
+    evidence = counts({"messages with code": 3, "Read": 1_200})
     assert tell(ChoiceCode.TASK(task="code", evidence=evidence)) == (
         "代码任务：含代码的消息 3、Read 1,200"
     )
