@@ -70,7 +70,7 @@ def _about_model(model: str) -> None:
         st.caption(t("chat.local_note"))
         return
     st.warning(
-        t("chat.local_unavailable", reason=plain_label(said(status.reason), max_chars=300)),
+        t("chat.local_unavailable", reason=plain_label(said(str(status.reason)), max_chars=300)),
         icon=":material/info:",
     )
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")

@@ -45,9 +45,11 @@ def _facts(error: ContextError) -> dict[str, object]:
 
 
 def _told(name: str, value: object) -> object:
-    if name == "allowed" and isinstance(value, str):
-        return allowed_label(value)
-    return said(value) if name in ("source", "changed") and isinstance(value, str) else value
+    if name == "allowed":
+        return allowed_label(str(value))
+    if name in ("source", "changed"):
+        return "" if value is None else said(str(value))
+    return value
 
 
 def _begins_with_place(error: ContextError) -> bool:

@@ -25,6 +25,7 @@ from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
+from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.count import count_message
@@ -217,21 +218,15 @@ class _Binder:
         if on_mismatch == "rebuild":
             self._tell(NoticeCode.REBUILT(at=len(self._passed.given)))
             return replace(state, active=None)
-        raise StateError(
-            problem=f"it knows {active.last_seq:,} messages but {count:,} were passed; "
-            "pass the whole conversation, including what is covered"
-        )
+        raise StateError(problem=StateProblem.KNOWS_MORE(known=active.last_seq, count=count))
 
     def _mismatch(self, at: int) -> StateError:
         covered = self._state.active.covered_until if self._state.active else 0
         if not covered:
-            problem = "the state was made from other messages"
-        elif at >= len(self._passed.given):
-            problem = f"the state covers {covered:,} messages, and the list ends before it"
-        else:
-            problem = f"the state covers {covered:,} messages, and this is not the one it covers"
-        way_out = 'pass the conversation it was made from, or on_mismatch="rebuild"'
-        return StateError(at=at, problem=f"{problem}; {way_out}")
+            return StateError(at=at, problem=StateProblem.OTHER_MESSAGES())
+        is_short = at >= len(self._passed.given)
+        code = StateProblem.LIST_ENDS if is_short else StateProblem.OTHER_MESSAGE
+        return StateError(at=at, problem=code(covered=covered))
 
     def _rebuilt(self, seen: Seen) -> CompactionState:
         """What of the state is true of any list: its counts, and marks and short texts that go

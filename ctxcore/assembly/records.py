@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
-from ctxcore.errors import WorkingStateError
+from ctxcore.errors import UnreadableError, WorkingStateError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.summarizers.protocol import Language
 
@@ -159,18 +161,20 @@ class WorkingState:
         memories: object = self.memories  # a caller without a type checker may pass anything
         if memories is not None:
             if not isinstance(memories, tuple | list):
-                raise _wrong("memories", memories, "a tuple of texts, or None")
+                raise _wrong("memories", memories, AllowedCode.TEXTS_OR_NONE())
             for memory in memories:
                 if not isinstance(memory, str):
-                    raise _wrong("memories", memory, "texts alone", verb="holds one")
+                    raise _wrong("memories", memory, AllowedCode.TEXTS(), SettingProblem.HOLDS_TYPE)
             object.__setattr__(self, "memories", tuple(memories))
         for name in ("tasks", "changes"):
             if not isinstance(getattr(self, name), str | None):
-                raise _wrong(name, getattr(self, name), "a text, or None")
+                raise _wrong(name, getattr(self, name), AllowedCode.TEXT_OR_NONE())
 
 
-def _wrong(field: str, value: object, allowed: str, *, verb: str = "is") -> WorkingStateError:
-    problem = f"{verb} of type {type(value).__name__!r}"
+def _wrong(
+    field: str, value: object, allowed: Reason, code: SettingProblem = SettingProblem.TYPE
+) -> WorkingStateError:
+    problem = code(kind=type(value).__name__)
     return WorkingStateError(field=field, problem=problem, allowed=allowed)
 
 
@@ -189,11 +193,12 @@ def from_said(said: JsonValue) -> WorkingState:
     """The working state that `to_said` wrote.
 
     Raises:
-        TypeError: it is no object, or one of a later version.
+        UnreadableError: it is no object.
+        TypeError: it is one of a later version.
         WorkingStateError: a field is not what it may be.
     """
     if not isinstance(said, dict):
-        raise TypeError("the working state is no object")
+        raise UnreadableError(SettingProblem.NO_STATE())
     return WorkingState(**cast("dict[str, Any]", said))
 
 

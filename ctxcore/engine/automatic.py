@@ -29,6 +29,7 @@ from ctxcore.engine.journal import ASKED_BY_MODEL, COMPACTED, CONFIRMATION, FAIL
 from ctxcore.engine.pending import Pending, drop_pending, load_pending, save_pending
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.store_problems import TurnProblem
 from ctxcore.reasons.values import to_json
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
@@ -99,7 +100,7 @@ class Automatic:
         """
         found = load_pending(self._desk.store, plan_id)
         if found is None:
-            raise TurnStateError(problem=f"no compaction waits for an answer to {plan_id!r}")
+            raise TurnStateError(problem=TurnProblem.NO_QUESTION(id=plan_id))
         return found
 
     def pending_of(self, session_id: str) -> Pending | None:

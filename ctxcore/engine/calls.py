@@ -25,6 +25,7 @@ from ctxcore.gateway.masking import to_detail
 from ctxcore.gateway.usage import cost_of
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
 from ctxcore.reasons.codes import CallCode
+from ctxcore.reasons.store_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
 from ctxcore.store.values import CallInfo
@@ -83,9 +84,7 @@ class Calls:
             running.keep_partial(rest)
             yield TextDelta(text=rest)
         if reply is None:
-            raise TurnStateError(
-                problem="the model's stream ended without an answer; send again to go on"
-            )
+            raise TurnStateError(problem=TurnProblem.NO_REPLY())
         return reply
 
     def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:

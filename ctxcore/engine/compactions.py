@@ -21,6 +21,7 @@ from ctxcore.engine.journal import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.reasons.store_problems import ChangeCode
 from ctxcore.reasons.values import to_json
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo
@@ -90,7 +91,7 @@ class Compactions:
                 at=self._desk.clock(),
             )
         except StaleCompactionError as error:  # somebody else was faster since the check
-            raise StaleProposalError(changed="the active compaction") from error
+            raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
         self._note_recorded(proposal, info)
         return info
 

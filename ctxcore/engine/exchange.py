@@ -46,7 +46,7 @@ class ImportPreview:
     format: str
     messages: int
     compactions: int
-    problems: tuple[str, ...]
+    problems: tuple[Reason, ...]
     model: str | None
 
 
@@ -290,10 +290,7 @@ def _preview_transcript(transcript: Transcript, place: int) -> ImportPreview:
         format=transcript.format,
         messages=len(transcript.messages),
         compactions=len(transcript.compactions),
-        problems=tuple(
-            f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
-            for problem in transcript.problems
-        ),
+        problems=tuple(problem.placed for problem in transcript.problems),
         model=transcript.model,
     )
 

@@ -21,6 +21,8 @@ from ctxcore.compaction.triggers import Trigger, asked, for_trigger, overflow
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.reasons.store_problems import ChangeCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.values import CallInfo, CompactionInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -67,14 +69,14 @@ class Base:
     marks: frozenset[tuple[str, int]]
     model: str | None
 
-    def changes(self, then: Base) -> str:
-        """What has changed since `then` that makes a proposal stale; empty where nothing has."""
-        changed: Mapping[str, bool] = {
-            "the active compaction": self.active_id != then.active_id,
-            "a pin or exclusion": self.marks != then.marks,
-            "the policy": self.version_id != then.version_id,
+    def changes(self, then: Base) -> Reason | None:
+        """What has changed since `then` that makes a proposal stale; None where nothing has."""
+        changed: Mapping[ChangeCode, bool] = {
+            ChangeCode.COMPACTION: self.active_id != then.active_id,
+            ChangeCode.MARK: self.marks != then.marks,
+            ChangeCode.POLICY: self.version_id != then.version_id,
         }
-        return next((what for what, is_so in changed.items() if is_so), "")
+        return next((what() for what, is_so in changed.items() if is_so), None)
 
 
 class Proposals:

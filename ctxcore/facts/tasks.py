@@ -15,7 +15,7 @@ from typing import Final, Literal
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import TaskType
 from ctxcore.reasons.codes import ChoiceCode
-from ctxcore.reasons.values import Reason
+from ctxcore.reasons.values import Reason, counts
 
 MOST_OF_TASK: Final = 200
 """Messages that are looked at: what a session was about long ago says little about now."""
@@ -61,7 +61,7 @@ class Task:
             return ChoiceCode.TASK_STATED(task=self.kind)
         if not self.evidence:
             return ChoiceCode.TASK_UNSAID(task=self.kind)
-        return ChoiceCode.TASK(task=self.kind, evidence=dict(self.evidence[:4]))
+        return ChoiceCode.TASK(task=self.kind, evidence=counts(dict(self.evidence[:4])))
 
     def __str__(self) -> str:
         return str(self.reason)

@@ -180,10 +180,6 @@ class CallCode(Code):
         "turn.program_error",
         "the turn broke off because of a program error; try it again",
     )
-    NO_ROOM_BESIDE_THINKING = (
-        "call.no_room_beside_thinking",
-        "its thinking left no room for the summary",
-    )
 
 
 class BreakCode(Code):

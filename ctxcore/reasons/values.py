@@ -15,9 +15,7 @@ from typing import Self, TypeAlias, Union
 
 from ctxcore.json_types import JsonObject, JsonValue
 
-Fact: TypeAlias = Union[
-    str, int, float, bool, "Reason", tuple["Fact", ...], Mapping[str, "Fact"], None
-]
+Fact: TypeAlias = Union[str, int, float, bool, "Reason", tuple["Fact", ...], None]
 """What fills a blank; a reason may hold another, e.g. why a step was skipped."""
 
 LEGACY = "legacy"
@@ -50,7 +48,7 @@ class Reason:
         return self.code == code or any(reason.mentions(code) for reason in inner)
 
     def _bare(self) -> str:
-        facts = shown(self.facts)
+        facts = ", ".join(f"{name} {shown(fact)}" for name, fact in self.facts.items())
         return f"{self.code}: {facts}" if facts else self.code
 
 
@@ -86,6 +84,8 @@ class Code(StrEnum):
 class Stated(Code):
     """Reasons that other people's words are."""
 
+    COUNT = "count", "{name} {count:,}"
+    """A number of something, e.g. of a tool's calls; several are a list of these."""
     TEXT = "text", "{text}"
     """Words of a provider, an operating system or an application, as they came."""
     OLD_TEXT = LEGACY, "{text}"
@@ -94,6 +94,11 @@ class Stated(Code):
 def stated(words: str | Reason) -> Reason:
     """`words` of somebody else as a reason; a reason as it is."""
     return words if isinstance(words, Reason) else Stated.TEXT(text=words)
+
+
+def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
+    """Numbers by name as a fact, in their order."""
+    return tuple(Stated.COUNT(name=name, count=count) for name, count in numbers.items())
 
 
 def known_codes() -> Mapping[str, Code]:
@@ -113,9 +118,7 @@ def fill(text: str, facts: Mapping[str, Fact]) -> str:
 
 
 def shown(fact: Fact) -> str:
-    """One fact in English: a list with commas, numbers by their names."""
-    if isinstance(fact, Mapping):
-        return ", ".join(f"{name} {shown(value)}" for name, value in fact.items())
+    """One fact in English: a list with commas."""
     if isinstance(fact, tuple):
         return ", ".join(shown(one) for one in fact)
     if isinstance(fact, int) and not isinstance(fact, bool):
@@ -129,8 +132,13 @@ class _Formatter(Formatter):
     def get_value(self, key: int | str, args: object, kwargs: Mapping[str, Fact]) -> Fact:
         return kwargs.get(str(key), "?")
 
+    def convert_field(self, value: object, conversion: str | None) -> object:
+        if isinstance(value, Reason):  # words in place of a value that is none of ours
+            return value
+        return repr(value) if conversion == "r" else value
+
     def format_field(self, value: object, format_spec: str) -> str:
-        if isinstance(value, (Mapping, tuple)):
+        if isinstance(value, tuple):
             return shown(value)
         if value is None:
             return "?"
@@ -177,8 +185,6 @@ def from_json(raw: object) -> Reason:
 def _to_json(fact: Fact) -> JsonValue:
     if isinstance(fact, Reason):
         return to_json(fact)
-    if isinstance(fact, Mapping):
-        return {name: _to_json(one) for name, one in fact.items()}
     if isinstance(fact, tuple):
         return [_to_json(one) for one in fact]
     return fact
@@ -186,9 +192,7 @@ def _to_json(fact: Fact) -> JsonValue:
 
 def _from_json(raw: object) -> Fact:
     if isinstance(raw, Mapping):
-        if isinstance(raw.get("code"), str):
-            return from_json(raw)
-        return {str(name): _from_json(one) for name, one in raw.items()}
+        return from_json(raw)
     if isinstance(raw, list):
         return tuple(_from_json(one) for one in raw)
     if raw is None or isinstance(raw, (str, int, float)):

@@ -25,6 +25,8 @@ from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.store_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
@@ -59,7 +61,9 @@ def load_message(body: str, *, session_id: str, seq: int) -> Message:
     try:
         return _parse_often(body) if len(body) <= _OFTEN_READ_CHARS else _parse(body)
     except (ValueError, MessageError, RecursionError) as error:
-        raise CorruptMessageError(session_id=session_id, seq=seq, problem=str(error)) from error
+        raise CorruptMessageError(
+            session_id=session_id, seq=seq, problem=reason_of(error)
+        ) from error
 
 
 def _parse(body: str) -> Message:
@@ -113,7 +117,9 @@ def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compac
         return from_plain(raw)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise CorruptRecordError(
-            session_id=session_id, record=f"compaction {compaction_id!r}", problem=str(error)
+            session_id=session_id,
+            record=RecordCode.OF_COMPACTION(id=compaction_id),
+            problem=reason_of(error),
         ) from error
 
 
@@ -164,7 +170,9 @@ def load_working(stored: str | None, *, session_id: str) -> WorkingState:
         return NOTHING_SAID if stored is None else from_said(parse_canonical(stored))
     except (ValueError, TypeError, RecursionError, WorkingStateError) as error:
         raise CorruptRecordError(
-            session_id=session_id, record="the working state", problem=str(error)
+            session_id=session_id,
+            record=RecordCode.WORKING_STATE(),
+            problem=reason_of(error),
         ) from error
 
 

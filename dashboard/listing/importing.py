@@ -111,7 +111,7 @@ class _Sum:
 def problem_lines(uploads: Iterable[Upload]) -> list[tuple[str, str]]:
     """What could not be read, with the file it is in."""
     return [
-        (upload.name, said(problem))
+        (upload.name, said(str(problem)))
         for upload in uploads
         for preview in upload.found
         for problem in preview.problems

@@ -30,10 +30,10 @@ def _told(error: PolicyError | ConfigurationError) -> str:
         return plain_label(sentence(error), max_chars=500)
     return t(
         "settings.problem",
-        source=plain_label(said(error.source), max_chars=300),
+        source=plain_label(said(str(error.source or "")), max_chars=300),
         field=plain_label(field_name(error.field)),
         value=plain_label(repr(error.value), max_chars=100),
-        allowed=plain_label(_allowed(error.allowed), max_chars=2_000),
+        allowed=plain_label(_allowed(str(error.allowed)), max_chars=2_000),
     )
 
 

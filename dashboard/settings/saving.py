@@ -111,7 +111,7 @@ def refusal(error: PolicyError) -> str:
         "settings.refused",
         field=field_name(error.field),
         value=_refused_value(field, error.value),
-        allowed=allowed_label(error.allowed, field),
+        allowed=allowed_label(str(error.allowed), field),
     )
 
 

@@ -265,7 +265,7 @@ def _told(form: Form, field: Field) -> str:
 def _caption(form: Form, field: str, told: str) -> None:
     """Where a value comes from; the exact place, a variable or a line, on request."""
     place = form.effective.places.get(field)
-    st.caption(told, help=plain_label(said(place), max_chars=200) if place else None)
+    st.caption(told, help=plain_label(said(str(place)), max_chars=200) if place else None)
 
 
 def _source(form: Form, field: str) -> str:

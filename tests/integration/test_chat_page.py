@@ -11,6 +11,7 @@ import pytest
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_side
 from dashboard.texts import LANGUAGES, translate
@@ -302,7 +303,7 @@ def test_what_does_not_fit_is_compacted_before_it_is_sent(app: Dashboard) -> Non
 def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status = LocalModelStatus(available=False, reason="this processor lacks avx2")
+    status = LocalModelStatus(available=False, reason=LocalModelProblem.PROCESSOR(flags=("avx2",)))
     monkeypatch.setattr(chat_side, "local_model_status", lambda: status)
     app.engine.create_session("Chat", model=LOCAL_MODEL)
     app.run()

@@ -32,7 +32,7 @@ def test_a_reason_reads_as_one_english_sentence() -> None:
 def test_json_there_and_back() -> None:
     assert from_json(to_json(NESTED)) == NESTED
     assert from_json(to_json(VerdictCode.OUTSIDE())) == VerdictCode.OUTSIDE()
-    several = Reason("other.release", {"names": ("a", "b"), "sizes": {"system": 3}})
+    several = Reason("other.release", {"names": ("a", "b"), "sizes": (3, VerdictCode.OUTSIDE())})
     assert from_json(to_json(several)) == several
 
 
@@ -72,7 +72,7 @@ def test_a_reason_mentions_its_own_code_and_those_within_it() -> None:
 
 def test_codes_are_short_names_with_an_area_and_texts_are_one_line() -> None:
     for code, known in known_codes().items():
-        assert "." in code or code in ("text", LEGACY)
+        assert "." in code or code in ("count", "text", LEGACY)
         assert known.text.strip() == known.text
         assert "\n" not in known.text
         assert all(name.isidentifier() for name in blanks(known.text))

@@ -13,7 +13,7 @@ from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.guarding import text_or_none, type_of
 from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part, with_way_out
 from ctxcore.messages.shapes.misplaced import (
     has_gemini_parts,
     refuse_words_beside,
@@ -31,6 +31,8 @@ from ctxcore.messages.shapes.values import (
     is_thought_alone,
 )
 from ctxcore.messages.values import JsonObject, JsonValue, Message, ToolCall
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.places import Place, PlaceCode
 
 _OWN_KEYS: Final = (
     *("tool_calls", "tool_call_id", "function_call"),
@@ -103,7 +105,7 @@ def _is_others(part: object) -> bool:
 
 
 def _read(raw: object, at: int) -> Message:
-    place = f"message {at}"
+    place = Place(PlaceCode.MESSAGE, at)
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     content = raw.get("content")
@@ -112,7 +114,7 @@ def _read(raw: object, at: int) -> Message:
     return parse_message(raw, place=place)
 
 
-def _check(raw: Mapping[str, object], content: object, place: str) -> None:
+def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
     """Refuses what would be read without its words."""
     is_call = content is None and bool(raw.get("tool_calls"))
     told = refused_form(raw) if "role" not in raw or (content is None and not is_call) else None
@@ -123,17 +125,17 @@ def _check(raw: Mapping[str, object], content: object, place: str) -> None:
     elif not content and "role" in raw:
         refuse_words_beside(raw, "content", KNOWN_KEYS, place)
     elif has_gemini_parts(raw):
-        told = "has both content and Gemini's parts; leave one of them out"
+        told = MessageProblem.BOTH_CONTENTS()
         raise MessageError(place=place, problem=told)
     elif isinstance(content, Mapping):
-        told = refused_form(raw) or "is an object; put it into a list"
-        raise MessageError(place=f"{place}, content", problem=told)
+        told = refused_form(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
+        raise MessageError(place=place.within("content"), problem=told)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
-            _check_part(part, f"{place}, content[{at}]")
+            _check_part(part, place.within("content", at))
 
 
-def _check_part(part: object, place: str) -> None:
+def _check_part(part: object, place: Place) -> None:
     if isinstance(part, str):
         return
     if not isinstance(part, Mapping) or not type_of(part):
@@ -141,8 +143,8 @@ def _check_part(part: object, place: str) -> None:
     kind = type_of(part)
     if kind in ("text", "refusal"):
         if part.get(kind) is None:
-            raise MessageError(place=f"{place}, {kind}", problem="is missing")
-        text_or_none(part[kind], f"{place}, {kind}")
+            raise MessageError(place=place.within(kind), problem=MessageProblem.MISSING())
+        text_or_none(part[kind], place, kind)
 
 
 def _written(group: SentGroup, passed: Passed | None) -> JsonObject:

@@ -13,6 +13,7 @@ from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.states import VERSION, CompactionState, Seen
 from ctxcore.errors import StateError
 from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
+from ctxcore.reasons.values import counts
 
 FULL = CompactionState(
     active=Compaction(
@@ -32,7 +33,8 @@ FULL = CompactionState(
         strategies=("fold_to_fit",),
         trigger=TriggerCode.ASKED(tokens=900),
         reason=OutcomeCode.STILL_OVER(
-            why=ChoiceCode.TASK(task="code", evidence={"edits": 3}), trigger=TriggerCode.MARKED()
+            why=ChoiceCode.TASK(task="code", evidence=counts({"edits": 3})),
+            trigger=TriggerCode.MARKED(),
         ),
     ),
     summaries=2,

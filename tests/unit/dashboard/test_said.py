@@ -120,7 +120,7 @@ def test_the_line_and_the_field_stay() -> None:
 def _problems(text: str) -> list[str]:
     with engine_with() as (engine, _):
         (preview,) = engine.preview_import(text, name="x.jsonl")
-    return list(preview.problems)
+    return [str(problem) for problem in preview.problems]
 
 
 def test_the_line_and_the_field_stay_in_chinese(chinese: None) -> None:

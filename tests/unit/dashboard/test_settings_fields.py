@@ -101,7 +101,7 @@ def test_a_field_says_in_which_unit_it_is(field: Field, language: Language) -> N
 def test_what_is_allowed_is_told_in_the_language_of_the_page(
     field: Field, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = RULES[field.name][1]
+    said = str(RULES[field.name][1])
 
     told = {}
     for language in LANGUAGES:

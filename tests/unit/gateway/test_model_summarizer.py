@@ -18,7 +18,7 @@ from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, Scrip
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
-from ctxcore.reasons.codes import CallCode
+from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.protocol import SummaryRequest, SummaryUsage
 from ctxcore.tokens.count import counter_for
 
@@ -213,7 +213,7 @@ def test_a_providers_failure_is_an_error_without_its_words(writer: Writer, kind:
 
     assert isinstance(caught.value.__cause__, ProviderError)
     assert "Ada" not in str(caught.value)
-    assert [str(usage.error) for usage in usages] == [str(caught.value.problem)]
+    assert [usage.error for usage in usages] == [caught.value.problem]
 
 
 def test_usage_is_told_for_every_request(writer: Writer) -> None:
@@ -258,7 +258,7 @@ def test_a_model_that_thinks_gets_room_for_it_from_then_on(writer: Writer) -> No
     assert first == 500
     assert len(later) == 2
     assert all(tokens > 5_000 for tokens in later)
-    assert usages[0].error == CallCode.NO_ROOM_BESIDE_THINKING()
+    assert usages[0].error == SummaryProblem.THINKING()
     assert usages[1].error is None
 
 
