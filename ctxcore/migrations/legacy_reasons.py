@@ -551,7 +551,7 @@ def _counts(told: str) -> list[Json]:
     found = [_number(one) for one in told.split(", ")] if told else []
     if None in found:
         raise ValueError(told)
-    return [_coded("count", name=one[0], count=one[1]) for one in found if one]
+    return [_coded("count", counted=one[0], count=one[1]) for one in found if one]
 
 
 def _any_of(told: str) -> Any:

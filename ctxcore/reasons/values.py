@@ -84,7 +84,7 @@ class Code(StrEnum):
 class Stated(Code):
     """Reasons that other people's words are."""
 
-    COUNT = "count", "{name} {count:,}"
+    COUNT = "count", "{counted} {count:,}"
     """A number of something, e.g. of a tool's calls; several are a list of these."""
     TEXT = "text", "{text}"
     """Words of a provider, an operating system or an application, as they came."""
@@ -98,7 +98,7 @@ def stated(words: str | Reason) -> Reason:
 
 def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
     """Numbers by name as a fact, in their order."""
-    return tuple(Stated.COUNT(name=name, count=count) for name, count in numbers.items())
+    return tuple(Stated.COUNT(counted=name, count=count) for name, count in numbers.items())
 
 
 def known_codes() -> Mapping[str, Code]:

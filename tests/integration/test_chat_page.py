@@ -11,10 +11,11 @@ import pytest
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_side
-from dashboard.texts import LANGUAGES, translate
+from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 
@@ -40,7 +41,7 @@ def say(app: Dashboard, text: str) -> None:
     app.check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_first_run_offers_something_to_say(app: Dashboard, language: str) -> None:
     app.engine.store.save_setting("language:local", language)
     app.run()
@@ -190,7 +191,7 @@ def test_a_message_can_be_excluded(app: Dashboard) -> None:
     app.check()
 
     assert translate("chat.excluded_mark", "en") in app.texts()
-    assert app.engine.context(session.id).verdict(23).reason == "excluded by a mark"
+    assert app.engine.context(session.id).verdict(23).reason == VerdictCode.EXCLUDED()
 
 
 def test_a_fork_is_taken_in_hand(app: Dashboard) -> None:

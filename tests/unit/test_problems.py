@@ -51,7 +51,7 @@ from ctxcore.reasons.places import Place, PlaceCode, in_file
 from ctxcore.reasons.problems import LocalModelProblem, PartProblem, StateProblem, SummaryProblem
 from ctxcore.reasons.quoting import any_of, quoted, quoted_keys, raw_fact
 from ctxcore.reasons.store_problems import AccessCode, ChangeCode, RecordCode, TurnProblem
-from ctxcore.reasons.values import Fact, Reason, from_json, stated, to_json
+from ctxcore.reasons.values import Fact, Reason, counts, from_json, stated, to_json
 from ctxcore.store import errors as store_errors
 
 MESSAGE = Place(PlaceCode.MESSAGE, 3)
@@ -81,7 +81,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
     (
         BudgetError(needed=9_000, available=800, parts={"system": 8_000, "tools": 0, "goal": 1}),
         "budget.no_room",
-        {"needed": 9_000, "available": 800, "parts": {"system": 8_000, "goal": 1}},
+        {"needed": 9_000, "available": 800, "parts": counts({"system": 8_000, "goal": 1})},
         "what must be kept takes 9,000 tokens but 800 are usable (system 8,000, goal 1); shorten "
         "the system prompt or tool definitions, or use a larger window",
     ),
