@@ -97,7 +97,7 @@ def test_a_missing_id_is_made_up() -> None:
     context = rendered(user("hi"), assistant("", call("")), tool_result("", "42"))
 
     assert repairs(context) == [("renamed_call", 1)]
-    made_up = str(context.messages[2]["tool_call_id"])
+    made_up = str(context.messages[2]["tool_call_id"] or "")
     assert made_up
     assert context.repairs[0].reason == RepairCode.NAMED_CALL(new_id=made_up)
 
