@@ -40,6 +40,7 @@ _OWN_KEYS: Final = (
 )
 _OWN_ROLES: Final = ("tool", "function")
 _OWN_PARTS: Final = frozenset({"image_url", "input_audio", "file"})
+_MESSAGE: Final = PlaceCode.MESSAGE  # looked up once: a place is made for every message
 _OTHER_PARTS: Final = frozenset(
     {
         *("tool_use", "tool_result"),
@@ -105,7 +106,7 @@ def _is_others(part: object) -> bool:
 
 
 def _read(raw: object, at: int) -> Message:
-    place = Place(PlaceCode.MESSAGE, at)
+    place = Place(_MESSAGE, at)
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     content = raw.get("content")
@@ -132,19 +133,21 @@ def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
         raise MessageError(place=place.within("content"), problem=told)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
-            _check_part(part, place.within("content", at))
+            _check_part(part, place, at)
 
 
-def _check_part(part: object, place: Place) -> None:
+def _check_part(part: object, place: Place, at: int) -> None:
+    """Refuses the part at `at` of a message's content where it would lose its words."""
     if isinstance(part, str):
         return
-    if not isinstance(part, Mapping) or not type_of(part):
-        raise MessageError(place=place, problem=refused_part(part))
     kind = type_of(part)
+    if not isinstance(part, Mapping) or not kind:
+        raise MessageError(place=place.within("content", at), problem=refused_part(part))
     if kind in ("text", "refusal"):
         if part.get(kind) is None:
-            raise MessageError(place=place.within(kind), problem=MessageProblem.MISSING())
-        text_or_none(part[kind], place, kind)
+            inner = place.within("content", at, kind)
+            raise MessageError(place=inner, problem=MessageProblem.MISSING())
+        text_or_none(part[kind], place, "content", at, kind)
 
 
 def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
