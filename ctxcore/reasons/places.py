@@ -16,7 +16,7 @@ class PlaceCode(Code):
 
     AT = "place.at", "{place}: {problem}"
     """An error with its place."""
-    WITHIN = "place.within", "{place}, {part}"
+    WITHIN = "place.within", "{place}, {within}"
     MESSAGE = "place.message", "message {number}"
     ONE_MESSAGE = "place.one_message", "message"
     THE_MESSAGE = "place.the_message", "the message"
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     def reason(self) -> Reason:
         """The place as a code with facts."""
         base = self.base(**dict.fromkeys(blanks(self.base.text), self.fact))
-        return PlaceCode.WITHIN(place=base, part=self._part()) if self.path else base
+        return PlaceCode.WITHIN(place=base, within=self._part()) if self.path else base
 
     def __str__(self) -> str:
         return str(self.reason)

@@ -376,7 +376,7 @@ def test_a_place_is_told_as_keys_and_places_in_lists() -> None:
 
     assert str(inner) == "message 3, content[2], source[0], text"
     assert inner.reason == PlaceCode.WITHIN(
-        place=PlaceCode.MESSAGE(number=3), part="content[2], source[0], text"
+        place=PlaceCode.MESSAGE(number=3), within="content[2], source[0], text"
     )
     assert str(Place(PlaceCode.TOOL, 1)) == "tools[1]"
     assert str(Place(PlaceCode.KNOWLEDGE_TEXT, quoted("faq"))) == "knowledge['faq']"
