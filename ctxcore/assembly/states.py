@@ -32,8 +32,8 @@ from ctxcore.summarizers.language import detect_language
 
 T = TypeVar("T")
 VERSION: Final = 2
-_READ: Final = (1, VERSION)  # version 1 held reasons in words
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
+_READ: Final = (1, VERSION)  # version 1 held reasons in words
 _MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
 
 

@@ -33,7 +33,7 @@ def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool
         "reason": document(result.reason),
         "strategy": result.strategy,
         "trigger": document(result.trigger.reason) if result.trigger else None,
-        "steps": [step.to_dict() for step in result.steps],
+        "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
         "tokens_saved": result.tokens_saved,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.messages.values import JsonValue
-from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -34,6 +34,7 @@ def test_the_document_holds_the_same_numbers(path: Path) -> None:
     assert one["before_tokens"] == steps[0]["before_tokens"]
     assert one["after_tokens"] == steps[-1]["after_tokens"]
     assert context["tokens"] <= 1500
+    assert steps[-1]["outcome"] == {"code": OutcomeCode.DONE, "text": "done"}
     assert one["summary"]
     assert context["messages"] is None
 
