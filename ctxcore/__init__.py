@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.assembly.fitting import fit
     from ctxcore.assembly.legality import Violation, lint
-    from ctxcore.assembly.notices import Notice
     from ctxcore.assembly.records import Compaction, WorkingState
     from ctxcore.assembly.states import CompactionState
     from ctxcore.assembly.verdicts import Verdict
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.gateway.summarizing import ModelSummarizer
     from ctxcore.policy.values import Policy
+    from ctxcore.reasons.values import Reason
     from ctxcore.settings.loading import load_layers, load_policy
     from ctxcore.store.sql import open_store
     from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -74,10 +74,10 @@ __all__ = [
     "LiteLLMGateway",
     "MessageError",
     "ModelSummarizer",
-    "Notice",
     "PartNotFoundError",
     "Policy",
     "PolicyError",
+    "Reason",
     "Recommendation",
     "StateError",
     "SummarizerError",
@@ -129,10 +129,10 @@ _HOMES = {
     "LiteLLMGateway": "gateway.litellm_gateway",
     "MessageError": "errors",
     "ModelSummarizer": "gateway.summarizing",
-    "Notice": "assembly.notices",
     "PartNotFoundError": "errors",
     "Policy": "policy.values",
     "PolicyError": "errors",
+    "Reason": "reasons.values",
     "Recommendation": "compaction.advising",
     "StateError": "errors",
     "SummarizerError": "errors",

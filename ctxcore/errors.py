@@ -1,24 +1,54 @@
 """Owns every error the library raises; catch `ContextError` at the edge (a page, a script).
 
-An error takes facts as keyword arguments, keeps them as attributes and says a way out.
+An error takes facts as keyword arguments, keeps them as attributes and says a way out. What is
+wrong is a `Reason`; the words of somebody else may stand in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.places import Place, PlaceCode, in_file
+from ctxcore.reasons.problems import BudgetProblem, PartProblem, SummaryProblem, core
+from ctxcore.reasons.quoting import raw_fact
+from ctxcore.reasons.values import Fact, Reason, counts, stated
+
 
 class ContextError(Exception):
-    """Base of all errors of this library."""
+    """Base of all errors of this library; `reason` says in a code and facts what is wrong."""
+
+    def __init__(self, reason: Reason | str, *, place: Reason | None = None) -> None:
+        told = stated(reason)
+        self.reason = told if place is None else PlaceCode.AT(place=place, problem=told)
+        super().__init__(str(self.reason))
+
+    @property
+    def code(self) -> str:
+        """What is wrong, wherever it is, as a code that a program can act on."""
+        return core(self.reason).code
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """What the sentence names of it."""
+        return core(self.reason).facts
+
+
+class UnreadableError(ValueError):
+    """What was stored or exported is not what it should be; who reads it says where that is."""
+
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
 
 
 class MessageError(ContextError):
     """A message is not what the chat format allows."""
 
-    def __init__(self, *, place: str, problem: str) -> None:
+    def __init__(self, *, place: Place, problem: Reason | str) -> None:
         self.place = place
-        self.problem = problem
-        super().__init__(f"{place}: {problem}")
+        self.problem = stated(problem)
+        super().__init__(self.problem, place=place.reason)
 
 
 class StateError(MessageError):
@@ -27,9 +57,10 @@ class StateError(MessageError):
     `at` is the place of the first message that differs, from 0; None where no message is to blame.
     """
 
-    def __init__(self, *, problem: str, at: int | None = None) -> None:
+    def __init__(self, *, problem: Reason | str, at: int | None = None) -> None:
         self.at = at
-        super().__init__(place="state" if at is None else f"message {at}", problem=problem)
+        place = Place(PlaceCode.STATE) if at is None else Place(PlaceCode.MESSAGE, at)
+        super().__init__(place=place, problem=problem)
 
 
 class BudgetError(ContextError):
@@ -39,34 +70,34 @@ class BudgetError(ContextError):
         self.needed = needed
         self.available = available
         self.parts = dict(parts)
-        listed = ", ".join(f"{name} {tokens:,}" for name, tokens in self.parts.items() if tokens)
+        taking = {name: tokens for name, tokens in self.parts.items() if tokens}
         super().__init__(
-            f"what must be kept takes {needed:,} tokens but {available:,} are usable ({listed}); "
-            f"shorten the system prompt or tool definitions, or use a larger window"
+            BudgetProblem.NO_ROOM(needed=needed, available=available, parts=counts(taking))
         )
 
 
 class PolicyError(ContextError):
     """A policy field has a value outside its range; `source` says where the value was given."""
 
-    def __init__(self, *, field: str, value: object, allowed: str, source: str = "") -> None:
+    def __init__(
+        self, *, field: str, value: object, allowed: Reason | str, source: Reason | None = None
+    ) -> None:
         self.field = field
         self.value = value
-        self.allowed = allowed
+        self.allowed = stated(allowed)
         self.source = source
-        where = f"{source}: " if source else ""
-        super().__init__(f"{where}policy field {field!r} is {value!r}; allowed: {allowed}")
+        told = SettingProblem.FIELD(field=field, value=raw_fact(value), allowed=self.allowed)
+        super().__init__(told, place=source)
 
 
 class ConfigurationError(ContextError):
     """A file with settings cannot be read, or is not what it should be."""
 
-    def __init__(self, *, path: str, problem: str, line: int | None = None) -> None:
+    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        self.problem = problem
-        where = path if line is None else f"{path}, line {line}"
-        super().__init__(f"{where}: {problem}")
+        self.problem = stated(problem)
+        super().__init__(self.problem, place=in_file(path, line))
 
 
 class UnknownWindowError(ContextError):
@@ -74,46 +105,46 @@ class UnknownWindowError(ContextError):
 
     def __init__(self, *, model: str | None) -> None:
         self.model = model
-        of = f"of model {model!r} " if model else ""
-        super().__init__(f"the context window {of}is unknown; pass window_tokens or max_tokens")
+        super().__init__(BudgetProblem.WINDOW_OF(model=model) if model else BudgetProblem.WINDOW())
 
 
 class PartNotFoundError(ContextError):
     """A tool output has no such part; the message says which there are."""
 
-    def __init__(self, *, part: str, problem: str) -> None:
+    def __init__(self, *, part: str, problem: Reason | str) -> None:
         self.part = part
-        self.problem = problem
-        super().__init__(f"no part {part!r}: {problem}")
+        self.problem = stated(problem)
+        super().__init__(PartProblem.NO_PART(part=part, problem=self.problem))
 
 
 class WorkingStateError(ContextError):
     """A field of a working state is not what it may be; the value itself is not told."""
 
-    def __init__(self, *, field: str, problem: str, allowed: str) -> None:
+    def __init__(self, *, field: str, problem: Reason | str, allowed: Reason | str) -> None:
         self.field = field
-        self.problem = problem
-        self.allowed = allowed
-        super().__init__(f"working state field {field!r} {problem}; allowed: {allowed}")
+        self.problem = stated(problem)
+        self.allowed = stated(allowed)
+        super().__init__(
+            SettingProblem.STATE_FIELD(field=field, problem=self.problem, allowed=self.allowed)
+        )
 
 
 class SummarizerError(ContextError):
     """A summarizer failed or returned nothing usable; nothing was changed."""
 
-    def __init__(self, *, problem: str) -> None:
-        self.problem = problem
-        super().__init__(f"the summarizer gave no usable summary: {problem}")
+    def __init__(self, *, problem: Reason | str) -> None:
+        self.problem = stated(problem)
+        super().__init__(SummaryProblem.NO_SUMMARY(problem=self.problem))
 
 
 class FormatError(ContextError):
     """A file is not a conversation this library reads."""
 
-    def __init__(self, *, path: str, problem: str, line: int | None = None) -> None:
+    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        self.problem = problem
-        where = path if line is None else f"{path}, line {line}"
-        super().__init__(f"{where}: {problem}")
+        self.problem = stated(problem)
+        super().__init__(self.problem, place=in_file(path, line))
 
 
 class CompactionRefusedError(ContextError):
@@ -122,7 +153,4 @@ class CompactionRefusedError(ContextError):
     def __init__(self, *, current_tokens: int, max_tokens: int) -> None:
         self.current_tokens = current_tokens
         self.max_tokens = max_tokens
-        super().__init__(
-            f"the compaction was refused at {current_tokens:,} of {max_tokens:,} tokens; "
-            "compact, drop the oldest messages, or start a new session"
-        )
+        super().__init__(BudgetProblem.REFUSED(tokens=current_tokens, available=max_tokens))

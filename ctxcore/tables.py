@@ -204,8 +204,6 @@ class CompactionRow(Row, table=True):
     summary_tokens: int
     before_tokens: int
     after_tokens: int
-    trigger: str = Field(sa_type=Label)
-    reason: str = Field(sa_type=Label)
     policy_version_id: int | None
     details: dict[str, object] = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
@@ -284,7 +282,7 @@ class TurnRow(Row, table=True):
     state: str = Field(sa_type=Text)
     model: str | None = Field(sa_type=Label)
     partial: str = Field(sa_type=JsonText)
-    error: str | None = Field(sa_type=Label)
+    error: dict[str, object] | None = Field(sa_type=JsonText)
     first_seq: int
     last_seq: int
     history_messages: int
@@ -320,7 +318,7 @@ class CallRow(Row, table=True):
     reasoning_tokens: int | None
     cost: float | None
     latency_seconds: float | None
-    error: str | None = Field(sa_type=Label)
+    error: dict[str, object] | None = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
 
 

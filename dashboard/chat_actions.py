@@ -12,9 +12,9 @@ from ctxcore.compaction.confirming import Answer
 from ctxcore.errors import ContextError
 from dashboard.hub import RunningTurn, hub
 from dashboard.panels import open_compaction
-from dashboard.sentences import sentence
 from dashboard.services import default_model, engine
 from dashboard.shell import current_session, select_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 P = ParamSpec("P")
@@ -38,7 +38,7 @@ def _telling(act: Callable[P, None]) -> Callable[P, None]:
         try:
             act(*args, **kwargs)
         except ContextError as error:
-            st.session_state[PROBLEM] = sentence(error)
+            st.session_state[PROBLEM] = tell_error(error)
 
     return told
 

@@ -12,9 +12,9 @@ from ctxcore.compaction.confirming import ANSWERS, Answer
 from ctxcore.engine.pending import Pending
 from ctxcore.store.values import SessionInfo, TurnInfo
 from dashboard import chat_actions, numbers
-from dashboard.compacting.labels import rule_label
 from dashboard.services import engine
-from dashboard.texts import language, t
+from dashboard.tell import tell
+from dashboard.texts import about, language, t
 
 _ICONS: dict[Answer, str] = {
     "compact": ":material/compress:",
@@ -46,7 +46,7 @@ def _headline(pending: Pending) -> str:
 def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
     said = [
-        t("chat.question.why", rule=rule_label(pending.trigger.rule)),
+        t("chat.question.why", rule=tell(pending.trigger.reason)),
         t(
             "chat.question.fold",
             count=f"{pending.messages:,}",
@@ -58,7 +58,7 @@ def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     counting = engine().policy(session.id).policy.counting
     if counting != "model":
         said.append(t("chat.question.counting", rule=counting))
-    return ("" if language() == "zh" else " ").join(said)
+    return about(language()).between_sentences.join(said)
 
 
 def _button(session: SessionInfo, pending: Pending, answer: Answer) -> None:

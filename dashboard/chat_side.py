@@ -11,12 +11,12 @@ from ctxcore.engine.models import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_actions
-from dashboard.compacting.labels import reason_label
+from dashboard.compacting.rows import reason_in
 from dashboard.filling import Filling
 from dashboard.panels import open_compaction, window_panel
 from dashboard.safe_markdown import plain_label
-from dashboard.said import said
 from dashboard.services import default_model, engine
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.transcript import can_redo
 
@@ -70,7 +70,10 @@ def _about_model(model: str) -> None:
         st.caption(t("chat.local_note"))
         return
     st.warning(
-        t("chat.local_unavailable", reason=plain_label(said(status.reason), max_chars=300)),
+        t(
+            "chat.local_unavailable",
+            reason=plain_label(tell_recorded(status.reason), max_chars=300),
+        ),
         icon=":material/info:",
     )
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
@@ -87,7 +90,7 @@ def draw_failure(session: SessionInfo) -> None:
     """Why the last compaction failed, as long as none was recorded since."""
     newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
     if newest and newest[0].kind == FAILED:
-        reason = plain_label(reason_label(str(newest[0].body.get("reason", ""))), max_chars=200)
+        reason = plain_label(tell_recorded(reason_in(newest[0].body, "reason")), max_chars=200)
         st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
 
 

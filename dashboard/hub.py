@@ -32,7 +32,9 @@ from ctxcore.engine.events import (
     Waiting,
 )
 from ctxcore.errors import ContextError
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import TurnState
+from dashboard.codes import BrokeOff
 from dashboard.going_on import note_move, waiting_question
 
 logger = logging.getLogger(__name__)
@@ -64,9 +66,7 @@ class RunningTurn:
         """So many messages the session had when the turn started."""
         self.state: TurnState = "running"
         self.activity = activity
-        self.error: str | None = None
-        self.failure: ContextError | None = None
-        """The error behind `error`, where it broke off before it could say so itself."""
+        self.error: Reason | None = None
         self.context: Context | None = None
         """The context of the latest call; None before the first and after the end."""
         self.is_told = False
@@ -126,10 +126,10 @@ class RunningTurn:
         try:
             state = self._consume(open_events())
         except ContextError as error:
-            self.error, self.failure = str(error), error
+            self.error = error.reason
         except Exception:
             logger.exception("turn broke off session=%s", self.session_id)
-            self.error = "the turn broke off because of a program error; see the server's log"
+            self.error = BrokeOff.TURN()
         finally:
             with self._changed:
                 self.state, self.context = state, None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from ctxcore.errors import ContextError
+from dashboard.codes import BrokeOff
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -22,9 +23,7 @@ class BrokeOffError(ContextError):
 
     def __init__(self, *, kind: str) -> None:
         self.kind = kind
-        super().__init__(
-            f"the work broke off because of a program error ({kind}); see the server's log"
-        )
+        super().__init__(BrokeOff.WORK(kind=kind))
 
 
 class Job(Generic[T]):

@@ -16,17 +16,13 @@ from ctxcore.assembly.context import Context
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
 from dashboard.charts.comparison import comparison_table
 from dashboard.charts.window import outside_tokens, window_bar, window_table, with_reply
-from dashboard.compacting.labels import (
-    outcome_label,
-    reason_words,
-    strategy_label,
-    with_numbers,
-)
+from dashboard.compacting.labels import strategy_label
 from dashboard.compacting.pinning import pin, unpin
 from dashboard.compacting.pins_made import (
     forget_pins,
@@ -35,12 +31,11 @@ from dashboard.compacting.pins_made import (
     telling_of_work,
 )
 from dashboard.compacting.proposed_losses import keep_open, show_proposed_losses
-from dashboard.compacting.reasons import parse_reason
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
 from dashboard.safe_markdown import plain_label, with_line_breaks
-from dashboard.sentences import sentence
 from dashboard.services import engine
+from dashboard.tell import tell, tell_error
 from dashboard.texts import t
 
 _SESSION = "compact_session"
@@ -146,7 +141,7 @@ def _dialog_body(session_id: str) -> None:
         _buttons(can_confirm=False)
         return
     except ContextError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(tell_error(error), icon=":material/error:")
         _buttons(can_confirm=False)
         return
     if (problem := st.session_state.get(_PROBLEM)) is not None:
@@ -179,7 +174,9 @@ def _comparison(proposal: Proposal) -> None:
     assert proposal.after is not None
     assert proposal.record is not None
     st.markdown(_gain(proposal))
-    st.caption(t("compact.trigger", trigger=plain_label(_trigger(proposal), max_chars=200)))
+    st.caption(
+        t("compact.trigger", trigger=plain_label(tell(proposal.trigger.reason), max_chars=200))
+    )
     before, after, record = proposal.before, proposal.after, proposal.record
     outside = (
         max(0, record.before_tokens - before.tokens),
@@ -194,7 +191,7 @@ def _comparison(proposal: Proposal) -> None:
                     strategy=plain_label(strategy_label(step.strategy)),
                     before=numbers.tokens(step.before_tokens),
                     after=numbers.tokens(step.after_tokens),
-                    outcome=plain_label(outcome_label(step.outcome), max_chars=300),
+                    outcome=plain_label(tell(step.outcome), max_chars=300),
                 )
             )
 
@@ -212,17 +209,12 @@ def _gain(proposal: Proposal) -> str:
     )
 
 
-def _trigger(proposal: Proposal) -> str:
-    compared = [f"{value:,}" for _, value in proposal.trigger.numbers]
-    return with_numbers(proposal.trigger.rule, compared if len(compared) > 1 else ())
-
-
 def _reason(proposal: Proposal) -> str:
     """Why nothing would change."""
-    reason = parse_reason(proposal.outcome.reason)
-    if reason.kind == "nothing":
+    reason = proposal.outcome.reason
+    if reason.code == OutcomeCode.NOTHING_FOLDS:
         return t("compact.nothing")
-    return plain_label(reason_words(reason), max_chars=300)
+    return plain_label(tell(reason), max_chars=300)
 
 
 def _folded(proposal: Proposal) -> None:
@@ -283,7 +275,7 @@ def _confirm() -> None:
     try:
         engine().confirm(proposal, summary=st.session_state.get(_SUMMARY) or None)
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)
         return
     close_compaction()
     st.session_state[_DONE] = True

@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine, needs_login, user_id, warm_up_later
 from dashboard.settings.problem import show_configuration_problem
-from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, STATE_KEY, Language, language, language_of, t
+from dashboard.tell import tell_error
+from dashboard.texts import STATE_KEY, Language, language, language_name, language_of, languages, t
 
 PAGES = (
     ("chat", ":material/chat:"),
@@ -50,7 +49,7 @@ def run_shell() -> None:
         show_configuration_problem(error)
         return
     except ContextError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(tell_error(error), icon=":material/error:")
         return
     _notice()
     page.run()
@@ -103,7 +102,7 @@ def _choose_language() -> None:
     if STATE_KEY in st.session_state:
         return
     stored = engine().store.setting(_language_key())
-    is_known = stored in LANGUAGES
+    is_known = stored in languages()
     st.session_state[STATE_KEY] = stored if is_known else language_of(st.context.locale)
 
 
@@ -122,7 +121,7 @@ def _request(asked: str) -> None:
     try:
         engine().session(asked)
     except ContextError as error:
-        st.session_state[_NOTICE] = sentence(error)
+        st.session_state[_NOTICE] = tell_error(error)
         st.session_state[_ASKED] = asked
     else:
         select_session(asked)
@@ -158,9 +157,9 @@ def _sidebar() -> None:
             _rename()
         st.selectbox(
             t("shell.language"),
-            LANGUAGES,
-            index=LANGUAGES.index(language()),
-            format_func=lambda code: LANGUAGE_NAMES[cast("Language", code)],
+            languages(),
+            index=languages().index(language()),
+            format_func=language_name,
             key="shell_language",
             on_change=_language_picked,
         )

@@ -1,48 +1,77 @@
-"""Owns every word the dashboard shows: catalogues of `key: text`, one file an area and language.
+"""Owns every word the dashboard shows: a folder a language, with catalogues of `key: text` in it.
 
-Widget keys, addresses and option values are never translated, only what a person reads.
+A language may have any part of the texts; what it lacks is shown in English. Widget keys, addresses
+and option values are never translated, only what a person reads.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
+from typing import TypeAlias
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-Language: TypeAlias = Literal["en", "zh"]
+Language: TypeAlias = str
+"""A language by the name of its folder, e.g. `zh`."""
 
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
+FALLBACK: Language = "en"
 STATE_KEY = "texts_language"
-OUTSIDE: Language = "en"  # where no page is being drawn
+OUTSIDE = FALLBACK  # where no page is being drawn
+FOLDER = Path(__file__).parent / "texts"
+ABOUT = "language.json"  # beside a language's catalogues
 
-_FOLDER = Path(__file__).parent / "texts"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is to know of a language beside its texts."""
+
+    name: str
+    """What it calls itself."""
+    locales: tuple[str, ...] = ()
+    """The locales of browsers that ask for it, by their beginnings."""
+    between_sentences: str = " "
+    between_words: str = ", "
 
 
-@cache
-def catalogue(language: Language) -> dict[str, str]:
+def languages() -> tuple[Language, ...]:
+    """The languages there are, English first."""
+    return tuple(_all_about(FOLDER))
+
+
+def about(language: Language) -> About:
+    """What is to know of one of them."""
+    return _all_about(FOLDER)[language]
+
+
+def language_name(language: Language) -> str:
+    """What a language calls itself."""
+    return about(language).name
+
+
+def catalogue(language: Language) -> Mapping[str, str]:
     """All texts of one language by key."""
-    merged: dict[str, str] = {}
-    for path in sorted((_FOLDER / language).glob("*.json")):
-        merged.update(json.loads(path.read_text(encoding="utf-8")))
-    return merged
+    return _catalogue(FOLDER / language)
 
 
 def language() -> Language:
     """The language of the page that is being drawn."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return OUTSIDE
-    chosen = st.session_state.get(STATE_KEY, "en")
-    return cast("Language", chosen) if chosen in LANGUAGES else "en"
+    chosen = st.session_state.get(STATE_KEY)
+    return chosen if chosen in languages() else FALLBACK
 
 
 def language_of(locale: str | None) -> Language:
-    """The language for a browser's locale, e.g. `zh-CN`."""
-    return "zh" if (locale or "").lower().startswith("zh") else "en"
+    """The language for a browser's locale, e.g. `zh-CN`; the one that is named most closely."""
+    wanted = f"{locale or ''}-".lower()
+    named = {f"{one}-".lower(): code for code in languages() for one in about(code).locales}
+    fitting = [one for one in named if wanted.startswith(one)]
+    return named[max(fitting, key=len)] if fitting else FALLBACK
 
 
 def t(key: str, **values: object) -> str:
@@ -51,11 +80,36 @@ def t(key: str, **values: object) -> str:
 
 
 def has_text(key: str) -> bool:
-    """Whether there is a text under `key`."""
-    return key in catalogue("en")
+    """Whether there is a text under `key`, in the page's language or in English."""
+    return text_of(key, language()) is not None
+
+
+def text_of(key: str, language: Language) -> str | None:
+    """The text of `key` with its blanks; English where the language lacks it."""
+    return catalogue(language).get(key) or catalogue(FALLBACK).get(key)
 
 
 def translate(key: str, language: Language, **values: object) -> str:
     """The text of `key` in `language`; English where it is missing, the key where both are."""
-    text = catalogue(language).get(key) or catalogue("en").get(key) or key
+    text = text_of(key, language) or key
     return text.format(**values) if values else text
+
+
+@cache
+def _all_about(folder: Path) -> Mapping[Language, About]:
+    found = {path.parent.name: _about(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
+    return {FALLBACK: found[FALLBACK], **found}
+
+
+def _about(path: Path) -> About:
+    said = json.loads(path.read_text(encoding="utf-8"))
+    return About(**{**said, "locales": tuple(said.get("locales", ()))})
+
+
+@cache
+def _catalogue(folder: Path) -> Mapping[str, str]:
+    merged: dict[str, str] = {}
+    for path in sorted(folder.glob("*.json")):
+        if path.name != ABOUT:
+            merged.update(json.loads(path.read_text(encoding="utf-8")))
+    return merged

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.values import (
     CompactionInfo,
     ImportedCompaction,
@@ -16,7 +17,6 @@ from ctxcore.store.values import (
     MessageInfo,
     TurnInfo,
 )
-from dashboard.compacting.reasons import parse_reason
 
 PAGE_MESSAGES = 50  # a page of more takes noticeably longer to redraw on every click
 
@@ -125,7 +125,7 @@ def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:
         summary=record.summary,
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,
-        is_still_over=parse_reason(record.reason).is_still_over,
+        is_still_over=record.reason is not None and record.reason.mentions(OutcomeCode.STILL_OVER),
         facts_lost=len(record.facts_lost or ()) if is_active else 0,
     )
 

@@ -12,12 +12,13 @@ import streamlit as st
 
 from ctxcore.assembly.context import Context
 from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.problems import BudgetProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
 from dashboard.panels import show_summary
 from dashboard.safe_markdown import plain_label, safe_markdown
-from dashboard.said import said
-from dashboard.sentences import refusal, sentence
+from dashboard.tell import tell_sentence
 from dashboard.texts import t
 from dashboard.transcript import Marker, Transcript
 
@@ -150,10 +151,15 @@ class TranscriptView:
 
 def _retry_key(turn: TurnInfo) -> str:
     """The name of the button that lets a turn go on."""
-    if refusal(turn.error) is not None:
+    if _is_refused(turn):
         return "chat.retry_refused"
     goes_on = turn.state in ("stopped", "awaiting_confirmation")
     return "chat.retry_stopped" if goes_on else "chat.retry"
+
+
+def _is_refused(turn: TurnInfo) -> bool:
+    """Whether a person refused the compaction that it needed."""
+    return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
 
 
 def draw_said(message: Message) -> None:
@@ -180,17 +186,16 @@ def draw_ending(turn: TurnInfo) -> None:
             st.markdown(safe_markdown(turn.partial))
     icon = _ENDING_ICONS[turn.state]
     said = t(f"chat.ended.{turn.state}")
-    if (refused := refusal(turn.error)) is not None:
-        st.warning(sentence(refused), icon=":material/block:")
+    if turn.error is not None and _is_refused(turn):
+        st.warning(tell_sentence(turn.error), icon=":material/block:")
     elif turn.state == "failed":
         st.error(f"{said} {_detail(turn.error)}", icon=icon)
     else:
         st.caption(f"{icon} {said}")
 
 
-def _detail(error: str | None) -> str:
-    text = plain_label(said(error or ""), max_chars=600)
-    return text[:1].upper() + text[1:]
+def _detail(error: Reason | None) -> str:
+    return "" if error is None else plain_label(tell_sentence(error), max_chars=600)
 
 
 def _draw_marker(marker: Marker) -> None:

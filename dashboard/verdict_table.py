@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
+from dashboard.tell import tell
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
-from dashboard.wording import words_for
 
 SHOWN_RUNS = 5_000  # a table of so many is drawn at once; browsers draw only the rows in sight
 
@@ -22,7 +22,7 @@ def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
             if run.last > run.first
             else f"{run.first + 1}",
             t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
-            t("usage.reason"): words_for("usage.reason", run.reason),
+            t("usage.reason"): tell(run.reason),
             t("common.segment.before"): run.before_tokens,
             t("common.segment.after"): run.after_tokens,
         }

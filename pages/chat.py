@@ -9,10 +9,12 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.pending import Pending
-from ctxcore.errors import CompactionRefusedError, ContextError
+from ctxcore.errors import ContextError
 from ctxcore.gateway.local.status import LOCAL_MODEL
+from ctxcore.reasons.problems import BudgetProblem
+from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background, chat_actions, chat_side, live
 from dashboard.chat_question import draw_question
@@ -21,10 +23,9 @@ from dashboard.going_on import moved_to
 from dashboard.hub import RunningTurn, hub
 from dashboard.panels import compaction_dialog, window_panel
 from dashboard.safe_markdown import plain_label
-from dashboard.said import said
-from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import current_session, select_session, session_title
+from dashboard.tell import tell_error, tell_sentence
 from dashboard.texts import language, t, translate
 from dashboard.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.transcript_view import Actions, TranscriptView
@@ -164,7 +165,7 @@ def _context(
         running = turn.context if turn is not None else None
         context = running or build_context(subject.view, subject.call, subject.record)
     except ContextError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(tell_error(error), icon=":material/error:")
         return None, None
     return context, filling
 
@@ -203,10 +204,10 @@ def _not_sent(session: SessionInfo) -> None:
     if turn is None or turn.error is None or turn.is_told or turn.base_length != session.length:
         return
     live.draw_asked(turn.text)
-    told = _failure(turn)
+    told = _failure(turn.error)
     if turn.text:
         told = f"{t('chat.not_sent')} {told}"
-    if isinstance(turn.failure, CompactionRefusedError):
+    if turn.error.code == BudgetProblem.REFUSED:
         st.warning(told, icon=":material/block:")
     else:
         st.error(told, icon=":material/error:")
@@ -226,12 +227,10 @@ def _not_sent(session: SessionInfo) -> None:
         )
 
 
-def _failure(turn: RunningTurn) -> str:
-    if isinstance(turn.failure, StaleProposalError):
+def _failure(error: Reason) -> str:
+    if error.code == TurnProblem.STALE:
         return t("chat.question.stale")
-    if turn.failure is not None:
-        return sentence(turn.failure)
-    return plain_label(said(turn.error or ""), max_chars=600)
+    return plain_label(tell_sentence(error), max_chars=600)
 
 
 draw()

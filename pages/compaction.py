@@ -6,8 +6,8 @@ from ctxcore.errors import ContextError
 from dashboard import background
 from dashboard.compacting.sections import show_compactions
 from dashboard.panels import compaction_dialog
-from dashboard.sentences import sentence
 from dashboard.shell import current_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.widgets import empty_state
 
@@ -23,4 +23,4 @@ try:
     show_compactions(session)
     compaction_dialog()
 except ContextError as error:
-    st.error(sentence(error), icon=":material/error:")
+    st.error(tell_error(error), icon=":material/error:")

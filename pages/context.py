@@ -5,8 +5,8 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from dashboard import background
 from dashboard.sending.sections import show_context
-from dashboard.sentences import sentence
 from dashboard.shell import current_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.widgets import empty_state
 
@@ -21,4 +21,4 @@ try:
         background.watch(session.id)
     show_context(session)
 except ContextError as error:
-    st.error(sentence(error), icon=":material/error:")
+    st.error(tell_error(error), icon=":material/error:")

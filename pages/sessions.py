@@ -4,11 +4,11 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from dashboard.listing.sections import show_sessions
-from dashboard.sentences import sentence
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 st.title(t("sessions.title"))
 try:
     show_sessions()
 except ContextError as error:
-    st.error(sentence(error), icon=":material/error:")
+    st.error(tell_error(error), icon=":material/error:")

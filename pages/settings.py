@@ -3,12 +3,12 @@
 import streamlit as st
 
 from ctxcore.errors import ContextError
-from dashboard.sentences import sentence
 from dashboard.settings.sections import show_settings
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 st.title(t("settings.title"))
 try:
     show_settings()
 except ContextError as error:
-    st.error(sentence(error), icon=":material/error:")
+    st.error(tell_error(error), icon=":material/error:")

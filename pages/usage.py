@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ctxcore.errors import ContextError
-from dashboard.sentences import sentence
 from dashboard.shell import current_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.usage.sections import show_usage
 from dashboard.widgets import empty_state
@@ -17,4 +17,4 @@ if session is None or not session.length:
 try:
     show_usage(session)
 except ContextError as error:
-    st.error(sentence(error), icon=":material/error:")
+    st.error(tell_error(error), icon=":material/error:")

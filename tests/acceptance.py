@@ -63,7 +63,7 @@ def run_acceptance(engine: ContextEngine, model: str) -> Acceptance:
                 unreported += event.usage.input_tokens is None
                 inputs.append(event.usage.input_tokens or 0)
             elif isinstance(event, TurnEnded) and event.state != "done":
-                failures.append(event.error or event.state)
+                failures.append(str(event.error or event.state))
         engine.wait(session.id)  # else how many compactions there are depends on the machine
     return Acceptance(
         turns=len(engine.store.turns(session.id)),

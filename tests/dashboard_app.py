@@ -15,8 +15,10 @@ from streamlit.testing.v1 import AppTest
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.models import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
+from ctxcore.reasons.values import Reason
 from dashboard import services, texts
 from dashboard.hub import TurnHub, hub
+from dashboard.tell import tell
 from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -107,3 +109,10 @@ def _forget() -> None:
     """Lets go of what the process keeps between runs."""
     for cached in (services._store, services._engine, services._layers, hub):
         cached.clear()
+
+
+def told(reason: Reason, language: texts.Language) -> str:
+    """What a page in `language` says for `reason`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "OUTSIDE", language)
+        return tell(reason)

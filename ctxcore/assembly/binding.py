@@ -15,7 +15,6 @@ from typing import Literal, get_args
 
 from ctxcore.assembly.alignment import Alignment, align, align_any
 from ctxcore.assembly.history import has_substance
-from ctxcore.assembly.notices import Notice, NoticeCode
 from ctxcore.assembly.own_texts import OwnTexts, find_own_texts, without_own
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState, Seen
@@ -25,6 +24,9 @@ from ctxcore.messages.digests import digest_of, digest_of_all, digest_of_words
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import NoticeCode
+from ctxcore.reasons.problems import StateProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -88,7 +90,7 @@ class Bound:
     digested: Digested
     """The messages without the texts of this library, and what each says."""
     state: CompactionState
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Reason, ...] = ()
 
 
 def bind(
@@ -129,7 +131,7 @@ class _Binder:
         policy: Policy,
         counter: TokenCounter,
     ) -> None:
-        self.notices: list[Notice] = []
+        self.notices: list[Reason] = []
         self.now = Digested(passed.messages, own)
         self._passed = passed
         self._own = own
@@ -157,7 +159,7 @@ class _Binder:
         at = self._place_of(found)
         if on_mismatch == "raise":
             raise self._mismatch(at)
-        self._tell("rebuilt", at=at)
+        self._tell(NoticeCode.REBUILT(at=at))
         return self._rebuilt(seen)
 
     def _aligned(self, seen: Seen) -> Alignment | int:
@@ -195,8 +197,8 @@ class _Binder:
         at = self._passed.places_of(seqs[number] - 1) if number < len(seqs) else ()
         return at[0] if at else len(self._passed.given)
 
-    def _tell(self, code: NoticeCode, **facts: int | str) -> None:
-        self.notices.append(Notice(code=code, facts=facts))
+    def _tell(self, notice: Reason) -> None:
+        self.notices.append(notice)
 
     def _is_sound(self, found: Alignment) -> bool:
         """Whether a request whose words changed is still what a user says."""
@@ -214,23 +216,17 @@ class _Binder:
         if active is None or active.last_seq <= count:
             return state
         if on_mismatch == "rebuild":
-            self._tell("rebuilt", at=len(self._passed.given))
+            self._tell(NoticeCode.REBUILT(at=len(self._passed.given)))
             return replace(state, active=None)
-        raise StateError(
-            problem=f"it knows {active.last_seq:,} messages but {count:,} were passed; "
-            "pass the whole conversation, including what is covered"
-        )
+        raise StateError(problem=StateProblem.KNOWS_MORE(known=active.last_seq, count=count))
 
     def _mismatch(self, at: int) -> StateError:
         covered = self._state.active.covered_until if self._state.active else 0
         if not covered:
-            problem = "the state was made from other messages"
-        elif at >= len(self._passed.given):
-            problem = f"the state covers {covered:,} messages, and the list ends before it"
-        else:
-            problem = f"the state covers {covered:,} messages, and this is not the one it covers"
-        way_out = 'pass the conversation it was made from, or on_mismatch="rebuild"'
-        return StateError(at=at, problem=f"{problem}; {way_out}")
+            return StateError(at=at, problem=StateProblem.OTHER_MESSAGES())
+        is_short = at >= len(self._passed.given)
+        code = StateProblem.LIST_ENDS if is_short else StateProblem.OTHER_MESSAGE
+        return StateError(at=at, problem=code(covered=covered))
 
     def _rebuilt(self, seen: Seen) -> CompactionState:
         """What of the state is true of any list: its counts, and marks and short texts that go
@@ -249,7 +245,7 @@ class _Binder:
             moved = replace(moved, active=None)
         if self._own is None or not self._own.is_carrying:
             return replace(moved, left_out=self._own.left_out if self._own else 0)
-        self._tell("summary_found")
+        self._tell(NoticeCode.SUMMARY_FOUND())
         record = self._record(self._own, None)
         return replace(moved, active=record, inherited=record.facts, left_out=self._own.left_out)
 
@@ -260,10 +256,12 @@ class _Binder:
         own, state, record = self._own, self._state, None
         is_said = own is not None and own.is_carrying
         if is_said or (known is not None and (known.summary or known.facts)):
-            self._tell("summary_found" if known is None else "summary_read_back")
+            is_new = known is None
+            code = NoticeCode.SUMMARY_FOUND if is_new else NoticeCode.SUMMARY_READ_BACK
+            self._tell(code())
             record = self._record(own or OwnTexts(messages=self.now.messages), known)
         elif state.seen is not None:
-            self._tell("context_read_back")
+            self._tell(NoticeCode.CONTEXT_READ_BACK())
         if state.seen is not None:
             found = align_any(state.seen.digests, self.now.digests)
             bare = replace(state, active=None)
@@ -336,7 +334,7 @@ class _Mover:
         found: Alignment,
         own: OwnTexts | None,
         counter: TokenCounter,
-        tell: Callable[..., None],
+        tell: Callable[[Reason], None],
     ) -> None:
         self._counter = counter
         self._state = state
@@ -356,11 +354,11 @@ class _Mover:
         """The state in the numbers of the list of now."""
         state, active = self._state, self._state.active
         if self._found.gone:
-            self._tell("front_missing", messages=self._found.gone)
+            self._tell(NoticeCode.FRONT_MISSING(messages=self._found.gone))
         if self._uncovered_gone:
-            self._tell("messages_missing", messages=self._uncovered_gone)
+            self._tell(NoticeCode.MESSAGES_MISSING(messages=self._uncovered_gone))
         if self._changed is not None:
-            self._tell("prefix_changed", part="goal")
+            self._tell(NoticeCode.PREFIX_CHANGED(part="goal"))
         return replace(
             state,
             active=None if active is None else self._record(active),
@@ -435,7 +433,7 @@ class _Mover:
             if seq in self._seqs and seq != self._changed:
                 yield self._seqs[seq], text
             elif seq > active.covered_until:
-                self._tell("shortening_dropped", at=seq - 1)
+                self._tell(NoticeCode.SHORTENING_DROPPED(at=seq - 1))
 
     def _told(self, texts: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
         return tuple((self._seqs.get(seq, 0), text) for seq, text in texts)
@@ -448,7 +446,7 @@ class _Mover:
             elif at + 1 in self._seqs and at + 1 not in unsure:
                 yield self._seqs[at + 1] - 1
             else:
-                self._tell("mark_dropped", at=at)
+                self._tell(NoticeCode.MARK_DROPPED(at=at))
 
 
 def _covered(seen: Seen, active: Compaction | None) -> int:

@@ -13,7 +13,7 @@ from ctxcore.assembly.adapting import adapted
 from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
 from ctxcore.assembly.cutting import SHORT_TOKENS
-from ctxcore.assembly.explaining import NO_ROOM, NO_ROOM_TO_KEEP, OUTSIDE, explain
+from ctxcore.assembly.explaining import explain
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import total
 from ctxcore.assembly.knowledge import knowledge_items
@@ -28,6 +28,7 @@ from ctxcore.assembly.shedding import Room, Shedder
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.count import count_priming, count_reasoning
@@ -35,7 +36,7 @@ from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
-_CUT_REASONS = (OUTSIDE, NO_ROOM, NO_ROOM_TO_KEEP)
+_CUT = (VerdictCode.OUTSIDE, VerdictCode.NO_ROOM_FOR_SUMMARY, VerdictCode.NO_ROOM_TO_KEEP)
 _FILLS = 3  # what merged neighbours save makes room for more of them
 _LEAST_FREE = 8  # less is not worth another try
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
@@ -91,7 +92,7 @@ def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context 
     except BudgetError:
         return None
     is_cut = any(
-        run.verdict == "compressed" or run.reason.startswith(_CUT_REASONS) for run in context.runs
+        run.verdict == "compressed" or any(map(run.reason.mentions, _CUT)) for run in context.runs
     )
     return None if is_cut else context
 
@@ -161,7 +162,7 @@ class Builder:
         """Whether `context` says less than the whole record that stands before it."""
         if context.summary != self._active.summary:
             return True
-        return any(run.reason.startswith(NO_ROOM_TO_KEEP) for run in context.runs)
+        return any(run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs)
 
     def _reader(self) -> Reader:
         share = self._oversize()

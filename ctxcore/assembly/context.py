@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.assembly.breakdown import Breakdown
-from ctxcore.assembly.notices import Notice
 from ctxcore.assembly.repairs import Merged, Repair
 from ctxcore.assembly.shaping import in_shape
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
@@ -14,6 +13,7 @@ from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.values import Passed, Shape
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.counter import TokenCounter
 
 
@@ -57,7 +57,7 @@ class Context:
     router_tokens: int | None = None
     """What a router has for the history as text; None: all of it."""
     counter: TokenCounter | None = field(repr=False, default=None)
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Reason, ...] = ()
     """What became of a state that was made from other messages; empty where it was not."""
     passed: Passed | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""

@@ -12,11 +12,12 @@ from dataclasses import replace
 from ctxcore.assembly.elide import elide, says_something
 from ctxcore.assembly.history import media_of, replace_text, whole
 from ctxcore.assembly.items import Item, elide_item, from_row, shorten_output
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
-ELIDED = "elided to fit the window"
-SHORTENED = "tool output shortened"
+ELIDED = VerdictCode.ELIDED_TO_WINDOW()
 SHORT_TOKENS = 200  # what any compaction leaves of an output
 _MIDDLE_TOKENS = 48  # with fewer, a marker in the middle takes a fifth of them
 _ROUNDS = 20  # halving finds a place among a million characters
@@ -49,7 +50,12 @@ def _begun(text: str, chars: int) -> str:
     return f"{text[:chars].rstrip()}…"
 
 
-def cut_item(item: Item, limit_tokens: int, counter: TokenCounter, reason: str = ELIDED) -> Item:
+def cut_item(
+    item: Item,
+    limit_tokens: int,
+    counter: TokenCounter,
+    reason: Reason = ELIDED,
+) -> Item:
     """`item` with its words cut to `limit_tokens`, calls untouched."""
     if item.tokens <= limit_tokens:
         return item
@@ -65,7 +71,9 @@ def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
     is_short = len(text) <= chars
     if is_short and not media_of(item.message.content):
         return item
-    shorter = _saying(item, text if is_short else _begun(text, chars), counter, ELIDED)
+    shorter = _saying(
+        item, text if is_short else _begun(text, chars), counter, VerdictCode.ELIDED_TO_WINDOW()
+    )
     return shorter if shorter.tokens < item.tokens else item
 
 
@@ -85,10 +93,10 @@ def cut_output(
     if short.tokens <= limit_tokens and says_something(short.message.text):
         return short
     original = from_row(whole(item.row), item.segment, item.reason)
-    return cut_item(original, limit_tokens, counter, SHORTENED)
+    return cut_item(original, limit_tokens, counter, VerdictCode.OUTPUT_SHORTENED())
 
 
-def _saying(item: Item, text: str, counter: TokenCounter, reason: str) -> Item:
+def _saying(item: Item, text: str, counter: TokenCounter, reason: Reason) -> Item:
     message = replace_text(item.message, text)
     tokens = count_message(message, counter, function_name=_function(item))
     return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)

@@ -10,12 +10,8 @@ from ctxcore.assembly.items import Item
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
-
-OUTSIDE = "outside the window"
-FOLDED = "folded into the summary"
-NO_ROOM = "no room for the summary"
-NO_ROOM_TO_KEEP = "no room to keep it"
-REMINDED = ", its rules put back"
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.values import Reason
 
 
 def explain(
@@ -35,10 +31,10 @@ def explain(
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
     gone = _Gone(view, active, says_summary=says_summary)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
-    special = {seq: gone.one(seq, "dropped", NO_ROOM_TO_KEEP) for seq in lost}
+    special = {seq: gone.one(seq, "dropped", VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
     for seq in reminded:
         special[seq] = _reminded(special.get(seq) or gone.between(seq, seq)[0])
-    marked = {seq: gone.one(seq, "dropped", "excluded by a mark") for seq in reading.excluded}
+    marked = {seq: gone.one(seq, "dropped", VerdictCode.EXCLUDED()) for seq in reading.excluded}
     special = {**special, **marked, **shown}
     runs = merge_runs(list(_with_gaps(gone, special, view.count())))
     return Verdicts(runs, view.sizes)
@@ -58,7 +54,7 @@ def _shown(item: Item) -> Run:
 
 
 def _reminded(run: Run) -> Run:
-    return replace(run, reason=run.reason + REMINDED)
+    return replace(run, reason=VerdictCode.REMINDED(why=run.reason))
 
 
 def _with_gaps(gone: _Gone, special: dict[int, Run], count: int) -> Iterator[Run]:
@@ -79,27 +75,27 @@ class _Gone:
         self._view = view
         self._folded, self._cut = stands_until(active), active.covered_until
         self._kind: VerdictKind = "summarized" if says_summary else "dropped"
-        self._reason = FOLDED if says_summary else NO_ROOM
+        self._reason = VerdictCode.FOLDED() if says_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
 
-    def one(self, seq: int, verdict: VerdictKind, reason: str) -> Run:
+    def one(self, seq: int, verdict: VerdictKind, reason: Reason) -> Run:
         """The run of one message."""
         return self._run(seq, seq, verdict, reason)
 
     def between(self, first: int, last: int) -> list[Run]:
         """Runs of the messages first … last."""
-        parts: tuple[tuple[int, int, VerdictKind, str], ...]
+        parts: tuple[tuple[int, int, VerdictKind, Reason], ...]
         runs, folded, cut = [], self._folded, self._cut
         parts = (
             (1, folded, self._kind, self._reason),
-            (folded + 1, cut, "dropped", "truncated by a compaction"),
-            (cut + 1, last, "dropped", OUTSIDE),
+            (folded + 1, cut, "dropped", VerdictCode.TRUNCATED()),
+            (cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
         )
         for low, high, kind, reason in parts:
             if max(first, low) <= min(last, high):
                 runs.append(self._run(max(first, low), min(last, high), kind, reason))
         return runs
 
-    def _run(self, first: int, last: int, verdict: VerdictKind, reason: str) -> Run:
+    def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
         return Run(
             first=first - 1,
             last=last - 1,

@@ -12,7 +12,6 @@ from ctxcore.assembly.binding import OnMismatch, bind
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory
-from ctxcore.assembly.notices import Notice
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
@@ -24,6 +23,8 @@ from ctxcore.messages.shapes.reading import read_list
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import NoticeCode
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
 from ctxcore.tokens.counter import TokenCounter
@@ -90,7 +91,7 @@ class Prepared:
         *,
         passed: Passed | None = None,
         seen: Callable[[], Seen] | None = None,
-        notices: tuple[Notice, ...] = (),
+        notices: tuple[Reason, ...] = (),
     ) -> None:
         """`passed` is the list that was read, `seen` tells what messages these are; None where the
         history came from somewhere else.
@@ -209,12 +210,12 @@ class _Prefix:
             rules=self._rules,
         )
 
-    def changes(self, before: Seen | None) -> Iterator[Notice]:
+    def changes(self, before: Seen | None) -> Iterator[Reason]:
         """What is not as it was when a state was made; the request is told with its message."""
         if before is not None and before.system != self._system:
-            yield Notice(code="prefix_changed", facts={"part": "system"})
+            yield NoticeCode.PREFIX_CHANGED(part="system")
         if before is not None and before.tools != self._tool_definitions:
-            yield Notice(code="prefix_changed", facts={"part": "tools"})
+            yield NoticeCode.PREFIX_CHANGED(part="tools")
 
     @cached_property
     def _system(self) -> str:

@@ -18,8 +18,12 @@ from ctxcore.assembly.history import (
 from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.messages.values import Message
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
+
+_OWN = VerdictCode.OWN()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,7 @@ class Item:
     tokens: int
     row: Counted | None = None
     verdict: VerdictKind = "kept"
-    reason: str = ""
+    reason: Reason = _OWN
     is_laid_out: bool = True
     """False for what a repair put in."""
 
@@ -55,7 +59,7 @@ class Item:
         )
 
 
-def from_row(row: Counted, segment: Segment, reason: str) -> Item:
+def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with the short text that stands for it where there is one."""
     if row.short is None:
         return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
@@ -65,7 +69,11 @@ def from_row(row: Counted, segment: Segment, reason: str) -> Item:
         tokens=row.sent_tokens,
         row=row,
         verdict="compressed",
-        reason="tool output shortened" if row.message.is_tool_result else "over-long text elided",
+        reason=(
+            VerdictCode.OUTPUT_SHORTENED()
+            if row.message.is_tool_result
+            else VerdictCode.TEXT_ELIDED()
+        ),
     )
 
 
@@ -102,7 +110,7 @@ def shorten_output(
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
 
 
-def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: str) -> Item:
+def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: Reason) -> Item:
     """`item` with its words cut in the middle to fit `limit_tokens`, calls untouched.
 
     Media stay where they leave room for words, else their labels do.

@@ -30,6 +30,8 @@ from ctxcore.facts.partly import rules_of, say_partly
 from ctxcore.facts.presence import is_present
 from ctxcore.messages.values import text_message
 from ctxcore.policy.values import SummaryPlace
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
@@ -126,10 +128,12 @@ class LayoutMaker:
         self.truncated = truncated
         """How many messages were left out by a truncation, and no summary stands for them."""
         self._goal_max_tokens = goal_max_tokens
-        self._system = tuple(from_row(row, "system", "system prompt") for row in reading.system)
-        self._pins = _items(reading.moved_pins, "pinned", "pinned, moved to the front")
-        self._late_pins = _items(reading.late_pins, "pinned", "pinned")
-        kept = _items(reading.kept, "kept", "kept by the compaction")
+        self._system = tuple(
+            from_row(row, "system", VerdictCode.SYSTEM_PROMPT()) for row in reading.system
+        )
+        self._pins = _items(reading.moved_pins, "pinned", VerdictCode.PINNED_FRONT())
+        self._late_pins = _items(reading.late_pins, "pinned", VerdictCode.PINNED())
+        kept = _items(reading.kept, "kept", VerdictCode.KEPT())
         self._kept = tuple(as_merged(kept, counter))
         self._facts = self._facts_items(active)
         self._summary = self._summary_items(active, place)
@@ -167,7 +171,7 @@ class LayoutMaker:
         shown = [row for row in (*pinned, *survivors, *anchored) if row is not None]
         kept = self._kept if keeps else ()
         gap = self._gap(self.truncated + dropped - sum(map(self._is_unsummarized, shown)))
-        recent = _items(rows[:1] if is_measured else rows, "recent", "recent")
+        recent = _items(rows[:1] if is_measured else rows, "recent", VerdictCode.RECENT())
         if skipped and not is_measured:
             recent = tuple(self._with_holes(places, skipped))
         return Layout(
@@ -180,7 +184,9 @@ class LayoutMaker:
             gap=gap,
             request=request,
             recent=recent,
-            late_pins=self._with_opening((*self._late_pins, *_items(unseen, "pinned", "pinned"))),
+            late_pins=self._with_opening(
+                (*self._late_pins, *_items(unseen, "pinned", VerdictCode.PINNED()))
+            ),
             said_facts=self._active.facts,
             said_summary=self._active.summary,
             is_hoisted=self._place in HOISTED,
@@ -264,7 +270,7 @@ class LayoutMaker:
             if gone:
                 yield from self._gap(gone)
             gone = 0
-            yield from _items(self._reading.blocks[at], "recent", "recent")
+            yield from _items(self._reading.blocks[at], "recent", VerdictCode.RECENT())
         if gone:
             yield from self._gap(gone)
 
@@ -292,16 +298,14 @@ class LayoutMaker:
             return ()
         if row is self._reading.last_user and row.sent_tokens > self._goal_max_tokens:
             return ()  # whole, as the request
-        item = from_row(row, "pinned", "the original request")
-        return (
-            elide_item(item, self._goal_max_tokens, self._counter, reason="the original request"),
-        )
+        item = from_row(row, "pinned", VerdictCode.GOAL())
+        return (elide_item(item, self._goal_max_tokens, self._counter, reason=VerdictCode.GOAL()),)
 
     def _request(self, present: set[int]) -> tuple[Item, ...]:
         row = self._reading.last_user
         if row is None or row.seq in present:
             return ()
-        return (from_row(row, "recent", "last user message"),)
+        return (from_row(row, "recent", VerdictCode.LAST_REQUEST()),)
 
     def _gap(self, messages: int) -> tuple[Item, ...]:
         if messages <= 0:
@@ -322,7 +326,7 @@ class LayoutMaker:
         return (summary, answer)
 
 
-def _items(rows: Iterable[Counted], segment: Segment, reason: str) -> tuple[Item, ...]:
+def _items(rows: Iterable[Counted], segment: Segment, reason: Reason) -> tuple[Item, ...]:
     return tuple(from_row(row, segment, reason) for row in rows)
 
 

@@ -6,12 +6,15 @@ numbers are places in the history, starting at 1. Truncation is a record with an
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
-from ctxcore.errors import WorkingStateError
+from ctxcore.errors import UnreadableError, WorkingStateError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.summarizers.protocol import Language
 
 
@@ -55,8 +58,10 @@ class Compaction:
     generation: int = 0
     """How often this summary was made from a summary; 0 where it quotes the originals."""
     language: Language = "en"
-    trigger: str = ""
-    reason: str = ""
+    trigger: Reason | None = None
+    """The rule that asked for it; None for a record that nobody asked for."""
+    reason: Reason | None = None
+    """Why it was made as it was: a choice, a failure, or the trigger again."""
     strategies: tuple[str, ...] = ()
     before_tokens: int = 0
     after_tokens: int = 0
@@ -94,6 +99,44 @@ class Compaction:
         return (*sorted(before - stays), *covered)
 
 
+_REASONS = ("trigger", "reason")
+
+
+def to_plain(record: Compaction) -> JsonObject:
+    """`record` as JSON."""
+    plain = cast("JsonObject", asdict(record))
+    for name in _REASONS:
+        reason = getattr(record, name)
+        plain[name] = None if reason is None else to_json(reason)
+    return plain
+
+
+def from_plain(raw: Mapping[str, JsonValue]) -> Compaction:
+    """The record that `to_plain` wrote; lists become tuples, all the way down.
+
+    Raises:
+        TypeError: a field is not known.
+        ValueError: a reason is none.
+    """
+    values = {name: _frozen(value) for name, value in raw.items()}
+    for name in _REASONS:
+        values[name] = parse_reason(raw.get(name))
+    return Compaction(**values)
+
+
+def parse_reason(raw: JsonValue) -> Reason | None:
+    """The trigger or reason of a stored record.
+
+    Raises:
+        ValueError: it is neither a reason nor null.
+    """
+    return None if raw is None else from_json(raw)
+
+
+def _frozen(value: JsonValue) -> Any:
+    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value
+
+
 def stands_until(record: Compaction) -> int:
     """Up to where the summary of `record` stands for messages; 0 where there is none."""
     return record.summarized_until if record.summary else 0
@@ -118,18 +161,20 @@ class WorkingState:
         memories: object = self.memories  # a caller without a type checker may pass anything
         if memories is not None:
             if not isinstance(memories, tuple | list):
-                raise _wrong("memories", memories, "a tuple of texts, or None")
+                raise _wrong("memories", memories, AllowedCode.TEXTS_OR_NONE())
             for memory in memories:
                 if not isinstance(memory, str):
-                    raise _wrong("memories", memory, "texts alone", verb="holds one")
+                    raise _wrong("memories", memory, AllowedCode.TEXTS(), SettingProblem.HOLDS_TYPE)
             object.__setattr__(self, "memories", tuple(memories))
         for name in ("tasks", "changes"):
             if not isinstance(getattr(self, name), str | None):
-                raise _wrong(name, getattr(self, name), "a text, or None")
+                raise _wrong(name, getattr(self, name), AllowedCode.TEXT_OR_NONE())
 
 
-def _wrong(field: str, value: object, allowed: str, *, verb: str = "is") -> WorkingStateError:
-    problem = f"{verb} of type {type(value).__name__!r}"
+def _wrong(
+    field: str, value: object, allowed: Reason, code: SettingProblem = SettingProblem.TYPE
+) -> WorkingStateError:
+    problem = code(kind=type(value).__name__)
     return WorkingStateError(field=field, problem=problem, allowed=allowed)
 
 
@@ -148,11 +193,12 @@ def from_said(said: JsonValue) -> WorkingState:
     """The working state that `to_said` wrote.
 
     Raises:
-        TypeError: it is no object, or one of a later version.
+        UnreadableError: it is no object.
+        TypeError: it is one of a later version.
         WorkingStateError: a field is not what it may be.
     """
     if not isinstance(said, dict):
-        raise TypeError("the working state is no object")
+        raise UnreadableError(SettingProblem.NO_STATE())
     return WorkingState(**cast("dict[str, Any]", said))
 
 

@@ -23,6 +23,7 @@ from ctxcore.facts.carrying import carry
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.counter import TokenCounter
 
@@ -128,8 +129,8 @@ class Reminder:
         texts = [active.facts, active.summary]
         goal, shown = reading.goal, {row.seq for row in rows if row.short is None}
         if goal is not None and goal.seq <= active.covered_until and goal.seq not in shown:
-            item = from_row(goal, "pinned", "")
-            item = elide_item(item, self._goal_max_tokens, self._counter, reason="")
+            item = from_row(goal, "pinned", VerdictCode.GOAL())
+            item = elide_item(item, self._goal_max_tokens, self._counter, reason=VerdictCode.GOAL())
             texts.append(item.message.text if self._goal_max_tokens else "")
         return shown, texts
 

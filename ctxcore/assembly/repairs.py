@@ -27,6 +27,8 @@ from ctxcore.messages.values import (
     text_message,
     tool_result,
 )
+from ctxcore.reasons.codes import RepairCode
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -37,9 +39,20 @@ _PLAIN_NAME = re.compile(r"[^\s<|\\/>]{1,64}")  # the pattern in OpenAI's own re
 class Repair:
     """One thing made legal: what, and at which place of the history (from 0; None: our own)."""
 
-    kind: str
+    reason: Reason
     at: int | None
-    detail: str
+
+    @property
+    def kind(self) -> str:
+        """What was repaired, in one word, e.g. `missing_result`."""
+        named = self.reason.code == RepairCode.NAMED_CALL
+        code = RepairCode.RENAMED_CALL if named else self.reason.code
+        return code.rpartition(".")[2]
+
+    @property
+    def detail(self) -> str:
+        """What was repaired, in English."""
+        return str(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +86,9 @@ class Repairer:
         """The items of one block, legal by themselves."""
         return [self._fill(item) for group in _groups(block) for item in self._pair(group)]
 
-    def _note(self, kind: str, item: Item, detail: str) -> None:
+    def _note(self, item: Item, reason: Reason) -> None:
         at = item.seq - 1 if item.row else None
-        self.repairs.append(Repair(kind=kind, at=at, detail=detail))
+        self.repairs.append(Repair(reason=reason, at=at))
 
     def _pair(self, group: Sequence[Item]) -> Iterator[Item]:
         if len(group) == 1 and not (group[0].message.calls or group[0].message.is_tool_result):
@@ -120,7 +133,7 @@ class Repairer:
         """`call` with arguments that are a JSON object, as all providers but OpenAI need them."""
         if is_json_object(call.arguments):
             return call
-        self._note("broken_arguments", head, f"arguments of call {call.id!r} are no JSON object")
+        self._note(head, RepairCode.BROKEN_ARGUMENTS(id=call.id))
         raw = {"arguments": call.arguments} if call.arguments.strip() else {}
         return replace(call, arguments=json.dumps(raw, ensure_ascii=False))
 
@@ -133,18 +146,20 @@ class Repairer:
         self._used_ids.add(call_id)
         if call_id == call.id:
             return call
-        why = "was used before" if call.id else "was missing"
-        self._note("renamed_call", head, f"id {call.id!r} {why}; now {call_id!r}")
+        if call.id:
+            self._note(head, RepairCode.RENAMED_CALL(id=call.id, new_id=call_id))
+        else:
+            self._note(head, RepairCode.NAMED_CALL(new_id=call_id))
         return replace(call, id=call_id)
 
     def _missing(self, call: ToolCall, head: Item) -> Item:
-        self._note("missing_result", head, f"call {call.id!r} of {call.name} has no result")
+        self._note(head, RepairCode.MISSING_RESULT(id=call.id, tool=call.name))
         message = tool_result(call.id, NO_RESULT)
         tokens = count_message(message, self._counter, function_name=call.name)
         return Item(segment=head.segment, message=message, tokens=tokens, is_laid_out=False)
 
     def _orphan(self, item: Item) -> Item:
-        self._note("orphan_result", item, f"no call {item.message.answers!r} before it")
+        self._note(item, RepairCode.ORPHAN_RESULT(id=item.message.answers))
         name = item.message.name or ""
         media = tuple(part for part in item.message.content if isinstance(part, Media))
         words = tuple(part for part in item.message.content if not isinstance(part, Media))
@@ -158,17 +173,17 @@ class Repairer:
         if is_sayable(message):
             return item
         if not is_plain_name(message.name):
-            self._note("name_in_words", item, f"{message.name!r} is no name a provider takes")
+            self._note(item, RepairCode.NAME_IN_WORDS(name=message.name))
             message = _name_in_words(message)
         if any(isinstance(part, Refusal) for part in message.content):
-            self._note("refusal_in_words", item, "a refusal in a field of its own")
+            self._note(item, RepairCode.REFUSAL_IN_WORDS())
             message = replace(message, content=tuple(map(_in_words, message.content)))
         said = tuple(part for part in message.content if not _is_blank(part))
         if not message.calls and not any(_is_visible(part) for part in said):
-            self._note("empty_message", item, f"an empty {message.role} message")
+            self._note(item, RepairCode.EMPTY_MESSAGE(role=message.role))
             said = (*said, Text(text=EMPTY))
         elif len(said) < len(message.content):
-            self._note("blank_text", item, "a part of white space alone")
+            self._note(item, RepairCode.BLANK_TEXT())
         message = replace(message, content=said)
         return replace(item, message=message, tokens=count_message(message, self._counter))
 
@@ -176,7 +191,7 @@ class Repairer:
         at = next((at for at, item in enumerate(items) if not item.message.is_system), None)
         if at is None or items[at].message.role == "user":
             return items
-        self._note("leading_assistant", items[at], "an assistant message came first")
+        self._note(items[at], RepairCode.LEADING_ASSISTANT())
         message = text_message("user", START)
         start = Item(
             segment=items[at].segment,
@@ -193,7 +208,7 @@ class Repairer:
             if last is not None and are_mergeable(last.message, item.message):
                 groups[-1].append(item)
                 if item.row is not None and last.row is not None:
-                    self._note("merged", item, f"two {item.message.role} messages in a row")
+                    self._note(item, RepairCode.MERGED(role=item.message.role))
             else:
                 groups.append([item])
         return [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]

@@ -15,6 +15,7 @@ from ctxcore.assembly.reading import WHOLE, Reading
 from ctxcore.assembly.repairs import Repairer, is_json_object, is_sayable
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import text_message
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
@@ -131,7 +132,7 @@ def elide_newest(
     layout = maker.make(at, uncovered - sum(map(len, reading.blocks[at:])))
     item = layout.recent[0]
     limit = item.tokens - (layout.tokens - room_tokens)
-    elided = elide_item(item, limit, counter, reason="elided to fit its share")
+    elided = elide_item(item, limit, counter, reason=VerdictCode.ELIDED_TO_SHARE())
     if limit < _LEAST_ELIDED_TOKENS or elided.tokens > limit:
         return None
     return replace(layout, recent=(elided, *layout.recent[1:]))
@@ -216,7 +217,7 @@ def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:
     """What making a block legal adds to it; most blocks need nothing."""
     if _is_sound(block):
         return 0
-    items = [from_row(row, "recent", "recent") for row in block]
+    items = [from_row(row, "recent", VerdictCode.RECENT()) for row in block]
     repaired = Repairer(counter).repair_block(items)
     return max(0, sum(item.tokens for item in repaired) - sum(item.tokens for item in items))
 

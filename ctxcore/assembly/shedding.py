@@ -22,6 +22,7 @@ from ctxcore.assembly.layout import Layout, LayoutMaker, as_merged
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.selection import block_tokens
 from ctxcore.errors import BudgetError
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.counter import TokenCounter
 
 _STUB_CHARS = 24  # of each message, in a room that holds no more
@@ -290,7 +291,7 @@ class Shedder:
             if free < 0 or any(row.seq in shown for row in block):
                 break
             back = [*block, *back]
-        items = (from_row(row, "recent", "recent") for row in back)
+        items = (from_row(row, "recent", VerdictCode.RECENT()) for row in back)
         return replace(layout, recent=(*items, *layout.recent))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
 
 from ctxcore.assembly.records import (
@@ -16,17 +16,24 @@ from ctxcore.assembly.records import (
     Compaction,
     WorkingState,
     from_said,
+    parse_reason,
+    to_plain,
     to_said,
 )
-from ctxcore.errors import StateError, WorkingStateError
+from ctxcore.errors import StateError, UnreadableError, WorkingStateError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.digests import DIGEST_CHARS
 from ctxcore.messages.values import JsonObject, JsonValue, text_message
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.problems import StateProblem
+from ctxcore.reasons.quoting import raw_fact
+from ctxcore.reasons.values import Reason, Stated
 from ctxcore.summarizers.language import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
+_READ: Final = (1, VERSION)  # version 1 held reasons in words
 _MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
 
 
@@ -125,17 +132,15 @@ def to_state(state: CompactionState | str | None) -> CompactionState:
     given: object = state  # a caller without a type checker may pass anything
     if given is None or isinstance(given, CompactionState):
         return state or CompactionState()
-    problem = f"expected a CompactionState or a summary, got {type(given).__name__}"
-    if isinstance(given, Mapping):
-        problem += "; CompactionState.from_json reads what to_json wrote"
-    raise StateError(problem=problem)
+    code = StateProblem.PLAIN if isinstance(given, Mapping) else StateProblem.TYPE
+    raise StateError(problem=code(kind=_kind(given)))
 
 
 def _dumped(state: CompactionState) -> JsonObject:
     seen, active = state.seen, state.active
     said: JsonObject = {
         "version": VERSION,
-        "active": None if active is None else _plain(asdict(active)),
+        "active": None if active is None else _plain(to_plain(active)),
         "summaries": state.summaries,
         "truncations": state.truncations,
         "failures": state.failures,
@@ -182,13 +187,16 @@ def _loaded(data: object) -> CompactionState:
         try:
             data = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise StateError(problem=f"it is no JSON: {error}") from error
+            raise StateError(problem=StateProblem.NOT_JSON(reason=reason_of(error))) from error
     if not isinstance(data, Mapping):
-        raise StateError(problem=f"expected the object that to_json wrote, got {_kind(data)}")
+        raise StateError(problem=StateProblem.NO_OBJECT(kind=_kind(data)))
     version = data.get("version")
-    if version != VERSION or isinstance(version, bool):
-        written = f"version {version!r}" if "version" in data else "no version"
-        raise StateError(problem=f"it says {written}; this release reads version {VERSION}")
+    if version not in _READ or isinstance(version, bool):
+        raise StateError(
+            problem=StateProblem.VERSION(version=raw_fact(version), known=VERSION)
+            if "version" in data
+            else StateProblem.NO_VERSION(known=VERSION)
+        )
     reader = _Fields(data, "")
     state = CompactionState(
         active=reader.optional("active", _active),
@@ -217,17 +225,22 @@ class _Fields:
 
     def take(self, name: str, kind: type[T]) -> T:
         """The field `name`, which is of this kind."""
-        self._read.add(name)
-        if name not in self._data:
-            raise StateError(problem=f"its field {self._within}{name} is missing")
-        value = self._data[name]
+        value = self.any(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise self.wrong(name, f"of type {_kind(value)}")
+            raise self.wrong(name, StateProblem.OF_TYPE(kind=_kind(value)))
         return value
 
-    def wrong(self, name: str, problem: str) -> StateError:
+    def any(self, name: str) -> Any:
+        """The field `name`, whatever it is."""
+        self._read.add(name)
+        if name not in self._data:
+            raise StateError(problem=StateProblem.FIELD_MISSING(field=f"{self._within}{name}"))
+        return self._data[name]
+
+    def wrong(self, name: str, problem: Reason) -> StateError:
         """That a field is not what it may be."""
-        return StateError(problem=f"its field {self._within}{name} is {problem}")
+        field = f"{self._within}{name}"
+        return StateError(problem=StateProblem.FIELD(field=field, problem=problem))
 
     def text(self, name: str) -> str:
         """A text."""
@@ -237,35 +250,35 @@ class _Fields:
         """A whole number, at least so much."""
         value = self.take(name, int)
         if not least <= value <= _MOST:
-            raise self.wrong(name, str(value)[:40])
+            raise self.wrong(name, StateProblem.VALUE(value=_short(value)))
         return value
 
     def counts(self, name: str, least: int = 0) -> tuple[int, ...]:
         """Whole numbers, each at least so much."""
         values = tuple(self.take(name, list))
         if not all(type(one) is int and least <= one <= _MOST for one in values):
-            raise self.wrong(name, f"no list of whole numbers from {least} on")
+            raise self.wrong(name, StateProblem.NO_COUNTS(least=least))
         return values
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
         values = tuple(self.take(name, list))
         if not all(isinstance(one, str) for one in values):
-            raise self.wrong(name, "no list of texts")
+            raise self.wrong(name, StateProblem.NO_TEXTS())
         return values
 
     def digests(self, name: str) -> tuple[str, ...]:
         """Digests, written without anything between them."""
         text = self.text(name)
         if len(text) % DIGEST_CHARS:
-            raise self.wrong(name, "cut off")
+            raise self.wrong(name, StateProblem.CUT())
         return tuple(text[at : at + DIGEST_CHARS] for at in range(0, len(text), DIGEST_CHARS))
 
     def texts_by_seq(self, name: str) -> tuple[tuple[int, str], ...]:
         """Pairs of a message and a text."""
         values = tuple(self.take(name, list))
         if not all(_is_told(one) for one in values):
-            raise self.wrong(name, "no list of pairs of a message and a text")
+            raise self.wrong(name, StateProblem.NO_PAIRS())
         return tuple((seq, text) for seq, text in values)
 
     def optional(self, name: str, read: Callable[[_Fields], T]) -> T | None:
@@ -282,9 +295,10 @@ class _Fields:
         """Refuses fields that nobody asked for."""
         unknown = sorted(str(name) for name in self._data if name not in {*self._read, *known})
         if unknown:
-            raise self.wrong(unknown[0], "none that this release knows")
+            raise self.wrong(unknown[0], StateProblem.UNKNOWN_FIELD())
 
 
+_MOST_DIGITS: Final = 40  # of a number in an error
 _TOLD: Final = ("shortened", "passages", "memories")
 _PLACES: Final = ("kept", "pins")
 
@@ -301,14 +315,27 @@ def _active(reader: _Fields) -> Compaction:
             values[name] = reader.texts(name)
         elif name == "facts_lost":
             values[name] = _lost(reader)
+        elif name in ("trigger", "reason"):
+            values[name] = _reason(reader, name)
         elif isinstance(getattr(plain, name), str):
             values[name] = reader.text(name)
         else:
             least = NOT_REBUILT if name == "generation" else 0
             values[name] = reader.count(name, least=least)
     if values["language"] not in ("en", "zh"):
-        raise reader.wrong("language", repr(values["language"]))
+        raise reader.wrong("language", StateProblem.QUOTED(value=values["language"]))
     return Compaction(**values)
+
+
+def _reason(reader: _Fields, name: str) -> Reason | None:
+    """A trigger or a reason; version 1 held its English words."""
+    value = reader.any(name)
+    if isinstance(value, str):
+        return Stated.OLD_TEXT(text=value) if value else None
+    try:
+        return parse_reason(value)
+    except ValueError:
+        raise reader.wrong(name, StateProblem.OF_TYPE(kind=_kind(value))) from None
 
 
 def _lost(reader: _Fields) -> tuple[str, ...] | None:
@@ -342,15 +369,15 @@ def _rest(reader: _Fields) -> tuple[tuple[int, tuple[str, ...]], ...]:
             case [int() as seq, list() as texts] if all(isinstance(one, str) for one in texts):
                 found.append((seq, tuple(texts)))
             case _:
-                raise reader.wrong("rest", "no list of pairs of a message and its texts")
+                raise reader.wrong("rest", StateProblem.NO_REST())
     return tuple(found)
 
 
 def _working(said: JsonObject) -> WorkingState:
     try:
         return from_said(said)
-    except (TypeError, WorkingStateError) as error:
-        raise StateError(problem=f"its field working is no working state: {error}") from error
+    except (TypeError, UnreadableError, WorkingStateError) as error:
+        raise StateError(problem=StateProblem.NO_WORKING(reason=reason_of(error))) from error
 
 
 def _check_whole(state: CompactionState) -> None:
@@ -361,20 +388,20 @@ def _check_whole(state: CompactionState) -> None:
         rest = [seq for seq, _ in seen.rest]
         places = (*seen.left_out, *rest)
         if len(set(places)) < len(places) or not all(0 < seq <= count for seq in places):
-            raise StateError(problem="its field seen.left_out names messages that it does not have")
+            raise StateError(problem=StateProblem.LEFT_OUT())
         if not {*seen.own} <= {*seen.left_out}:
-            raise StateError(problem="its field seen.own names messages that are not left out")
+            raise StateError(problem=StateProblem.OWN())
         if active is not None and active.last_seq > count:
-            raise StateError(problem="its field active covers more messages than it has seen")
+            raise StateError(problem=StateProblem.COVERS())
     if active is not None:
         kept = (*active.kept, *active.pins)
         if (
             active.summarized_until > active.covered_until
             or max(kept, default=0) > active.covered_until
         ):
-            raise StateError(problem="its field active keeps or summarizes more than it covers")
+            raise StateError(problem=StateProblem.KEEPS())
         if any(seq < 1 for seq, _ in active.shortened):
-            raise StateError(problem="its field active.shortened names a message before the first")
+            raise StateError(problem=StateProblem.SHORTENED())
 
 
 def _is_told(pair: object) -> bool:
@@ -383,6 +410,12 @@ def _is_told(pair: object) -> bool:
             return not isinstance(seq, bool) and 0 <= seq <= _MOST
         case _:
             return False
+
+
+def _short(value: int) -> int | str:
+    """`value`, or its first digits where there are many."""
+    text = str(value)
+    return value if len(text) <= _MOST_DIGITS else text[:_MOST_DIGITS]
 
 
 def _kind(value: object) -> str:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Any, Literal, overload
+
+from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.values import Reason, from_json, to_json
 
 VerdictKind = Literal["kept", "compressed", "summarized", "recalled", "dropped"]
 
@@ -19,7 +22,7 @@ class Verdict:
     """What became of one message."""
 
     verdict: VerdictKind
-    reason: str
+    reason: Reason
     before_tokens: int
     after_tokens: int
 
@@ -31,9 +34,32 @@ class Run:
     first: int
     last: int
     verdict: VerdictKind
-    reason: str
+    reason: Reason
     before_tokens: int
     after_tokens: int
+
+
+def run_to_json(run: Run) -> list[JsonValue]:
+    """A run as a list: a context has hundreds, so that names would be most of what is stored."""
+    sizes: list[JsonValue] = [run.before_tokens, run.after_tokens]
+    return [run.first, run.last, run.verdict, to_json(run.reason), *sizes]
+
+
+def run_from_json(stored: Sequence[Any]) -> Run:
+    """The run that `run_to_json` wrote.
+
+    Raises:
+        ValueError: it is none.
+    """
+    first, last, verdict, reason, before, after = stored
+    return Run(
+        first=first,
+        last=last,
+        verdict=verdict,
+        reason=from_json(reason),
+        before_tokens=before,
+        after_tokens=after,
+    )
 
 
 class Verdicts(Sequence[Verdict]):

@@ -55,7 +55,7 @@ def account_details(account: Account) -> Iterator[RenderableType]:
     yield from legality_view(account.legality)
     if account.problems:
         yield section("Problems in the file", plural(len(account.problems), "problem"))
-        said = [_problem(problem.line, problem.reason) for problem in account.problems]
+        said = [_problem(problem.line, str(problem.reason)) for problem in account.problems]
         yield from bullets(said, most=_MOST_PROBLEMS, more=_IN_JSON)
     yield Text()
 

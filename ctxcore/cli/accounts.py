@@ -9,6 +9,7 @@ from typing import cast
 
 from ctxcore.assembly.legality import PROVIDERS, Violation, lint
 from ctxcore.cli.about import About
+from ctxcore.cli.running import told
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
@@ -109,7 +110,7 @@ def account_document(account: Account) -> JsonObject:
     """The account as `--json` prints it."""
     roles: JsonObject = dict(account.roles)
     problems: list[JsonValue] = [
-        {"line": problem.line, "reason": problem.reason} for problem in account.problems
+        {"line": problem.line, **told(problem.reason)} for problem in account.problems
     ]
     return {
         **account.about.to_dict(),

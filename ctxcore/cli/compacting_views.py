@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import cast
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -18,7 +16,8 @@ from ctxcore.cli.context_views import budget_line, context_details, counts_line,
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
 from ctxcore.cli.texts import ESTIMATED, amount, block, one_line, percent, plural
 from ctxcore.compaction.results import CompactionResult
-from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import document
 
 MOST_LOST = 8
 """Facts that are named, the most worth first; `--json` has all of them."""
@@ -27,18 +26,14 @@ MOST_LOST = 8
 def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
     """One compaction as `--json` prints it."""
     result = compacted.result
-    numbers: JsonObject = dict(result.trigger.numbers) if result.trigger else {}
-    trigger: JsonObject = (
-        {"rule": result.trigger.rule, "numbers": numbers} if result.trigger else {}
-    )
     return {
         **compacted.about.to_dict(),
         "preset": preset,
         "applied": result.applied,
-        "reason": result.reason,
+        "reason": document(result.reason),
         "strategy": result.strategy,
-        "trigger": trigger or None,
-        "steps": [cast("JsonValue", asdict(step)) for step in result.steps],
+        "trigger": document(result.trigger.reason) if result.trigger else None,
+        "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
         "tokens_saved": result.tokens_saved,
@@ -95,7 +90,7 @@ def _outcome(result: CompactionResult) -> Text:
 
 
 def _why_not(result: CompactionResult) -> str:
-    return NEEDS_YES if result.needs_confirmation else one_line(result.reason)
+    return NEEDS_YES if result.needs_confirmation else one_line(str(result.reason))
 
 
 def _writer(compacted: Compacted) -> str:
@@ -130,7 +125,7 @@ def _steps_table(result: CompactionResult) -> Table:
             amount(step.before_tokens, is_exact=is_exact),
             amount(step.after_tokens, is_exact=is_exact),
             amount(gain, is_exact=is_exact),
-            one_line(step.outcome if result.applied else f"{step.outcome}, but not taken"),
+            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
         )
     return table
 

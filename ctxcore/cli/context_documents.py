@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import cast
 
-from ctxcore.assembly.context import Context, Synthetic
+from ctxcore.assembly.context import Context
 from ctxcore.assembly.repairs import Repair
 from ctxcore.assembly.verdicts import Run
 from ctxcore.cli.accounts import check_legality, legality_document
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.values import document
 
 
 def context_document(context: Context, *, with_messages: bool) -> JsonObject:
@@ -25,9 +26,9 @@ def context_document(context: Context, *, with_messages: bool) -> JsonObject:
         "prefix_messages": context.prefix_messages,
         "budget": cast("JsonValue", budget),
         "breakdown": {**segments, "window": context.breakdown.window},
-        "runs": [_document(run) for run in joined_runs(context.runs)],
-        "repairs": [_document(repair) for repair in context.repairs],
-        "synthetic": [_document(one) for one in context.synthetic],
+        "runs": [_run(run) for run in joined_runs(context.runs)],
+        "repairs": [_repair(repair) for repair in context.repairs],
+        "synthetic": [cast("JsonValue", asdict(one)) for one in context.synthetic],
         "legality": legality_document(check_legality(context.messages)),
         "messages": cast("JsonValue", context.messages) if with_messages else None,
     }
@@ -50,5 +51,16 @@ def joined_runs(runs: Iterable[Run]) -> list[Run]:
     return joined
 
 
-def _document(value: Run | Repair | Synthetic) -> JsonValue:
-    return cast("JsonValue", asdict(value))
+def _run(run: Run) -> JsonObject:
+    return {
+        "first": run.first,
+        "last": run.last,
+        "verdict": run.verdict,
+        "reason": document(run.reason),
+        "before_tokens": run.before_tokens,
+        "after_tokens": run.after_tokens,
+    }
+
+
+def _repair(repair: Repair) -> JsonObject:
+    return {"kind": repair.kind, "at": repair.at, "reason": document(repair.reason)}

@@ -90,7 +90,7 @@ def verdict_table(context: Context) -> Table:
             table,
             places,
             Text(run.verdict, style=_STYLES[run.verdict]),
-            run.reason,
+            str(run.reason),
             amount(run.before_tokens, is_exact=is_exact),
             amount(run.after_tokens, is_exact=is_exact),
         )

@@ -82,7 +82,7 @@ def run_expand(
                 found.id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
             )
     except ContextError as error:
-        failure = Failure(path=ref, id=session, kind=type(error).__name__, reason=str(error))
+        failure = Failure(path=ref, id=session, kind=type(error).__name__, reason=error.reason)
         fail("expand", failure, as_json=as_json)
     tokens = counter_for(found.model).count(text)
     if as_json:

@@ -52,7 +52,7 @@ def run_sessions(
             others = engine.store.count_sessions(user) if title else 0
             names = short_ids(own_ids(engine))
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=str(error))
+        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
         fail("sessions", failure, as_json=as_json)
     if as_json:
         print_json(to_document("sessions", [_document(one, names) for one in found]))

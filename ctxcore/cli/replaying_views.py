@@ -13,7 +13,7 @@ from ctxcore.cli.replaying import Replayed
 from ctxcore.cli.tables import add_row, bullets, closing, facts, make_table, section
 from ctxcore.cli.texts import ESTIMATED, amount, one_line, percent, plural
 from ctxcore.messages.values import JsonObject
-from ctxcore.replay.breaks import CAUSE_WORDS
+from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay.needing import NeededFact
 from ctxcore.replay.presence import FactFates
 from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
@@ -190,7 +190,7 @@ def _breaks_table(calls: Sequence[ReplayedCall], *, is_exact: bool) -> Table:
             table,
             f"{call.at + 1:,}",
             f"{call.turn:,}",
-            CAUSE_WORDS[call.cause or "other"],
+            (call.cause or BreakCode.OTHER).text,
             amount(call.tokens, is_exact=is_exact),
             _share(call.reused_tokens, call.tokens),
         )
@@ -202,7 +202,7 @@ def _compaction(
 ) -> Iterator[RenderableType]:
     size = f"{amount(made.before_tokens, is_exact=is_exact)} → "
     size += f"{amount(made.after_tokens, is_exact=is_exact)} tokens"
-    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.rule} · {size}")
+    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {size}")
     needed = made.needed_later
     lost = f"{plural(len(made.lost), 'fact')} lost, {len(needed):,} of them needed later"
     yield Text(lost if made.lost else "no fact lost")

@@ -16,6 +16,11 @@ import typer
 from ctxcore.cli.output import print_error, print_json, stderr
 from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.foreign import system_reason
+from ctxcore.reasons.places import PlaceCode, in_file
+from ctxcore.reasons.problems import core
+from ctxcore.reasons.values import Reason
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Problem, Transcript
@@ -34,18 +39,20 @@ class Failure:
 
     path: str
     kind: str
-    reason: str
-    """A whole sentence; it names the path."""
+    reason: Reason
+    """It names the path."""
     line: int | None = None
     id: str | None = None
 
     @classmethod
     def of(cls, error: ContextError, path: str, own_id: str | None = None) -> Failure:
         """What `error` says about the file at `path`, or one conversation of it."""
-        kind, reason = type(error).__name__, str(error)
+        kind = type(error).__name__
         if isinstance(error, FormatError):
-            return cls(path=path, kind=kind, reason=reason, line=error.line)
-        return cls(path=path, kind=kind, reason=f"{path}, {own_id}: {reason}", id=own_id)
+            return cls(path=path, kind=kind, reason=error.reason, line=error.line)
+        place = PlaceCode.CONVERSATION(path=path, id=own_id)
+        reason = PlaceCode.AT(place=place, problem=error.reason)
+        return cls(path=path, kind=kind, reason=reason, id=own_id)
 
     def to_dict(self) -> JsonObject:
         """The failure as JSON."""
@@ -54,7 +61,7 @@ class Failure:
             "id": self.id,
             "line": self.line,
             "kind": self.kind,
-            "reason": self.reason,
+            **told(self.reason),
         }
 
 
@@ -78,6 +85,11 @@ class Outcome(Generic[T]):
         return to_document(command, results, self.failures)
 
 
+def told(reason: Reason) -> JsonObject:
+    """What is wrong as JSON: a code for programs and a sentence for people."""
+    return {"code": core(reason).code, "reason": str(reason)}
+
+
 def to_document(
     command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
 ) -> JsonObject:
@@ -93,7 +105,7 @@ def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
     """Tells why a command could not do the one thing it was asked for, and ends it."""
     if as_json:
         print_json(to_document(command, [], [failure]))
-    print_error(failure.reason)
+    print_error(str(failure.reason))
     raise typer.Exit(1)
 
 
@@ -119,7 +131,7 @@ def run_over(
             except ContextError as error:
                 failures.append(Failure.of(error, _name(path), transcript.id))
     if not is_known:
-        reason = f"no conversation has an id that starts with {only_id!r}"
+        reason = FileProblem.NO_SUCH_ID(beginning=only_id)
         failures.append(Failure(path=str(paths[0]), kind="NotFound", reason=reason))
     _tell(failures)
     return Outcome(done=tuple(done), failures=tuple(failures), files=len(files))
@@ -127,12 +139,20 @@ def run_over(
 
 def _tell(failures: Iterable[Failure]) -> None:
     """Each failure on stderr; which formats are read is said once."""
-    from ctxcore.formats.records import EXPECTED
-
-    hint, is_said = f"; {EXPECTED}", False
+    is_said = False
     for failure in failures:
-        print_error(failure.reason.replace(hint, "") if is_said else failure.reason)
-        is_said = is_said or hint in failure.reason
+        print_error(str(_unexpected(failure.reason) if is_said else failure.reason))
+        is_said = is_said or failure.reason.mentions(FileProblem.EXPECTED)
+
+
+def _unexpected(reason: Reason) -> Reason:
+    """`reason` without the formats that are read."""
+    inner = reason.facts.get("problem")
+    if not isinstance(inner, Reason):
+        return reason
+    if reason.code == FileProblem.EXPECTED:
+        return inner
+    return Reason(reason.code, {**reason.facts, "problem": _unexpected(inner)})
 
 
 def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
@@ -148,7 +168,7 @@ def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
             failures.append(Failure.of(error, str(path)))
             continue
         if not found:
-            reason = f"{path}: holds no .json or .jsonl files"
+            reason = PlaceCode.AT(place=in_file(str(path)), problem=FileProblem.NO_FILES())
             failures.append(Failure(path=str(path), kind="NotFound", reason=reason))
         files += found
     return list(dict.fromkeys(files)), failures
@@ -172,7 +192,7 @@ def _read(path: Path) -> list[Transcript]:
         raise FormatError(
             path=name,
             line=error.line,
-            problem=f"{error.problem}; it holds NUL bytes: save it as UTF-8 if it is text",
+            problem=FileProblem.NULS(problem=error.problem),
         ) from error
     return [replace(first, problems=(*_not_utf8(data), *first.problems)), *others]
 
@@ -190,7 +210,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
+        problem = FileProblem.UNREADABLE(reason=system_reason(error))
         raise FormatError(path=str(path), problem=problem) from error
 
 
@@ -203,7 +223,7 @@ def _not_utf8(data: bytes) -> Iterator[Problem]:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        yield Problem(line=line, reason="is not UTF-8; broken characters are shown as U+FFFD")
+        yield Problem(line=line, reason=FileProblem.BROKEN_UTF8())
 
 
 def _with_progress(files: Sequence[Path]) -> Iterator[Path]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ctxcore.reasons.file_problems import FileProblem
+
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
 
@@ -58,5 +60,4 @@ def _check_file(url: str) -> None:
 
     file = url.removeprefix("sqlite:///").partition("?")[0]
     if url.startswith("sqlite:///") and not Path(file).is_file():
-        way_out = "name another with --database or CTXCORE_DATABASE_URL"
-        raise DatabaseError(problem=f"there is no file {file!r}; {way_out}")
+        raise DatabaseError(problem=FileProblem.MISSING_NAMED(path=file))

@@ -16,6 +16,7 @@ from ctxcore.compaction.choosing import Method, Uses, choose
 from ctxcore.compaction.measuring import Measure, measure
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy, Preference
+from ctxcore.reasons.values import Reason
 
 Urgency = Literal["low", "medium", "high", "critical"]
 
@@ -31,7 +32,7 @@ class Recommendation:
     """What could be done about a conversation, and how urgent it is."""
 
     strategy: Method
-    reason: str
+    reason: Reason
     usage_ratio: float
     """Input over the budget."""
     urgency: Urgency

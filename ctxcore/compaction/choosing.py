@@ -11,6 +11,8 @@ from typing import Literal
 
 from ctxcore.assembly.states import CompactionState
 from ctxcore.policy.values import Preference
+from ctxcore.reasons.codes import ChoiceCode
+from ctxcore.reasons.values import Reason
 
 Method = Literal["truncate", "summarize"]
 Level = Literal["minimal", "balanced", "detailed", "complete"]
@@ -58,7 +60,7 @@ class Choice:
     """What to do with what does not stay, and why."""
 
     method: Method
-    reason: str
+    reason: Reason
 
 
 def choose(
@@ -66,19 +68,19 @@ def choose(
 ) -> Choice:
     """Whether to truncate or to summarize a conversation of so many messages and characters."""
     if not uses.has_summarizer:
-        return Choice(method="truncate", reason="there is no summarizer")
+        return Choice(method="truncate", reason=ChoiceCode.NO_SUMMARIZER())
     if messages < _FEW_MESSAGES or chars < _FEW_CHARS:
-        reason = f"short: {messages} messages, {chars:,} characters"
+        reason = ChoiceCode.SHORT(messages=messages, chars=chars)
         return Choice(method="truncate", reason=reason)
     if max_summaries is not None and uses.summaries >= max_summaries:
-        reason = f"{uses.summaries} summaries in this session; {max_summaries} are the limit"
+        reason = ChoiceCode.LIMIT(count=uses.summaries, most=max_summaries)
         return Choice(method="truncate", reason=reason)
     if preference == "fast":
-        return Choice(method="truncate", reason="fast is preferred")
+        return Choice(method="truncate", reason=ChoiceCode.FAST())
     if messages > _MANY_MESSAGES:
-        return Choice(method="summarize", reason=f"long: {messages} messages")
+        return Choice(method="summarize", reason=ChoiceCode.LONG(messages=messages))
     if preference == "quality":
-        return Choice(method="summarize", reason="quality is preferred")
+        return Choice(method="summarize", reason=ChoiceCode.QUALITY())
     return _by_score(messages, chars, uses, preference)
 
 
@@ -97,7 +99,8 @@ def _by_score(messages: int, chars: int, uses: Uses, preference: Preference) -> 
     scored = scores(messages=messages, chars=chars, uses=uses, preference=preference)
     truncate, summarize = scored["truncate"], scored["summarize"]
     method: Method = "summarize" if summarize > truncate else "truncate"
-    return Choice(method=method, reason=f"scores: truncate {truncate:g}, summarize {summarize:g}")
+    reason = ChoiceCode.SCORES(truncate=truncate, summarize=summarize)
+    return Choice(method=method, reason=reason)
 
 
 def _truncate_score(messages: int, chars: int, uses: Uses) -> int:

@@ -9,12 +9,13 @@ from dataclasses import replace
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.executing import DONE, Executor, Outcome, Step
+from ctxcore.compaction.executing import Executor, Outcome, Step
 from ctxcore.compaction.losing import find_losses, with_losses
 from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import ledger_for
 from ctxcore.compaction.resolving import resolved
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
 
@@ -88,7 +89,7 @@ def _climb(
 
 def _with_skipped(skipped: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
     """`steps` behind those that were tried before them, each strategy once."""
-    before = [one for one in skipped if one.outcome != DONE]
+    before = [one for one in skipped if one.outcome.code != OutcomeCode.DONE]
     tried = {one.strategy for one in before}
     behind = [one for one in steps if one.strategy not in tried]
     if before and behind:

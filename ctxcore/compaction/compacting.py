@@ -25,8 +25,6 @@ from ctxcore.compaction.resolving import resolved
 from ctxcore.compaction.results import CompactionResult, bound_to, finished, unchanged
 from ctxcore.compaction.starting_anew import new_session_plan
 from ctxcore.compaction.triggers import (
-    ASKED,
-    NEW_SESSION,
     Trigger,
     asked,
     find_trigger,
@@ -37,6 +35,8 @@ from ctxcore.compaction.triggers import (
 from ctxcore.errors import CompactionRefusedError
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
 
@@ -162,18 +162,20 @@ def compact_prepared(
 
     `halves` is that of `for_trigger`.
     """
-    is_forced = trigger.rule == ASKED
+    is_forced = trigger.rule == TriggerCode.ASKED
     call = for_trigger(prepared.call, measured, trigger, halves=halves)
     uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
     planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
     if planned is None:
         return unchanged(prepared, measured, trigger, _nothing_folds(trigger))
     if call.policy.is_shadow and not is_forced:
-        return unchanged(prepared, measured, trigger, f"only planned: {planned.strategy}")
+        return unchanged(
+            prepared, measured, trigger, OutcomeCode.ONLY_PLANNED(strategy=planned.strategy)
+        )
     if call.policy.requires_confirmation and not is_forced:
         agreed = _agreed(prepared, measured, planned, confirm)
         if agreed is None:
-            waiting = unchanged(prepared, measured, trigger, "needs confirmation")
+            waiting = unchanged(prepared, measured, trigger, OutcomeCode.NEEDS_CONFIRMATION())
             return replace(waiting, needs_confirmation=True)
         planned = agreed
     outcome = execute(
@@ -267,23 +269,24 @@ def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:
     return find_trigger(measured, prepared.call)
 
 
-def _nothing_folds(trigger: Trigger) -> str:
-    reason = "nothing may be folded"
-    return reason if trigger.rule == ASKED else f"{reason}: {NEW_SESSION}"
+def _nothing_folds(trigger: Trigger) -> Reason:
+    is_asked = trigger.rule == TriggerCode.ASKED
+    return OutcomeCode.NOTHING_FOLDS() if is_asked else OutcomeCode.NOTHING_HELPS()
 
 
-def _why_not(prepared: Prepared, measured: Measure) -> str:
+def _why_not(prepared: Prepared, measured: Measure) -> Reason:
     policy, budget = prepared.call.policy, prepared.call.budget
     if budget is None:
-        return "the window is unknown, so nothing starts by itself"
+        return OutcomeCode.WINDOW_UNKNOWN()
     if not policy.is_automatic:
-        return "automatic compaction is switched off (trigger ratio of 1.0 or more)"
+        return OutcomeCode.SWITCHED_OFF()
     if prepared.state.failures >= policy.max_failures:
-        return f"stopped after {prepared.state.failures} failed compactions; force one to retry"
+        return OutcomeCode.FAILURES(failures=prepared.state.failures)
     seen = measured.ruling
     size = seen.input_tokens if policy.trigger_on == "input" else seen.history_tokens
     least = least_messages(seen, policy)
     if size >= budget.trigger_tokens and measured.uncovered_messages < least:
-        return f"only {measured.uncovered_messages} messages; {least} are needed"
-    at = "at" if size >= budget.trigger_tokens else "below"  # some fire only above it
-    return f"{at} the trigger: {size:,} of {budget.trigger_tokens:,} tokens"
+        return OutcomeCode.TOO_FEW_MESSAGES(messages=measured.uncovered_messages, needed=least)
+    is_at = size >= budget.trigger_tokens  # some fire only above it
+    where = OutcomeCode.AT_TRIGGER if is_at else OutcomeCode.BELOW_TRIGGER
+    return where(tokens=size, trigger=budget.trigger_tokens)

@@ -21,14 +21,16 @@ from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
-from ctxcore.compaction.triggers import ASKED, NEW_SESSION, find_trigger
+from ctxcore.compaction.triggers import find_trigger
 from ctxcore.compression.expanding import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.messages.canonical import printable
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 
-DONE = "done"
 _FILLS = 3  # what neighbours save that become one message makes room for more of them
 
 
@@ -39,7 +41,16 @@ class Step:
     strategy: str
     before_tokens: int
     after_tokens: int
-    outcome: str
+    outcome: Reason
+
+    def to_dict(self) -> JsonObject:
+        """The step as JSON."""
+        return {
+            "strategy": self.strategy,
+            "before_tokens": self.before_tokens,
+            "after_tokens": self.after_tokens,
+            "outcome": to_json(self.outcome),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +58,7 @@ class Outcome:
     """What came of a plan: a new record, or None with the reason why nothing changed."""
 
     record: Compaction | None
-    reason: str
+    reason: Reason
     steps: tuple[Step, ...] = ()
     failed: bool = False
     """Whether the summarizer failed, even if a truncation took its place."""
@@ -127,7 +138,7 @@ class Executor:
             least = min(least, size - measured.summary_tokens)
         if least <= budget.target_tokens:
             return None
-        return Outcome(record=None, reason=f"at least {least:,} tokens stay", plan=self.plan)
+        return Outcome(record=None, reason=OutcomeCode.STAYS(tokens=least), plan=self.plan)
 
     def is_enough(self, outcome: Outcome) -> bool:
         """Whether the input is now at the target, but for thinking of the open turn: it yields to
@@ -145,7 +156,7 @@ class Executor:
         step = self.plan.steps[-1]
         record = outcome.record
         after = record.after_tokens if record else self.plan.before_tokens
-        why = "not enough" if record else f"skipped: {outcome.reason}"
+        why = OutcomeCode.NOT_ENOUGH() if record else OutcomeCode.SKIPPED(why=outcome.reason)
         return Step(
             strategy=step.strategy,
             before_tokens=self.plan.before_tokens,
@@ -153,7 +164,7 @@ class Executor:
             outcome=why,
         )
 
-    def truncated(self, failure: str) -> Outcome | None:
+    def truncated(self, failure: Reason) -> Outcome | None:
         """A truncation in place of the plan, whose summary failed."""
         outcome = self._instead(self._shortened, failure, is_needed=True)
         if outcome is None:
@@ -163,14 +174,16 @@ class Executor:
     def _run(self, gain: float, *, is_needed: bool) -> Outcome:
         shortened = self._shortened
         if self.plan.fold and self.plan.fold_as == "truncation":
-            return self._judge(self._covering(shortened), shortened, "", gain)
+            return self._judge(self._covering(shortened), shortened, None, gain)
         outcome = self._fold(shortened, gain)
         if outcome.record is not None:
             return outcome
         instead = self._instead(shortened, outcome.reason, is_needed=is_needed)
         return outcome if instead is None or instead.record is None else instead
 
-    def _instead(self, shortened: Compaction, failure: str, *, is_needed: bool) -> Outcome | None:
+    def _instead(
+        self, shortened: Compaction, failure: Reason, *, is_needed: bool
+    ) -> Outcome | None:
         """A truncation in place of a summary that failed, where one is allowed."""
         cut = self.plan.emergency_until
         if cut is not None:
@@ -184,8 +197,8 @@ class Executor:
         try:
             record = self._with_summary(shortened) if self.plan.fold else shortened
         except SummarizerError as error:
-            return Outcome(record=None, reason=str(error), failed=True)
-        return self._judge(record, shortened, "", gain_ratio)
+            return Outcome(record=None, reason=error.reason, failed=True)
+        return self._judge(record, shortened, None, gain_ratio)
 
     def _with_summary(self, shortened: Compaction) -> Compaction:
         record = self._covering(shortened)
@@ -200,25 +213,27 @@ class Executor:
         return summarizing.summarized(record, self.plan.stops)
 
     def _judge(
-        self, record: Compaction, shortened: Compaction, failure: str, gain_ratio: float
+        self, record: Compaction, shortened: Compaction, failure: Reason | None, gain_ratio: float
     ) -> Outcome:
         if self.plan.fold:
             record = self._filled(with_facts(self._view, self._call, record, self._ledger))
         before = self.plan.before_tokens
         after = input_size(self._view, self._call, record)
         steps = tuple(self._steps(record, shortened, after, failure))
-        problem = ""
+        problem: Reason | None = None
         if after >= before:
-            problem = f"not smaller: {before:,} tokens before, {after:,} after"
+            problem = OutcomeCode.NOT_SMALLER(before=before, after=after)
         elif before - after < before * gain_ratio:
-            problem = f"too little gain: {before:,} tokens before, {after:,} after"
-        if problem:
+            problem = OutcomeCode.LITTLE_GAIN(before=before, after=after)
+        if problem is not None:
             return Outcome(record=None, reason=problem, steps=steps, failed=True)
         done = replace(record, seen_until=self._view.count(), turns_from=self._turns_from(record))
-        why = self.plan.reason or str(self.plan.trigger)
-        reason = (f"{failure}; truncated instead" if failure else why) + self._advice(done)
+        why = self.plan.reason or self.plan.trigger.reason
+        if failure is not None:
+            why = OutcomeCode.TRUNCATED_INSTEAD(why=failure)
+        reason = self._advised(why, done)
         done = replace(done, before_tokens=before, after_tokens=after, reason=reason)
-        return Outcome(record=done, reason=reason, steps=steps, failed=bool(failure))
+        return Outcome(record=done, reason=reason, steps=steps, failed=failure is not None)
 
     def _turns_from(self, record: Compaction) -> int:
         """Behind which message turns are counted: a full summary starts their count anew."""
@@ -246,21 +261,23 @@ class Executor:
             record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
         return record
 
-    def _advice(self, record: Compaction) -> str:
-        """What is left to a person where a rule asks again at once. Source: the `pi` design."""
-        if self.plan.trigger.rule == ASKED:
-            return ""
+    def _advised(self, why: Reason, record: Compaction) -> Reason:
+        """`why`, and what is left to a person where a rule asks again. Source: the `pi` design."""
+        if self.plan.trigger.rule == TriggerCode.ASKED:
+            return why
         again = find_trigger(measure(self._view, self._call, record), self._call)
-        return f"; still over ({again}): {NEW_SESSION}" if again else ""
+        return why if again is None else OutcomeCode.STILL_OVER(why=why, trigger=again.reason)
 
     def _steps(
-        self, record: Compaction, shortened: Compaction, after: int, failure: str
+        self, record: Compaction, shortened: Compaction, after: int, failure: Reason | None
     ) -> Iterator[Step]:
         before = self.plan.before_tokens
         for planned in self.plan.steps:
             is_last = planned is self.plan.steps[-1]
             size = after if is_last else self._size_after(planned.strategy, shortened, after)
-            outcome = f"truncated: {failure}" if failure and is_last else DONE
+            outcome = (
+                OutcomeCode.TRUNCATED(why=failure) if failure and is_last else OutcomeCode.DONE()
+            )
             yield Step(
                 strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
             )
@@ -291,7 +308,7 @@ class Executor:
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),
-            trigger=self.plan.trigger.rule,
+            trigger=self.plan.trigger.reason,
             strategies=tuple(step.strategy for step in self.plan.steps),
         )
 

@@ -18,6 +18,7 @@ from ctxcore.assembly.items import Item, from_row, total
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.repairs import Merged, Repairer
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_reasoning
 
 _MARGIN_TOKENS = 256  # what bounds of sizes may be above the sizes: markers, frames, a first word
@@ -81,7 +82,7 @@ class GrowingContext:
         rows = self._view.tail(1 << 60, after=active.covered_until)
         if not rows:
             return
-        end = _end([from_row(row, "recent", "recent") for row in rows])
+        end = _end([from_row(row, "recent", VerdictCode.RECENT()) for row in rows])
         base = self._base = _Base(
             active=active,
             seen=last,
@@ -137,7 +138,7 @@ class GrowingContext:
         is_new = head.role == "user" and not base.is_asking
         if head.is_system or is_new:
             return False
-        items = [*base.end, *(from_row(row, "recent", "recent") for row in block)]
+        items = [*base.end, *(from_row(row, "recent", VerdictCode.RECENT()) for row in block)]
         groups = self._legal(base, items)
         if groups is None:
             return False

@@ -24,16 +24,17 @@ from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
 from ctxcore.compaction.remembering import facts_room
 from ctxcore.compaction.strategies import STRATEGIES, is_ordered_by_task, ladder, turns_to_keep
-from ctxcore.compaction.triggers import ASKED, DIRECT, Trigger
+from ctxcore.compaction.triggers import DIRECT, Trigger
 from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
 from ctxcore.policy.values import StrategyName
+from ctxcore.reasons.codes import ChoiceCode, TriggerCode
 
 Drafts = Sequence[tuple[StrategyName, Draft]]
 """Each strategy that changed something, with the draft it made."""
 
-EMERGENCY = "emergency truncation"
+EMERGENCY = "emergency_truncation"
 MOST_CANDIDATES = 3_000
 """Messages looked at to choose what stays, beside those that stayed so far: a third of a second."""
 LEAST_ROOM_RATIO = 0.25
@@ -119,8 +120,8 @@ class _Planner:
         if policy.fold_as != "choice":
             return None, policy.fold_as
         scope = self._own_scope("truncation")
-        if not turns_to_keep(scope) and self._trigger.rule != ASKED:
-            few = f"{scope.messages + scope.system_messages} messages do not fit"
+        if not turns_to_keep(scope) and self._trigger.rule != TriggerCode.ASKED:
+            few = ChoiceCode.FEW(messages=scope.messages + scope.system_messages)
             return Choice(method="truncate", reason=few), "truncation"
         rows = [row for block in scope.blocks for row in block]
         chars = sum(text_chars(row.message) for row in (*rows, *self._reading.system))
@@ -241,7 +242,7 @@ class _Planner:
             fold_as="summary" if draft.scope.is_summarized else "truncation",
             stops=tuple(blocks[at - 1][-1].seq for at in draft.stops) if fold else (),
             task=self._task,
-            reason="" if self._task is None else str(self._task),
+            reason=None if self._task is None else self._task.reason,
             shorten=shorten,
             short_sizes={seq: short_sizes[seq] for seq in shorten},
             steps=steps,
@@ -307,7 +308,7 @@ class _Planner:
     ) -> CompactionPlan:
         """`made` named after what was chosen; a failed summary ends in an emergency truncation."""
         if made.fold_as == "truncation":
-            is_asked = self._trigger.rule == ASKED
+            is_asked = self._trigger.rule == TriggerCode.ASKED
             is_emergency = not is_asked and [name for name, _ in drafts] == ["fold_to_fit"]
             strategy = EMERGENCY if is_emergency else "truncate"
             return replace(made, strategy=strategy, reason=choice.reason)

@@ -12,6 +12,7 @@ from ctxcore.compaction.triggers import Trigger
 from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import Task
 from ctxcore.policy.values import StrategyName
+from ctxcore.reasons.values import Reason
 
 FoldAs = Literal["summary", "truncation"]
 
@@ -32,7 +33,7 @@ class CompactionPlan:
     expected_tokens: int
     covered_until: int
     fold_as: FoldAs = "summary"
-    reason: str = ""
+    reason: Reason | None = None
     """Why it was chosen, where the policy chooses or the kind of task does."""
     verbatim: tuple[int, ...] = ()
     """Covered messages that stay, by sequence number; whole blocks."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared
-from ctxcore.assembly.notices import Notice
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.choosing import Level, level_of
@@ -15,6 +14,7 @@ from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import Measure
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.reasons.values import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,7 +25,7 @@ class CompactionResult:
     state: CompactionState
     """Pass it the next time, with the whole conversation."""
     applied: bool
-    reason: str
+    reason: Reason
     strategy: str
     trigger: Trigger | None
     before_tokens: int
@@ -49,7 +49,7 @@ class CompactionResult:
     cost: float | None = None
     """What the summary cost in US dollars, where a model wrote it."""
     seconds: float = 0.0
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Reason, ...] = ()
     """What became of a state that was made from other messages; empty where it was not."""
 
     @property
@@ -74,7 +74,7 @@ class CompactionResult:
 
 
 def unchanged(
-    prepared: Prepared, measured: Measure, trigger: Trigger | None, reason: str
+    prepared: Prepared, measured: Measure, trigger: Trigger | None, reason: Reason
 ) -> CompactionResult:
     """The result where nothing was folded, and why."""
     context = prepared.context(prepared.state.active)

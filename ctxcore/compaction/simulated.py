@@ -12,6 +12,7 @@ from ctxcore.budget import TokenBudget
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.values import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class SimulatedCompaction:
     writes_summary: bool
     truncates: bool
     """Whether it leaves messages out without a summary."""
-    reason: str
+    reason: Reason
     before: Compaction | None = field(default=None, repr=False)
     """The record that was in force until then."""
     record: Compaction | None = field(default=None, repr=False)

@@ -20,6 +20,8 @@ from ctxcore.errors import SummarizerError
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.language import detect_language
@@ -165,9 +167,11 @@ class Summarizing:
         except SummarizerError:
             raise
         except Exception as error:  # a caller's summarizer may raise anything; nothing changes
-            raise SummarizerError(problem=f"{type(error).__name__}: {error}") from error
+            kind = type(error).__name__
+            problem = SummaryProblem.RAISED(kind=kind, problem=reason_of(error))
+            raise SummarizerError(problem=problem) from error
         if not isinstance(text, str):
-            raise SummarizerError(problem=f"it is {type(text).__name__}, not text")
+            raise SummarizerError(problem=SummaryProblem.NOT_TEXT(kind=type(text).__name__))
         return text
 
     def _source(self, record: Compaction) -> Sequence[Counted]:

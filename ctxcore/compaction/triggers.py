@@ -5,43 +5,53 @@ The first rule that fires says so with the numbers it compared; a policy's field
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import Call
+from ctxcore.assembly.records import Compaction
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.measuring import Measure
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.values import Fact, Reason
 
-ASKED = "asked for"
-OVERFLOW = "input above usable"
-MARKED = "asked for by the model"
-NO_ROOM_FOR_TOOLS = "no room for tool calls"
-MANY_TURNS = "number of turns"
-MANY_MESSAGES = "number of messages"
-
-_WHATEVER_THE_SIZE = (ASKED, MARKED, NO_ROOM_FOR_TOOLS, MANY_TURNS, MANY_MESSAGES)
-DIRECT = (ASKED, MARKED, MANY_TURNS)
+_WHATEVER_THE_SIZE = (
+    TriggerCode.ASKED,
+    TriggerCode.MARKED,
+    TriggerCode.NO_ROOM_FOR_TOOLS,
+    TriggerCode.MANY_TURNS,
+    TriggerCode.MANY_MESSAGES,
+)
+DIRECT = (TriggerCode.ASKED, TriggerCode.MARKED, TriggerCode.MANY_TURNS)
 """The rules that take a policy's `direct_strategies`."""
-NEW_SESSION = "start a new session"
-"""What is left to a person where compacting does not help."""
+_AT_RATIO = {"input": TriggerCode.INPUT_RATIO, "history": TriggerCode.HISTORY_RATIO}
+_ABOVE_UPPER = {"input": TriggerCode.INPUT_UPPER, "history": TriggerCode.HISTORY_UPPER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
     """The rule that asked for a compaction, with the numbers it compared."""
 
-    rule: str
-    numbers: tuple[tuple[str, int], ...]
+    reason: Reason
     is_by_model: bool = False
     """Whether it compared the model's own counts where the policy has a rule of its own."""
 
+    @property
+    def rule(self) -> str:
+        """The rule, one of `TriggerCode`."""
+        return self.reason.code
+
+    @property
+    def numbers(self) -> Mapping[str, Fact]:
+        """What it compared, by name."""
+        return self.reason.facts
+
     def __str__(self) -> str:
-        numbers = ", ".join(f"{name} {value:,}" for name, value in self.numbers)
-        return f"{self.rule}: {numbers}" if numbers else self.rule
+        return str(self.reason)
 
 
-Rule = Callable[[Measure, Policy, TokenBudget], Trigger | None]
+Rule = Callable[[Measure, Policy, TokenBudget], Reason | None]
 
 
 def find_trigger(measured: Measure, call: Call) -> Trigger | None:
@@ -51,27 +61,34 @@ def find_trigger(measured: Measure, call: Call) -> Trigger | None:
         return None
     rules = _URGENT if _waits_for_more(measured.ruling, policy) else (*_URGENT, *_PATIENT)
     fired = (rule(measured.ruling, policy, budget) for rule in rules)
-    found = next((trigger for trigger in fired if trigger), None)
-    return found or _unseen(measured, policy, budget) or overflow(measured, call)
+    found = next((reason for reason in fired if reason), None)
+    if found is not None:
+        return Trigger(reason=found)
+    return _unseen(measured, policy, budget) or overflow(measured, call)
 
 
 def _unseen(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
     """The rule that the recent budget, which is in the model's counts, leaves something out."""
     found = _beyond_recent(measured, policy, budget)
-    return None if found is None else replace(found, is_by_model=True)
+    return None if found is None else Trigger(reason=found, is_by_model=True)
 
 
 def overflow(measured: Measure, call: Call) -> Trigger | None:
     """The rule that an input larger than usable, by the model's counter, cannot be sent whole."""
     if call.budget is None or measured.input_tokens <= call.budget.usable_tokens:
         return None
-    found = _trigger(OVERFLOW, tokens=measured.input_tokens, usable=call.budget.usable_tokens)
-    return replace(found, is_by_model=True)
+    found = TriggerCode.OVERFLOW(tokens=measured.input_tokens, usable=call.budget.usable_tokens)
+    return Trigger(reason=found, is_by_model=True)
+
+
+def is_recorded(record: Compaction) -> bool:
+    """Whether another product made this compaction, and its transcript told of it."""
+    return record.trigger is not None and record.trigger.code == TriggerCode.RECORDED
 
 
 def asked(measured: Measure) -> Trigger:
     """The rule that a person or a program asked."""
-    return _trigger(ASKED, tokens=measured.input_tokens)
+    return Trigger(reason=TriggerCode.ASKED(tokens=measured.input_tokens))
 
 
 def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool = True) -> Call:
@@ -103,76 +120,71 @@ def least_messages(measured: Measure, policy: Policy) -> int:
     return policy.next_min_messages or policy.min_messages
 
 
-def _beyond_lookback(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _beyond_lookback(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     looked_at, new = policy.lookback_messages, measured.uncovered_messages
     if looked_at is None or new - measured.current_messages <= looked_at:
         return None
-    return _trigger("beyond the lookback", uncovered_messages=new, looked_at=looked_at)
+    return TriggerCode.BEYOND_LOOKBACK(uncovered_messages=new, looked_at=looked_at)
 
 
-def _beyond_recent(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _beyond_recent(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     new = measured.uncovered_tokens
     if policy.recent_history_ratio is None or new <= budget.recent_tokens:
         return None
-    return _trigger("beyond the recent budget", tokens=new, recent_budget=budget.recent_tokens)
+    return TriggerCode.BEYOND_RECENT(tokens=new, recent_budget=budget.recent_tokens)
 
 
-def _above_available(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _above_available(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     size = measured.input_tokens
     if policy.counting == "model" or size <= budget.usable_tokens:
         return None
-    return _trigger("input above available", tokens=size, available=budget.usable_tokens)
+    return TriggerCode.ABOVE_AVAILABLE(tokens=size, available=budget.usable_tokens)
 
 
-def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
-    return _trigger(MARKED) if measured.is_marked else None
+def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
+    return TriggerCode.MARKED() if measured.is_marked else None
 
 
-def _many_turns(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _many_turns(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     if policy.max_turns is None or measured.turns < policy.max_turns:
         return None
-    return _trigger(MANY_TURNS, turns=measured.turns, most=policy.max_turns)
+    return TriggerCode.MANY_TURNS(turns=measured.turns, most=policy.max_turns)
 
 
-def _many_messages(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _many_messages(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     most, new = policy.max_messages, measured.uncovered_messages
     if most is None or new < most:
         return None
-    return _trigger(MANY_MESSAGES, uncovered_messages=new, most=most)
+    return TriggerCode.MANY_MESSAGES(uncovered_messages=new, most=most)
 
 
-def _at_ratio(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _at_ratio(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     size = _size(measured, policy)
     if policy.trigger_ratio is None or size < budget.trigger_tokens:
         return None
-    rule = f"{policy.trigger_on} at the trigger"
-    return _trigger(rule, tokens=size, trigger=budget.trigger_tokens)
+    return _AT_RATIO[policy.trigger_on](tokens=size, trigger=budget.trigger_tokens)
 
 
-def _above_upper(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _above_upper(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     size = _size(measured, policy)
     if policy.upper_tokens is None or size <= budget.trigger_tokens:
         return None
-    rule = f"{policy.trigger_on} above the upper threshold"
-    return _trigger(rule, tokens=size, upper=budget.trigger_tokens, lower=budget.target_tokens)
+    return _ABOVE_UPPER[policy.trigger_on](
+        tokens=size, upper=budget.trigger_tokens, lower=budget.target_tokens
+    )
 
 
-def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
+def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     size = measured.input_tokens
     if policy.remaining_ratio is None or size <= budget.trigger_tokens:
         return None
     remaining = max(0, budget.usable_tokens - size)
     least = budget.usable_tokens - budget.trigger_tokens
-    return _trigger("little remains", remaining=remaining, least=least)
+    return TriggerCode.LITTLE_REMAINS(remaining=remaining, least=least)
 
 
 def _size(measured: Measure, policy: Policy) -> int:
     return measured.input_tokens if policy.trigger_on == "input" else measured.history_tokens
-
-
-def _trigger(rule: str, **numbers: int) -> Trigger:
-    named = ((name.replace("_", " "), value) for name, value in numbers.items())
-    return Trigger(rule=rule, numbers=tuple(named))
 
 
 _URGENT: tuple[Rule, ...] = (_marked, _beyond_lookback, _beyond_recent, _above_available)

@@ -17,6 +17,7 @@ from ctxcore.compression.paths import leaves_at, value_at
 from ctxcore.compression.structures import parse_inner, read_structure
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.problems import PartProblem
 from ctxcore.tokens.counter import TokenCounter
 
 CONTEXT_LINES: Final = 2
@@ -102,8 +103,7 @@ def _value_of(output: str, *, is_needed: bool, asks_for_part: bool) -> JsonValue
         structure = read_structure(output)
     except ValueError as error:
         if is_needed:
-            problem = "the output is not JSON"
-            raise PartNotFoundError(part="path", problem=problem) from error
+            raise PartNotFoundError(part="path", problem=PartProblem.NOT_JSON()) from error
         return None
     if not (structure.is_json or is_needed or asks_for_part):
         return None
@@ -142,7 +142,7 @@ def _range(rows: str | None, count: int) -> range:
         return range(count)
     found = re.fullmatch(r"\s*(-?\d*)\s*(:?)\s*(-?\d*)\s*", rows)
     if found is None or not any(found.groups()):
-        raise PartNotFoundError(part=rows, problem="rows are asked for as a:b, e.g. 10:20")
+        raise PartNotFoundError(part=rows, problem=PartProblem.ROWS())
     start, colon, stop = found.groups()
     if not colon:
         at = int(start)
@@ -150,7 +150,7 @@ def _range(rows: str | None, count: int) -> range:
     else:
         chosen = range(count)[slice(int(start) if start else None, int(stop) if stop else None)]
     if not chosen:
-        raise PartNotFoundError(part=rows, problem=f"there are {count:,}, counted from 0")
+        raise PartNotFoundError(part=rows, problem=PartProblem.COUNT(count=count))
     return chosen
 
 
@@ -183,9 +183,8 @@ def _matches(lines: Sequence[str], chosen: Sequence[int], grep: str) -> list[int
     pattern = _pattern(grep)
     found = [at for at in chosen if pattern.search(lines[at])]
     if not found:
-        raise PartNotFoundError(
-            part=grep, problem=f"none of {amount(len(chosen), 'lines')} matches"
-        )
+        code = PartProblem.NO_LINE_OF_ONE if len(chosen) == 1 else PartProblem.NO_LINE
+        raise PartNotFoundError(part=grep, problem=code(count=len(chosen)))
     return found
 
 
@@ -244,7 +243,7 @@ def _rows_of(value: JsonValue, rows: str) -> JsonValue:
             members = list(value.items())
             return dict(members[at] for at in _range(rows, len(members)))
         case _:
-            raise PartNotFoundError(part=rows, problem="that is neither a list nor an object")
+            raise PartNotFoundError(part=rows, problem=PartProblem.NO_ROWS())
 
 
 def _render_list(parts: Sequence[str], count: int, start: int) -> str:
@@ -274,7 +273,7 @@ def _records(value: JsonValue, grep: str, fitter: _Fitter) -> str:
         if around not in found and (pattern.search(text) or pattern.search(key)):
             found[around] = value_at(value, around)
     if not found:
-        raise PartNotFoundError(part=grep, problem="no value and no key matches")
+        raise PartNotFoundError(part=grep, problem=PartProblem.NO_MATCH())
     parts = [f"{render_json(path)}:{render_json(item)}" for path, item in found.items()]
     return fitter.most(lambda n: _render_object(parts, n), len(parts)) or fitter.shortened(
         render_json(found)

@@ -10,10 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.compression.markers import amount, member_path
+from ctxcore.compression.markers import member_path
 from ctxcore.compression.structures import parse_inner
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.problems import PartProblem
+from ctxcore.reasons.quoting import QuoteCode
+from ctxcore.reasons.values import Fact
 
 MOST_KEYS_NAMED: Final = 12
 
@@ -39,7 +42,7 @@ def _steps(path: str) -> Iterator[tuple[str | int, str]]:
     while at < len(path):
         found = _STEP.match(path, at)
         if found is None:
-            raise PartNotFoundError(part=path, problem=f"{path[at:]!r} is no key and no [place]")
+            raise PartNotFoundError(part=path, problem=PartProblem.STEP(rest=path[at:]))
         key, place, text = found.group("key", "at", "text")
         step = int(place) if place is not None else key if text is None else str(json.loads(text))
         yield step, path[:at]
@@ -49,27 +52,29 @@ def _steps(path: str) -> Iterator[tuple[str | int, str]]:
 def _below(value: JsonValue, step: str | int, walked: str, path: str) -> JsonValue:
     if isinstance(value, str) and (inner := parse_inner(value)) is not None:
         value = inner
-    where = walked or "the output"
+    where = walked or PartProblem.OUTPUT()
     match value:
         case list() if isinstance(step, int):
             if -len(value) <= step < len(value):
                 return value[step]
-            problem = f"{where} has {amount(len(value), 'items')}, counted from 0"
+            code = PartProblem.ITEM if len(value) == 1 else PartProblem.ITEMS
+            problem = code(where=where, count=len(value))
         case dict() if str(step) in value:
             return value[str(step)]
         case dict():
-            problem = f"{where} has the keys {_keys(list(value))}"
+            problem = PartProblem.KEYS(where=where, keys=_keys(list(value)))
         case list():
-            problem = f"{where} is a list of {amount(len(value), 'items')}"
+            code = PartProblem.LIST_OF_ONE if len(value) == 1 else PartProblem.LIST
+            problem = code(where=where, count=len(value))
         case _:
-            problem = f"{where} has no parts"
+            problem = PartProblem.NO_PARTS(where=where)
     raise PartNotFoundError(part=path, problem=problem)
 
 
-def _keys(keys: list[str]) -> str:
-    named = ", ".join(keys[:MOST_KEYS_NAMED])
+def _keys(keys: list[str]) -> Fact:
+    named = tuple(keys[:MOST_KEYS_NAMED])
     more = len(keys) - MOST_KEYS_NAMED
-    return f"{named} and {more:,} more" if more > 0 else named
+    return QuoteCode.AND_MORE(names=named, count=more) if more > 0 else named
 
 
 def leaves_at(value: JsonValue, path: str = "") -> Iterator[tuple[str, str, JsonValue]]:

@@ -29,6 +29,8 @@ from ctxcore.engine.journal import ASKED_BY_MODEL, COMPACTED, CONFIRMATION, FAIL
 from ctxcore.engine.pending import Pending, drop_pending, load_pending, save_pending
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.values import to_json
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
 """Whether the turn goes on, waits for a person, or goes on in a session of its own."""
@@ -86,7 +88,7 @@ class Automatic:
             answer = asked
         if answer == "new_session":
             return "new_session"
-        yield CompactionStarted(trigger=str(trigger))
+        yield CompactionStarted(trigger=trigger)
         yield self._carried_out(subject, trigger, answer or "compact", is_refused=is_refused)
         return "done"
 
@@ -98,7 +100,7 @@ class Automatic:
         """
         found = load_pending(self._desk.store, plan_id)
         if found is None:
-            raise TurnStateError(problem=f"no compaction waits for an answer to {plan_id!r}")
+            raise TurnStateError(problem=TurnProblem.NO_QUESTION(id=plan_id))
         return found
 
     def pending_of(self, session_id: str) -> Pending | None:
@@ -131,9 +133,13 @@ class Automatic:
             )
             info = self._compactions.confirm(proposal)
         except ContextError as error:
-            body: JsonObject = {"trigger": str(trigger), "reason": str(error), "failed": False}
+            body: JsonObject = {
+                "trigger": to_json(trigger.reason),
+                "reason": to_json(error.reason),
+                "failed": False,
+            }
             self._desk.journal.record(SKIPPED, body, session_id=subject.session.id)
-            return CompactionRejected(reason=str(error))
+            return CompactionRejected(reason=error.reason)
         if info is None:
             return CompactionRejected(reason=proposal.outcome.reason)
         return CompactionFinished(info=info)
@@ -176,7 +182,7 @@ class Automatic:
         save_pending(self._desk.store, pending)
         body: JsonObject = {
             "plan_id": pending.plan_id,
-            "trigger": str(pending.trigger),
+            "trigger": to_json(pending.trigger.reason),
             "current_tokens": pending.current_tokens,
             "max_tokens": pending.max_tokens,
             "expected_tokens": pending.expected_tokens,
@@ -192,7 +198,7 @@ class Automatic:
         if planned is None:
             return
         body: JsonObject = {
-            "trigger": str(trigger),
+            "trigger": to_json(trigger.reason),
             "strategy": planned.strategy,
             "original_tokens": planned.before_tokens,
             "expected_tokens": planned.expected_tokens,

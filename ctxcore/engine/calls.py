@@ -24,6 +24,9 @@ from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.masking import to_detail
 from ctxcore.gateway.usage import cost_of
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.reasons.codes import CallCode
+from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
 from ctxcore.store.values import CallInfo
 
@@ -46,10 +49,10 @@ class Calls:
         try:
             reply = yield from self._receive(running, _to_request(asked, subject, context))
         except ContextError as error:
-            self._record(running, context, None, str(error))
+            self._record(running, context, None, error.reason)
             raise
         except GeneratorExit:
-            self._record(running, context, None, "stopped")
+            self._record(running, context, None, CallCode.STOPPED())
             raise
         if subject.price is not None:
             reply = replace(reply, cost=cost_of(reply.usage, subject.price))
@@ -81,9 +84,7 @@ class Calls:
             running.keep_partial(rest)
             yield TextDelta(text=rest)
         if reply is None:
-            raise TurnStateError(
-                problem="the model's stream ended without an answer; send again to go on"
-            )
+            raise TurnStateError(problem=TurnProblem.NO_REPLY())
         return reply
 
     def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
@@ -103,7 +104,7 @@ class Calls:
         running: RunningTurn,
         context: Context,
         reply: ModelReply | None,
-        error: str | None,
+        error: Reason | None,
         *,
         seq: int | None = None,
     ) -> None:

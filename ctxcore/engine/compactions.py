@@ -20,11 +20,14 @@ from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.journal import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.reasons.store_problems import ChangeCode
+from ctxcore.reasons.values import to_json
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo
 from ctxcore.summarizers.protocol import Summarizer
 
-EDITED = "edited summary"  # a person's step, where the others are strategies
+EDITED = "edited_summary"  # a person's step, where the others are strategies
 
 
 class Compactions:
@@ -88,7 +91,7 @@ class Compactions:
                 at=self._desk.clock(),
             )
         except StaleCompactionError as error:  # somebody else was faster since the check
-            raise StaleProposalError(changed="the active compaction") from error
+            raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
         self._note_recorded(proposal, info)
         return info
 
@@ -125,7 +128,7 @@ class Compactions:
         body: JsonObject = {
             "compaction_id": info.id,
             "number": info.number,
-            "trigger": str(proposal.trigger),
+            "trigger": to_json(proposal.trigger.reason),
             "original_tokens": record.before_tokens,
             "new_tokens": record.after_tokens,
             "saved_ratio": round(record.saved_ratio, 4),
@@ -140,8 +143,8 @@ class Compactions:
     def _note_rejected(self, proposal: Proposal) -> None:
         """Tells of a compaction that was tried and changed nothing, or had nothing to do."""
         body: JsonObject = {
-            "trigger": str(proposal.trigger),
-            "reason": proposal.outcome.reason,
+            "trigger": to_json(proposal.trigger.reason),
+            "reason": to_json(proposal.outcome.reason),
             "failed": proposal.outcome.failed,
             **_account(proposal),
         }
@@ -170,19 +173,18 @@ def _with_edit(proposal: Proposal, edited: Compaction) -> Proposal:
     """`proposal` with the edit of its summary as its last step."""
     before = proposal.outcome.after_tokens
     step = Step(
-        strategy=EDITED, before_tokens=before, after_tokens=edited.after_tokens, outcome="done"
+        strategy=EDITED,
+        before_tokens=before,
+        after_tokens=edited.after_tokens,
+        outcome=OutcomeCode.DONE(),
     )
     outcome = replace(proposal.outcome, record=edited, steps=(*proposal.steps, step))
     return replace(proposal, outcome=outcome)
 
 
 def _details(proposal: Proposal) -> JsonObject:
-    """What else is told of a compaction: its rule with its numbers, its steps, what it took."""
+    """What else is told of a compaction: its steps, and what it took."""
     return {
-        "trigger": {
-            "rule": proposal.trigger.rule,
-            "numbers": dict(proposal.trigger.numbers),
-        },
         "folded": len(proposal.folded),
         "turns_folded": proposal.plan.turns_folded if proposal.plan else 0,
         **_account(proposal),
@@ -194,15 +196,7 @@ def _account(proposal: Proposal) -> JsonObject:
     outcome = proposal.outcome
     return {
         "strategy": outcome.strategy,
-        "steps": [
-            {
-                "strategy": step.strategy,
-                "before_tokens": step.before_tokens,
-                "after_tokens": step.after_tokens,
-                "outcome": step.outcome,
-            }
-            for step in proposal.steps
-        ],
+        "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),
         "cost": outcome.cost,
     }

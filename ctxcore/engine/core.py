@@ -37,6 +37,8 @@ from ctxcore.gateway.values import Gateway
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
+from ctxcore.reasons.store_problems import AccessCode, TurnProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     CompactionInfo,
@@ -419,7 +421,7 @@ class ContextEngine:
                 changed since it was asked; continue the turn to be asked anew.
         """
         if answer not in ANSWERS:
-            raise TurnStateError(problem=f"{answer!r} is no answer; one of {', '.join(ANSWERS)}")
+            raise TurnStateError(problem=TurnProblem.NO_ANSWER(answer=answer, names=tuple(ANSWERS)))
         pending = self._automatic.pending(plan_id)
         self._desk.session(pending.session_id)
         asked = Asked(
@@ -593,7 +595,7 @@ class ContextEngine:
 
     def deviations(self) -> list[Deviation]:
         """Who has something otherwise than everybody, field by field; for operators."""
-        self._require_operator("the thresholds of all")
+        self._require_operator(AccessCode.THRESHOLDS())
         return deviations(self._desk.store.all_policies(), outer=self._desk.layers)
 
     @property
@@ -606,7 +608,9 @@ class ContextEngine:
         if scope.kind == "session":
             self._desk.session(scope.owner)
         elif not is_own and not self._desk.user().is_operator:
-            raise NotAllowedError(user_id=self._desk.user_id, what=f"the policy of {scope.kind}")
+            raise NotAllowedError(
+                user_id=self._desk.user_id, what=AccessCode.POLICY_OF(scope=scope.kind)
+            )
 
     def user(self) -> UserInfo:
         """On whose behalf this engine acts."""
@@ -614,19 +618,19 @@ class ContextEngine:
 
     def users(self) -> list[UserInfo]:
         """All users; for operators."""
-        self._require_operator("the list of users")
+        self._require_operator(AccessCode.USERS())
         return self._desk.store.list_users()
 
     def create_user(self, user_id: str, *, name: str = "", group: str = "") -> UserInfo:
         """Adds a user; for operators."""
-        self._require_operator("adding users")
+        self._require_operator(AccessCode.ADD_USERS())
         return self._desk.store.create_user(
             user_id, at=self._desk.clock(), name=name or user_id, group=group
         )
 
     def assign(self, session_id: str, user_id: str) -> None:
         """Gives a session to another user; for operators."""
-        self._require_operator("assigning sessions")
+        self._require_operator(AccessCode.ASSIGN())
         self._desk.store.user(user_id)
         self._desk.store.assign(session_id, user_id)
 
@@ -634,7 +638,7 @@ class ContextEngine:
         """Connections, and this installation's own windows and prices."""
         return self._desk.models()
 
-    def _require_operator(self, what: str) -> None:
+    def _require_operator(self, what: Reason) -> None:
         if not self._desk.user().is_operator:
             raise NotAllowedError(user_id=self._desk.user_id, what=what)
 

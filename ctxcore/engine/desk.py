@@ -28,6 +28,7 @@ from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.policy.layers import Layer
+from ctxcore.reasons.store_problems import AccessCode
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
@@ -105,7 +106,7 @@ class Desk:
         """
         session = self.store.session(session_id)
         if session.user_id != self.user_id and not self.user().is_operator:
-            raise NotAllowedError(user_id=self.user_id, what=f"session {session_id!r}")
+            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
         return session
 
     def models(self) -> ModelCatalog:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.triggers import Trigger
 from ctxcore.gateway.values import ModelUsage, ReasoningDelta, TextDelta, Waiting
 from ctxcore.messages.values import ToolCall
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CompactionInfo, TurnState
 
 __all__ = [
@@ -41,7 +43,7 @@ class ContextBuilt:
 class CompactionStarted:
     """A rule asked for a compaction."""
 
-    trigger: str
+    trigger: Trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ class CompactionFinished:
 class CompactionRejected:
     """A compaction was tried and changed nothing."""
 
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +111,8 @@ class TurnEnded:
     turn_id: str
     state: TurnState
     text: str
-    error: str | None = None
-    """A plain sentence: what went wrong and what to do."""
+    error: Reason | None = None
+    """What went wrong and what to do."""
 
 
 TurnEvent: TypeAlias = (

@@ -23,6 +23,8 @@ from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
 from ctxcore.summarizers.language import detect_language
 from ctxcore.tokens.counter import TokenCounter
@@ -32,7 +34,6 @@ EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
 _BATCH = 1_000  # messages a write: long enough to be fast, short enough to show progress
-RECORDED_BY = "recorded by "  # begins the trigger of a compaction that another product made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class ImportPreview:
     format: str
     messages: int
     compactions: int
-    problems: tuple[str, ...]
+    problems: tuple[Reason, ...]
     model: str | None
 
 
@@ -289,10 +290,7 @@ def _preview_transcript(transcript: Transcript, place: int) -> ImportPreview:
         format=transcript.format,
         messages=len(transcript.messages),
         compactions=len(transcript.compactions),
-        problems=tuple(
-            f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
-            for problem in transcript.problems
-        ),
+        problems=tuple(problem.placed for problem in transcript.problems),
         model=transcript.model,
     )
 
@@ -318,9 +316,15 @@ def _to_record(
         summarized_until=cut,
         covered_messages=sum(not message.is_system for message in covered),
         language=detect_language(covered),
-        trigger=f"{RECORDED_BY}{transcript.format}",
-        reason=f"{RECORDED_BY}{transcript.format} ({recorded.trigger or 'trigger not told'})",
+        trigger=TriggerCode.RECORDED(product=transcript.format),
+        reason=_recorded(transcript.format, recorded.trigger),
     )
+
+
+def _recorded(product: str, trigger: str | None) -> Reason:
+    if not trigger:
+        return OutcomeCode.RECORDED_UNTOLD(product=product)
+    return OutcomeCode.RECORDED(product=product, trigger=trigger)
 
 
 def _measured(record: Compaction, before: int | None, after: int) -> Compaction:

@@ -21,6 +21,8 @@ from ctxcore.compression.extracting import extract_with
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.errors import ContextError, PartNotFoundError
 from ctxcore.messages.values import JsonObject, ToolCall
+from ctxcore.reasons.problems import PartProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.counter import TokenCounter
 
@@ -45,7 +47,7 @@ def expand(
         raise PartNotFoundError(part=ref, problem=_what_there_is(session.length))
     text = desk.store.messages(session_id, seq, seq)[0].message.text
     if not text:
-        raise PartNotFoundError(part=ref, problem="that message has no text")
+        raise PartNotFoundError(part=ref, problem=PartProblem.NO_TEXT())
     return extract_with(
         text,
         path=path,
@@ -76,7 +78,7 @@ def _answer(desk: Desk, subject: Subject, arguments: object) -> str:
         raise ValueError
     ref = str(arguments.get("ref", ""))
     if seq_of(ref) in subject.view.anchors().excluded:
-        raise PartNotFoundError(part=ref, problem="a person left that message out")
+        raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
     return expand(
         desk,
         subject.session.id,
@@ -101,10 +103,8 @@ def _text(value: object) -> str | None:
     return None if value is None or value == "" else str(value)
 
 
-def _what_there_is(length: int) -> str:
-    if not length:
-        return "the session has no messages"
-    return f"the session has the messages m1 to m{length}"
+def _what_there_is(length: int) -> Reason:
+    return PartProblem.MESSAGES(last=length) if length else PartProblem.NO_MESSAGES()
 
 
 def without_expand(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ctxcore.compaction.recording import Recording
+from ctxcore.compaction.triggers import is_recorded
 from ctxcore.engine.desk import Desk, Subject
-from ctxcore.engine.exchange import RECORDED_BY
 from ctxcore.replay.losses import by_need, recorded_losses, seen_by
 from ctxcore.replay.needing import LaterUses, NeededFact
 from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold
@@ -42,7 +42,7 @@ def loss_report(desk: Desk, session_id: str, compaction_id: str) -> LossReport:
     """The report of one compaction, whoever made it."""
     subject = desk.subject(session_id)
     info = desk.store.compaction(session_id, compaction_id)
-    if info.compaction.trigger.startswith(RECORDED_BY):
+    if is_recorded(info.compaction):
         return _of_another(desk, subject, info)
     return _of_ours(desk, subject, info)
 

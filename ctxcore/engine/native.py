@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, cast
 
-from ctxcore.assembly.records import Compaction, to_said
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.records import Compaction, to_plain, to_said
+from ctxcore.assembly.verdicts import run_to_json
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import to_full
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import to_json
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -27,7 +28,7 @@ from ctxcore.store.values import (
 )
 
 KIND = "ctxcore.session"
-VERSION = 1
+VERSION = 2
 
 CALL_FIELDS = (
     "purpose",
@@ -152,7 +153,7 @@ def _compactions(whole: Whole) -> Iterator[JsonObject]:
 
 def _record(compaction: Compaction) -> JsonObject:
     """The record as it is read again; what nobody looked for is left out."""
-    record = asdict(compaction)
+    record = to_plain(compaction)
     if compaction.facts_lost is None:
         del record["facts_lost"]
     return _plain(record)
@@ -161,7 +162,8 @@ def _record(compaction: Compaction) -> JsonObject:
 def _call(call: CallInfo) -> JsonObject:
     raw = {name: getattr(call, name) for name in CALL_FIELDS}
     raw["estimate"] = dict(call.estimate)
-    runs = [[getattr(run, field.name) for field in fields(Run)] for run in call.runs]
+    raw["error"] = None if call.error is None else to_json(call.error)
+    runs = [run_to_json(run) for run in call.runs]
     return _plain({"type": "call", **raw, "runs": runs, "at": call.created_at.isoformat()})
 
 

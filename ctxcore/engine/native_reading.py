@@ -7,19 +7,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, from_said
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.records import (
+    NOTHING_SAID,
+    Compaction,
+    WorkingState,
+    from_said,
+    parse_reason,
+)
+from ctxcore.assembly.verdicts import run_from_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native import CALL_FIELDS, KIND, VERSION, digest_records
-from ctxcore.errors import ContextError
+from ctxcore.errors import ContextError, UnreadableError
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.migrations import legacy_reasons
 from ctxcore.policy.layers import to_policy
+from ctxcore.reasons.file_problems import ExportProblem, FileProblem
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.places import in_file
+from ctxcore.reasons.quoting import raw_fact
 from ctxcore.store.values import CallInfo, ImportedCompaction
+
+IN_WORDS = 1
+"""The version that told reasons in English words; its digest is of those."""
 
 # What a line that is JSON but no record of ours makes the parsers raise.
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
@@ -63,25 +77,24 @@ def parse_native(text: str, *, name: str) -> NativeFile:
     """
     records = list(_lines(text, name))
     if not records or records[0][1].get("type") != KIND:
-        raise ImportRefusedError(place=name, problem=f"is no export: no {KIND!r} line comes first")
+        raise ImportRefusedError(place=in_file(name), problem=ExportProblem.NO_HEAD(kind=KIND))
     head = records[0][1]
-    if head.get("version") != VERSION:
+    if head.get("version") not in (IN_WORDS, VERSION):
         found = head.get("version")
         raise ImportRefusedError(
-            place=f"{name}, line 1", problem=f"version {found!r} is not read, only {VERSION}"
+            place=in_file(name, 1),
+            problem=ExportProblem.VERSION(version=raw_fact(found), known=VERSION),
         )
     end = records[-1][1]
     if end.get("type") != "end":
-        raise ImportRefusedError(
-            place=name, problem="ends before its last line; the file was cut short"
-        )
-    file = _to_file(head, records[1:-1], name)
-    if end.get("digest") not in (None, digest_records(record for _, record in records[1:-1])):
-        raise ImportRefusedError(
-            place=name,
-            problem="was damaged or changed: its digest does not match what it holds; take "
-            '"digest" out of its last line to import it nevertheless',
-        )
+        raise ImportRefusedError(place=in_file(name), problem=ExportProblem.CUT())
+    inner = records[1:-1]
+    is_whole = end.get("digest") in (None, digest_records(record for _, record in inner))
+    if head.get("version") == IN_WORDS:
+        inner = [(number, legacy_reasons.exported(record)) for number, record in inner]
+    file = _to_file(head, inner, name)
+    if not is_whole:
+        raise ImportRefusedError(place=in_file(name), problem=ExportProblem.DIGEST())
     return file
 
 
@@ -93,11 +106,11 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise ImportRefusedError(
-                place=f"{name}, line {number}", problem=f"is not JSON: {error}"
-            ) from error
+            problem = FileProblem.NOT_JSON(reason=reason_of(error))
+            raise ImportRefusedError(place=in_file(name, number), problem=problem) from error
         if not isinstance(record, dict):
-            raise ImportRefusedError(place=f"{name}, line {number}", problem="is not an object")
+            place = in_file(name, number)
+            raise ImportRefusedError(place=place, problem=ExportProblem.NO_OBJECT())
         yield number, record
 
 
@@ -107,11 +120,11 @@ def _to_file(head: JsonObject, records: Sequence[tuple[int, JsonObject]], name: 
         try:
             parsed.add(record)
         except _UNREADABLE as error:
-            place = f"{name}, line {number}"
-            raise ImportRefusedError(place=place, problem=f"cannot be read: {error}") from error
+            problem = FileProblem.UNREADABLE(reason=reason_of(error))
+            raise ImportRefusedError(place=in_file(name, number), problem=problem) from error
     if parsed.goal_seq is not None and not 0 < parsed.goal_seq <= len(parsed.messages):
-        problem = f"the goal is message {parsed.goal_seq}, which it does not hold"
-        raise ImportRefusedError(place=name, problem=problem)
+        problem = ExportProblem.NO_GOAL(number=parsed.goal_seq)
+        raise ImportRefusedError(place=in_file(name), problem=problem)
     return parsed.file(head)
 
 
@@ -146,7 +159,7 @@ class _Parsed:
         }
         kind = record["type"]
         if kind not in readers:
-            raise ValueError(f"records of type {kind!r} are not known")
+            raise UnreadableError(ExportProblem.UNKNOWN_KIND(kind=raw_fact(kind)))
         readers[str(kind)](record)
 
     def file(self, head: JsonObject) -> NativeFile:
@@ -175,9 +188,10 @@ class _Parsed:
     def _message(self, record: JsonObject) -> None:
         raw, short = record["message"], record.get("short")
         if not isinstance(raw, dict):
-            raise ValueError("the message is not an object")
+            raise UnreadableError(ExportProblem.NO_MESSAGE())
         if record.get("seq") != len(self.messages) + 1:
-            raise ValueError(f"message {len(self.messages) + 1} is missing before it")
+            missing = len(self.messages) + 1
+            raise UnreadableError(ExportProblem.MESSAGE_BEFORE(number=missing))
         self.messages.append(parse_message(raw))
         self.shorts.append(None if short is None else _text(short))
         self.times.append(parse_time(record.get("at")))
@@ -185,16 +199,16 @@ class _Parsed:
     def _mark(self, record: JsonObject) -> None:
         kind = record["kind"]
         if kind not in ("pin", "exclude"):
-            raise ValueError(f"a mark is a pin or an exclude, not {kind!r}")
+            raise UnreadableError(ExportProblem.MARK(kind=raw_fact(kind)))
         self.marks.append((str(kind), self._place(record["seq"])))
 
     def _compaction(self, record: JsonObject) -> None:
         parent, details = record.get("parent"), record.get("details")
         made = to_compaction(record["record"])
         if made.last_seq > len(self.messages):
-            raise ValueError(f"it knows message {made.last_seq}, which the file does not hold")
+            raise UnreadableError(ExportProblem.KNOWS(number=made.last_seq))
         if parent is not None and not 0 < _whole(parent) <= len(self.compactions):
-            raise ValueError(f"the compaction {parent!r} before it is missing")
+            raise UnreadableError(ExportProblem.PARENT(id=raw_fact(parent)))
         known = details if isinstance(details, dict) else {}
         number = None if parent is None else _whole(parent)
         self.compactions.append((number, made, known, record.get("active") is True))
@@ -218,19 +232,19 @@ class _Parsed:
     def _place(self, value: JsonValue) -> int:
         seq = _whole(value)
         if not 0 < seq <= len(self.messages):
-            raise ValueError(f"there is no message {seq}")
+            raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
         return seq
 
 
 def _whole(value: JsonValue) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"{value!r} is not a whole number")
+        raise UnreadableError(ExportProblem.WHOLE(value=raw_fact(value)))
     return value
 
 
 def _text(value: JsonValue) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a text")
+        raise UnreadableError(ExportProblem.TEXT(value=raw_fact(value)))
     return value
 
 
@@ -242,10 +256,10 @@ def to_compaction(raw: JsonValue) -> Compaction:
     """The record that `raw` holds; fields of later versions are refused.
 
     Raises:
-        ValueError: it is no record.
+        UnreadableError: it is no record.
     """
     if not isinstance(raw, dict):
-        raise ValueError("the record is not an object")
+        raise UnreadableError(ExportProblem.RECORD())
     values = cast("dict[str, Any]", dict(raw))
     for name in ("kept", "pins"):
         values[name] = tuple(_whole(seq) for seq in values.get(name, ()))
@@ -256,7 +270,10 @@ def to_compaction(raw: JsonValue) -> Compaction:
     lost = values.get("facts_lost")
     values["facts_lost"] = None if lost is None else tuple(_text(fact) for fact in lost)
     plain = Compaction(covered_until=0)
-    for name in values.keys() - {"kept", "pins", "strategies", "facts_lost", *TOLD}:
+    for name in ("trigger", "reason"):
+        values[name] = parse_reason(raw.get(name))
+    read = {"kept", "pins", "strategies", "facts_lost", "trigger", "reason", *TOLD}
+    for name in values.keys() - read:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
     return Compaction(**values)
 
@@ -267,8 +284,8 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
     runs = cast("list[list[Any]]", raw.get("runs") or [])
-    names = [field.name for field in fields(Run)]
-    values["runs"] = tuple(Run(**dict(zip(names, run, strict=True))) for run in runs)
+    values["runs"] = tuple(map(run_from_json, runs))
+    values["error"] = parse_reason(raw.get("error"))
     values["estimate"] = values["estimate"] or {}
     values["is_imported"] = bool(values["is_imported"])
     return CallInfo(id=call_id, session_id=session_id, created_at=at, **values)

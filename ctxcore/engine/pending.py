@@ -8,6 +8,7 @@ from typing import Any, cast
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.engine.proposals import Base
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import from_json, to_json
 from ctxcore.store.protocol import SessionStore
 
 
@@ -32,9 +33,8 @@ def save_pending(store: SessionStore, pending: Pending) -> None:
     base = pending.base
     stored: JsonObject = {
         "session_id": pending.session_id,
-        "rule": pending.trigger.rule,
+        "trigger": to_json(pending.trigger.reason),
         "is_by_model": pending.trigger.is_by_model,
-        "numbers": [[name, value] for name, value in pending.trigger.numbers],
         "current_tokens": pending.current_tokens,
         "max_tokens": pending.max_tokens,
         "expected_tokens": pending.expected_tokens,
@@ -57,11 +57,7 @@ def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
     return Pending(
         plan_id=plan_id,
         session_id=raw["session_id"],
-        trigger=Trigger(
-            rule=raw["rule"],
-            numbers=tuple((name, value) for name, value in raw["numbers"]),
-            is_by_model=raw["is_by_model"],
-        ),
+        trigger=Trigger(reason=from_json(raw["trigger"]), is_by_model=raw["is_by_model"]),
         current_tokens=raw["current_tokens"],
         max_tokens=raw["max_tokens"],
         expected_tokens=raw["expected_tokens"],

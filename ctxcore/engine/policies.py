@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge, to_field
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import PolicyVersion, Scope
 
 
@@ -22,7 +23,7 @@ class EffectivePolicy:
     sources: Mapping[str, str]
     version_id: int | None
     """The newest stored version that takes part; None where nothing is stored."""
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Reason] = field(default_factory=dict)
     """Where exactly environment or file name a field, e.g. `config.yaml, line 4`."""
 
     def source(self, field: str) -> str:

@@ -20,6 +20,9 @@ from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger, asked, for_trigger, overflow
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.gateway.summarizing import ModelSummarizer
+from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.reasons.store_problems import ChangeCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.values import CallInfo, CompactionInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
@@ -66,14 +69,14 @@ class Base:
     marks: frozenset[tuple[str, int]]
     model: str | None
 
-    def changes(self, then: Base) -> str:
-        """What has changed since `then` that makes a proposal stale; empty where nothing has."""
-        changed: Mapping[str, bool] = {
-            "the active compaction": self.active_id != then.active_id,
-            "a pin or exclusion": self.marks != then.marks,
-            "the policy": self.version_id != then.version_id,
+    def changes(self, then: Base) -> Reason | None:
+        """What has changed since `then` that makes a proposal stale; None where nothing has."""
+        changed: Mapping[ChangeCode, bool] = {
+            ChangeCode.COMPACTION: self.active_id != then.active_id,
+            ChangeCode.MARK: self.marks != then.marks,
+            ChangeCode.POLICY: self.version_id != then.version_id,
         }
-        return next((what for what, is_so in changed.items() if is_so), "")
+        return next((what() for what, is_so in changed.items() if is_so), None)
 
 
 class Proposals:
@@ -109,7 +112,7 @@ class Proposals:
         planned = self.plan(subject, measured, cause, is_refused=is_refused)
         if planned is not None and answer == "drop_oldest":
             planned = dropping(planned)
-        outcome = Outcome(record=None, reason="nothing may be folded")
+        outcome = Outcome(record=None, reason=OutcomeCode.NOTHING_FOLDS())
         if planned is not None:
             call = for_trigger(subject.call, measured, asked(measured) if is_refused else cause)
             with self._lease(subject.session.id):

@@ -19,6 +19,7 @@ from ctxcore.engine.markers import without_marker
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.values import Message, Text, ToolCall
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import TurnInfo, TurnState
 
 LEASE = timedelta(seconds=60)
@@ -112,7 +113,7 @@ class RunningTurn:
             self.add([Message(role="assistant", content=(Text(text=said),))])
             self.text += said
 
-    def end(self, state: TurnState, error: str | None = None) -> TurnEnded:
+    def end(self, state: TurnState, error: Reason | None = None) -> TurnEnded:
         """Ends the turn; what cannot be stored any more is told, never raised."""
         try:
             with self._desk.slots:
@@ -121,7 +122,7 @@ class RunningTurn:
                 self._desk.store.end_turn(self.id, state, at=self._desk.clock(), error=error)
         except ContextError as lost:
             text = self.text + self._partial
-            return TurnEnded(turn_id=self.id, state="interrupted", text=text, error=str(lost))
+            return TurnEnded(turn_id=self.id, state="interrupted", text=text, error=lost.reason)
         return TurnEnded(turn_id=self.id, state=state, text=self.text, error=error)
 
     def _check(self) -> None:

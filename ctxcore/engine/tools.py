@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from ctxcore.compaction.advising import ToolSafety, larger_input, tool_safety
 from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.triggers import NO_ROOM_FOR_TOOLS, Trigger
+from ctxcore.compaction.triggers import Trigger
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
 from ctxcore.engine.expanding import answer_expand, is_own
 from ctxcore.engine.running import RunningTurn
 from ctxcore.messages.values import ToolCall, tool_result
+from ctxcore.reasons.codes import TriggerCode
 
 RunTool = Callable[[ToolCall], str]
 
@@ -78,7 +79,7 @@ class Tools:
         subject = running.subject
         fast = subject.call.policy.override(preference="fast", requires_confirmation=False)
         hurried = replace(subject, call=replace(subject.call, policy=fast))
-        trigger = Trigger(rule=NO_ROOM_FOR_TOOLS, numbers=(("over by", safety.over_by),))
+        trigger = Trigger(reason=TriggerCode.NO_ROOM_FOR_TOOLS(over_by=safety.over_by))
         with running.held():
             yield from self._automatic.run(hurried, trigger)
 

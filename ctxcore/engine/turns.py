@@ -27,6 +27,8 @@ from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.codes import CallCode, TriggerCode
+from ctxcore.reasons.store_problems import TurnProblem
 from ctxcore.store.values import MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)
@@ -66,10 +68,8 @@ class Turns:
             calls = open_calls(self._desk.store.messages(asked.session_id, turn.first_seq))
             others = [call for call in calls if not is_own(call, subject.tools)]
             if others and turn.state == "awaiting_tools" and asked.run_tool is None:
-                names = ", ".join(f"{call.name} ({call.id})" for call in others)
-                raise TurnStateError(
-                    problem=f"calls without results: {names}; append them, or pass run_tool"
-                )
+                names = tuple(TurnProblem.CALL(tool=call.name, id=call.id) for call in others)
+                raise TurnStateError(problem=TurnProblem.CALLS(names=names))
             trigger = self._asked_anew(turn, subject)
             now = self._desk.clock()
             turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
@@ -137,9 +137,9 @@ class Turns:
     def _last_turn(self, asked: Asked) -> TurnInfo:
         turn = self._desk.store.last_turn(asked.session_id)
         if turn is None:
-            raise TurnStateError(problem="there is no turn to go on with; say something first")
+            raise TurnStateError(problem=TurnProblem.NO_TURN())
         if turn.state == "done":
-            raise TurnStateError(problem="the last turn is done; say something new to go on")
+            raise TurnStateError(problem=TurnProblem.DONE())
         return turn
 
     def _subject(self, asked: Asked) -> Subject:
@@ -160,9 +160,9 @@ class Turns:
             running.end("stopped")
             raise
         except ContextError as error:
-            yield running.end("failed", str(error))
+            yield running.end("failed", error.reason)
         except BaseException:
-            running.end("failed", "the turn broke off because of a program error; try it again")
+            running.end("failed", CallCode.PROGRAM_ERROR())
             raise
         else:
             ended = running.end(running.state)
@@ -240,10 +240,7 @@ class Turns:
                 return
             if asked.run_tool is not None:
                 yield from self._tools.run(asked.run_tool, running, others)
-        raise TurnStateError(
-            problem=f"the model asked for tools {MAX_CALLS} times in one turn; "
-            "continue the turn to let it go on, or say what it should do instead"
-        )
+        raise TurnStateError(problem=TurnProblem.MANY_CALLS(count=MAX_CALLS))
 
     def _before_send(self, asked: Asked, running: RunningTurn) -> Generator[TurnEvent, None, bool]:
         """Compacts where a rule asks for it; whether the turn may go on."""
@@ -339,6 +336,5 @@ def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:
 
 def _refusal(error: ContextOverflowError) -> Trigger:
     """The rule that the provider refused the input, with the numbers it gave."""
-    given = (("needed", error.needed_tokens), ("limit", error.limit_tokens))
-    numbers = tuple((name, tokens) for name, tokens in given if tokens is not None)
-    return Trigger(rule="refused by the provider as too long", numbers=numbers)
+    numbers = {"needed": error.needed_tokens, "limit": error.limit_tokens}
+    return Trigger(reason=TriggerCode.REFUSED(**numbers))

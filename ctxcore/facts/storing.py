@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
+from ctxcore.errors import UnreadableError
 from ctxcore.facts.finding import FINDER
 from ctxcore.facts.values import Aim, Fact
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Role
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.store_problems import StoreProblem
 
 _FIELDS: Final = (
     *(
@@ -48,7 +51,7 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
     try:
         return tuple(_to_fact(values, role) for values in stored["facts"])
     except (TypeError, KeyError) as error:
-        raise ValueError(f"no facts: {error}") from error
+        raise UnreadableError(StoreProblem.NO_FACTS(reason=reason_of(error))) from error
 
 
 def _to_list(fact: Fact) -> list[JsonValue]:

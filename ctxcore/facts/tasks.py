@@ -14,6 +14,8 @@ from typing import Final, Literal
 
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import TaskType
+from ctxcore.reasons.codes import ChoiceCode
+from ctxcore.reasons.values import Reason, counts
 
 MOST_OF_TASK: Final = 200
 """Messages that are looked at: what a session was about long ago says little about now."""
@@ -52,9 +54,17 @@ class Task:
     is_stated: bool = False
     """Whether the application says so."""
 
+    @property
+    def reason(self) -> Reason:
+        """The kind, and the most of what spoke for it."""
+        if self.is_stated:
+            return ChoiceCode.TASK_STATED(task=self.kind)
+        if not self.evidence:
+            return ChoiceCode.TASK_UNSAID(task=self.kind)
+        return ChoiceCode.TASK(task=self.kind, evidence=counts(dict(self.evidence[:4])))
+
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {count}" for name, count in self.evidence[:4])
-        return f"task {self.kind}: {'as stated' if self.is_stated else told or 'nothing said yet'}"
+        return str(self.reason)
 
 
 def find_task(messages: Sequence[Message], *, stated: TaskType | None = None) -> Task:

@@ -15,6 +15,8 @@ from typing import Literal, TypeAlias
 from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.values import Problem
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.values import Reason
 
 EntryKind: TypeAlias = Literal["user", "assistant", "boundary", "summary", "link"]
 
@@ -89,11 +91,11 @@ def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
     seen: set[str] = set()
     for line, record in records:
         if not isinstance(record, dict):
-            problems.append(Problem(line=line, reason="is JSON but no session record"))
+            problems.append(Problem(line=line, reason=FileProblem.NO_RECORD()))
             continue
         titles += [record] if text_at(record, "type") in _TITLE_FIELDS else []
         entry, reason = _parse_entry(line, record)
-        if reason:
+        if reason is not None:
             problems.append(Problem(line=line, reason=reason))
         elif entry.uuid in seen:
             ignored["duplicate"] += 1
@@ -130,12 +132,12 @@ def _ranked_titles(records: Iterable[JsonObject], uuids: Collection[str]) -> tup
     return tuple(titles[kind] for kind in _TITLE_FIELDS if kind in titles)
 
 
-def _parse_entry(line: int | None, record: JsonObject) -> tuple[Entry, str]:
+def _parse_entry(line: int | None, record: JsonObject) -> tuple[Entry, Reason | None]:
     """The entry a record is; the reason if it should say something and does not."""
     kind, content = _kind_and_content(record)
-    reason = ""
+    reason = None
     if kind in ("user", "assistant", "summary") and not isinstance(content, (str, list)):
-        reason = f"the {record.get('type')} record has no content"
+        reason = FileProblem.NO_CONTENT(kind=text_at(record, "type"))
     return Entry(line=line, kind=kind, record=record, content=content), reason
 
 

@@ -21,6 +21,8 @@ from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.places import Place, PlaceCode
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
 _SAYS_SOMETHING = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")
@@ -32,7 +34,7 @@ class _Entry:
 
     value: JsonValue
     line: int | None
-    place: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +74,13 @@ def _find_conversations(records: Records) -> tuple[list[_Found], list[Problem]]:
     found, loose, problems = [], [], list(records.problems)
     for record in records.records:
         if _is_message(record.value):
-            loose.append(_Entry(value=record.value, line=record.line, place="the message"))
+            loose.append(
+                _Entry(value=record.value, line=record.line, place=Place(PlaceCode.THE_MESSAGE))
+            )
         elif inside := _conversations_in(record.value, record.line):
             found += inside
         else:
-            reason = "is neither a chat message nor a conversation"
-            problems.append(Problem(line=record.line, reason=reason))
+            problems.append(Problem(line=record.line, reason=FileProblem.NEITHER()))
     if loose:
         found.insert(0, _Found(entries=tuple(loose)))
     return found, problems
@@ -99,7 +102,8 @@ def _conversations_in(value: JsonValue, line: int | None) -> list[_Found]:
 
 def _entries(values: list[JsonValue], line: int | None) -> tuple[_Entry, ...]:
     return tuple(
-        _Entry(value=value, line=line, place=f"message {at}") for at, value in enumerate(values)
+        _Entry(value=value, line=line, place=Place(PlaceCode.MESSAGE, at))
+        for at, value in enumerate(values)
     )
 
 
@@ -109,7 +113,7 @@ def _system_prompt(about: JsonObject, line: int | None) -> tuple[_Entry, ...]:
     if not prompt or not isinstance(prompt, (str, list)):
         return ()
     message: JsonObject = {"role": "system", "content": prompt}
-    return (_Entry(value=message, line=line, place="the system prompt"),)
+    return (_Entry(value=message, line=line, place=Place(PlaceCode.SYSTEM_PROMPT)),)
 
 
 def _is_message(value: object) -> bool:
@@ -128,7 +132,7 @@ def _read_entries(entries: tuple[_Entry, ...]) -> _Read:
         try:
             found = _messages(entry)
         except MessageError as error:
-            problems.append(Problem(line=entry.line, reason=str(error)))
+            problems.append(Problem(line=entry.line, reason=error.reason))
             continue
         about = entry.value if isinstance(entry.value, dict) else {}
         messages += found

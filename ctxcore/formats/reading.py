@@ -12,8 +12,10 @@ from ctxcore.errors import FormatError, MessageError
 from ctxcore.formats.claude_code import is_claude_code, read_claude_code
 from ctxcore.formats.naming import with_unique_ids
 from ctxcore.formats.openai_chat import read_openai_chat
-from ctxcore.formats.records import EXPECTED, decode_text, parse_records
+from ctxcore.formats.records import decode_text, parse_records
 from ctxcore.formats.values import Problem, Transcript
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.foreign import reason_of, system_reason
 
 _SUFFIXES = (".json", ".jsonl")
 
@@ -29,7 +31,7 @@ def find_transcripts(path: Path) -> list[Path]:
         return sorted(found for found in below if found.is_file())
     if path.is_file():
         return [path]
-    raise FormatError(path=str(path), problem="there is no such file or folder")
+    raise FormatError(path=str(path), problem=FileProblem.MISSING())
 
 
 def read_transcripts(path: Path) -> list[Transcript]:
@@ -41,9 +43,8 @@ def read_transcripts(path: Path) -> list[Transcript]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise FormatError(
-            path=str(path), problem=f"cannot be read: {error.strerror or error}"
-        ) from error
+        problem = FileProblem.UNREADABLE(reason=system_reason(error))
+        raise FormatError(path=str(path), problem=problem) from error
     return parse_transcripts(decode_text(data), name=str(path))
 
 
@@ -60,7 +61,8 @@ def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
     try:
         found, problems = read(records, name)
     except (MessageError, RecursionError) as error:  # JSON just shallow enough to be read
-        raise FormatError(path=name, problem=f"cannot be read: {error}") from error
+        problem = FileProblem.UNREADABLE(reason=reason_of(error))
+        raise FormatError(path=name, problem=problem) from error
     if not found:
         raise _nothing_found(name, problems)
     listed = sorted((*found[0].problems, *problems), key=lambda problem: problem.line or 0)
@@ -69,8 +71,8 @@ def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
 
 def _nothing_found(name: str, problems: list[Problem]) -> FormatError:
     if not problems:
-        return FormatError(path=name, problem=f"holds no conversation; {EXPECTED}")
+        found = FileProblem.EXPECTED(problem=FileProblem.NO_CONVERSATION())
+        return FormatError(path=name, problem=found)
     first = problems[0]
-    return FormatError(
-        path=name, line=first.line, problem=f"holds no conversation: {first.reason}; {EXPECTED}"
-    )
+    because = FileProblem.NO_CONVERSATION_BECAUSE(problem=first.reason)
+    return FormatError(path=name, line=first.line, problem=FileProblem.EXPECTED(problem=because))

@@ -14,11 +14,9 @@ from typing import cast
 from ctxcore.errors import FormatError
 from ctxcore.formats.values import Problem
 from ctxcore.messages.values import JsonValue
-
-EXPECTED = (
-    "expected OpenAI chat messages (a list, an object with `messages`, or one message or "
-    "conversation a line) or a Claude Code session (.jsonl)"
-)
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.foreign import JsonProblem, column_reason, reason_of
+from ctxcore.reasons.values import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ def parse_records(text: str, *, name: str) -> Records:
     """
     lines = [(at, line) for at, line in enumerate(_bare(text).split("\n"), 1) if line.strip()]
     if not lines:
-        raise FormatError(path=name, problem=f"the file is empty; {EXPECTED}")
+        raise FormatError(path=name, problem=FileProblem.EXPECTED(problem=FileProblem.EMPTY()))
     if len(lines) > 1:
         by_line = _parse_lines(lines)
         if _is_json_lines(by_line, lines[0][0]):
@@ -70,7 +68,7 @@ def _parse_lines(lines: Sequence[tuple[int, str]]) -> Records:
         try:
             records.append(Record(line=at, value=_parse_json(line)))
         except (ValueError, RecursionError) as error:
-            problems.append(Problem(line=at, reason=f"is not JSON: {_reason(error)}"))
+            problems.append(Problem(line=at, reason=FileProblem.NOT_JSON(reason=_reason(error))))
     return Records(is_document=False, records=tuple(records), problems=tuple(problems))
 
 
@@ -85,7 +83,7 @@ def _parse_document(text: str, name: str) -> Record:
         return Record(line=None, value=_parse_json(text))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        problem = f"the JSON is damaged or cut off: {_reason(error)}; {EXPECTED}"
+        problem = FileProblem.EXPECTED(problem=FileProblem.DAMAGED(reason=_reason(error)))
         raise FormatError(path=name, line=line, problem=problem) from error
 
 
@@ -93,7 +91,7 @@ def _parse_json(text: str) -> JsonValue:
     return cast("JsonValue", json.loads(text))
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception) -> Reason:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg.removesuffix(' at')} at column {error.colno}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return column_reason(error)
+    return JsonProblem.DEEP() if isinstance(error, RecursionError) else reason_of(error)

@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias, cast
 
 from ctxcore.messages.canonical import parse_canonical
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.values import Reason
 
 TranscriptFormat: TypeAlias = Literal["openai", "claude-code"]
 
@@ -20,7 +22,14 @@ class Problem:
     """A line or message that could not be read; everything around it was."""
 
     line: int | None
-    reason: str
+    reason: Reason
+
+    @property
+    def placed(self) -> Reason:
+        """What is wrong, with its line where it has one."""
+        if not self.line:
+            return self.reason
+        return PlaceCode.AT(place=PlaceCode.LINE(line=self.line), problem=self.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

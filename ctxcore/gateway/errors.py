@@ -3,7 +3,7 @@
     ProviderError              kind, is_retryable, status, retry_after_seconds
     ├── ContextOverflowError   needed_tokens, limit_tokens
     ├── MissingKeyError        variables
-    └── LocalModelUnavailable  reason
+    └── LocalModelUnavailable  problem
 
 A message says what happened and what to do. It holds no key, no stack and little of what the
 provider wrote, since providers repeat people's words in their errors.
@@ -14,6 +14,9 @@ from __future__ import annotations
 from typing import Literal
 
 from ctxcore.errors import ContextError
+from ctxcore.reasons.problems import ProviderProblem
+from ctxcore.reasons.quoting import any_of
+from ctxcore.reasons.values import Reason, blanks, stated
 
 ErrorKind = Literal[
     "auth",
@@ -34,26 +37,6 @@ ErrorKind = Literal[
 
 RETRYABLE: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "unavailable", "interrupted"})
 
-_SENTENCES: dict[ErrorKind, str] = {
-    "auth": "the provider of {model!r} refused the key; check the connection's key and its rights",
-    "missing_key": "no key for {model!r}; set the connection's environment variable or secret",
-    "rate_limit": "the provider of {model!r} asks to slow down; wait a moment and send again",
-    "quota": "the account for {model!r} has no credit left; check the plan and its billing",
-    "overflow": "the context is too long for {model!r}; compact the session or take a model "
-    "with a larger window",
-    "timeout": "{model!r} did not answer in time; send again or raise the timeout",
-    "unavailable": "{model!r} cannot be reached right now; check the address or send again later",
-    "bad_request": "the provider of {model!r} refused the request; check the model's settings",
-    "content_filter": "the provider of {model!r} blocked this content; reword or remove it",
-    "malformed_history": "the provider of {model!r} refused the order of the messages; "
-    "check the context for tool calls without results",
-    "unknown_model": "the provider does not know the model {model!r}; check its name and, "
-    "for an own server, that the model is loaded",
-    "interrupted": "the answer of {model!r} broke off; what arrived is kept, send again to go on",
-    "local_unavailable": "the built-in model is not available",
-    "unknown": "the call to {model!r} failed",
-}
-
 
 class ProviderError(ContextError):
     """A model call failed; `kind` says how, `detail` quotes the provider, shortened and masked."""
@@ -66,15 +49,15 @@ class ProviderError(ContextError):
         detail: str = "",
         status: int | None = None,
         retry_after_seconds: float | None = None,
-        sentence: str | None = None,
+        told: Reason | None = None,
     ) -> None:
         self.kind: ErrorKind = kind
         self.model = model
         self.detail = detail
         self.status = status
         self.retry_after_seconds = retry_after_seconds
-        said = sentence or _SENTENCES[kind].format(model=model)
-        super().__init__(f"{said} (it said: {detail})" if detail else said)
+        told = told or _told(kind, model)
+        super().__init__(ProviderProblem.SAID(problem=told, detail=detail) if detail else told)
 
     @property
     def is_retryable(self) -> bool:
@@ -109,19 +92,23 @@ class MissingKeyError(ProviderError):
         super().__init__(
             kind="missing_key",
             model=model,
-            sentence=f"no key for {model!r}: set the environment variable or secret "
-            f"{' or '.join(variables)}, or choose another connection",
+            told=ProviderProblem.MISSING_KEY_NAMED(model=model, variables=any_of(variables)),
         )
 
 
 class LocalModelUnavailable(ProviderError):
     """The built-in model cannot run here."""
 
-    def __init__(self, *, model: str, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, *, model: str, problem: Reason | str) -> None:
+        self.problem = stated(problem)
         super().__init__(
             kind="local_unavailable",
             model=model,
-            sentence=f"the built-in model is not available: {reason}; connect a provider with an "
-            f"API key, or an OpenAI-compatible server by its URL",
+            told=ProviderProblem.NO_LOCAL_BECAUSE(reason=self.problem),
         )
+
+
+def _told(kind: ErrorKind, model: str) -> Reason:
+    """Why a call failed, for each kind its own code."""
+    code = ProviderProblem[kind.upper()]
+    return code(model=model) if blanks(code.text) else code()

@@ -17,6 +17,11 @@ from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.scripted import ECHO, Script, ScriptedModel, ScriptedReply, echo
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonValue, ToolCall
+from ctxcore.reasons.file_problems import ScriptProblem
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import raw_fact
+from ctxcore.reasons.values import Reason
 
 _REPLY_KEYS = (*(field.name for field in fields(ScriptedReply)), "echo")
 
@@ -30,9 +35,9 @@ def load_scripted_models(path: Path) -> list[ScriptedModel]:
     try:
         content: JsonValue = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FormatError(path=str(path), problem=str(error)) from error
+        raise FormatError(path=str(path), problem=reason_of(error)) from error
     if not isinstance(content, dict):
-        raise FormatError(path=str(path), problem="expected an object of model names")
+        raise FormatError(path=str(path), problem=ScriptProblem.NO_MODELS())
     return [_parse_model(name, entry, str(path)) for name, entry in content.items()]
 
 
@@ -41,7 +46,7 @@ class _Fields:
     """The values of one JSON object, each read as the type it must have."""
 
     path: str
-    place: str
+    place: Place
     values: Mapping[str, JsonValue]
 
     def text(self, key: str) -> str:
@@ -60,23 +65,33 @@ class _Fields:
         value = self.values.get(key, [])
         return value if isinstance(value, list) else self._refuse(key)
 
-    def inner(self, entry: JsonValue, place: str, allowed: Iterable[str]) -> _Fields:
-        return _fields(entry, self.path, f"{self.place}, {place}", allowed)
+    def inner(self, entry: JsonValue, part: str, allowed: Iterable[str]) -> _Fields:
+        return _fields(entry, self.path, self.place.within(part), allowed)
 
     def _refuse(self, key: str) -> NoReturn:
-        raise FormatError(path=self.path, problem=f"{self.place}: {key} is {self.values[key]!r}")
+        raise self.wrong(ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key])))
+
+    def wrong(self, problem: Reason) -> FormatError:
+        """That the object, or a value of it, is not what it may be."""
+        return _wrong(self.path, self.place, problem)
 
 
-def _fields(entry: JsonValue, path: str, place: str, allowed: Iterable[str]) -> _Fields:
+def _fields(entry: JsonValue, path: str, place: Place, allowed: Iterable[str]) -> _Fields:
     if not isinstance(entry, dict):
-        raise FormatError(path=path, problem=f"{place}: expected an object")
+        raise _wrong(path, place, ScriptProblem.NO_OBJECT())
     if unknown := sorted(set(entry) - set(allowed)):
-        raise FormatError(path=path, problem=f"{place}: unknown key {', '.join(unknown)}")
+        raise _wrong(path, place, ScriptProblem.UNKNOWN_KEYS(names=tuple(unknown)))
     return _Fields(path=path, place=place, values=entry)
 
 
+def _wrong(path: str, place: Place, problem: Reason) -> FormatError:
+    return FormatError(path=path, problem=PlaceCode.AT(place=place.reason, problem=problem))
+
+
 def _parse_model(name: str, entry: JsonValue, path: str) -> ScriptedModel:
-    fields = _fields(entry, path, f"model {name!r}", ("replies", "otherwise", "window_tokens"))
+    fields = _fields(
+        entry, path, Place(PlaceCode.MODEL, name), ("replies", "otherwise", "window_tokens")
+    )
     otherwise = fields.values.get("otherwise")
     return ScriptedModel(
         name,
@@ -140,5 +155,5 @@ def _parse_error(fields: _Fields) -> ErrorKind | None:
     if not kind:
         return None
     if kind not in get_args(ErrorKind):
-        raise FormatError(path=fields.path, problem=f"{fields.place}: no error kind {kind!r}")
+        raise fields.wrong(ScriptProblem.NO_KIND(kind=kind))
     return cast("ErrorKind", kind)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ctxcore.errors import SummarizerError
 from ctxcore.gateway.summary_requests import SummaryModel
 from ctxcore.gateway.values import Connection, Gateway
+from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.summarizers.pieces import group_sizes
 from ctxcore.summarizers.prompts import FINAL, Stage, system_text, to_prompt
@@ -119,15 +120,16 @@ class ModelSummarizer:
         most = self._model.max_output_tokens
         output = min(request.max_tokens, most, self._window // OUTPUT_SHARE)
         if output < 1:
-            raise SummarizerError(problem="there is no room for one")
+            raise SummarizerError(problem=SummaryProblem.NO_ROOM())
         system = system_text(request, max_tokens=output, stage="middle")  # the longest there is
         taken = self._own_counter.count(system) + FRAME_TOKENS
         thinking = min(self._model.thinking_tokens, self._window // OUTPUT_SHARE)
         exact = 1.0 if self._own_counter.is_exact else ESTIMATE_MARGIN
         left = int((self._window - self._shared(output + thinking)) * exact) - taken
         if left < LEAST_INPUT_TOKENS:
-            window = f"the window of {self.name!r}, {self._window:,} tokens,"
-            raise SummarizerError(problem=f"{window} has no room for what is to be summarized")
+            raise SummarizerError(
+                problem=SummaryProblem.WINDOW(model=self.name, tokens=self._window)
+            )
         source = sum(count_each(request.messages, self._counter))
         return _Job(
             request=request,

@@ -14,6 +14,8 @@ from ctxcore.errors import SummarizerError
 from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.values import Connection, Gateway, ModelReply, ModelRequest
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.problems import SummaryProblem, core
+from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.cleaning import cut_unfinished, unwrap
 from ctxcore.summarizers.prompts import Prompt
 from ctxcore.summarizers.protocol import SummaryUsage
@@ -77,7 +79,7 @@ class SummaryModel:
         if not _thought_too_long(reply) or more <= room:
             return reply
         self.thinking_tokens = THINKING_TOKENS
-        report(_usage(reply, self.model, error="its thinking left no room for the summary"))
+        report(_usage(reply, self.model, error=SummaryProblem.THINKING()))
         return self._send(prompt, more, report)
 
     def _send(self, prompt: Prompt, max_tokens: int, report: Report) -> ModelReply:
@@ -86,12 +88,12 @@ class SummaryModel:
             return self._complete(prompt, max_tokens, temperature, report)
         except ProviderError as error:
             if temperature is None or not _refuses_temperature(error):
-                raise SummarizerError(problem=_sentence(error)) from error
+                raise SummarizerError(problem=core(error.reason)) from error
         self.temperature = None
         try:
             return self._complete(prompt, max_tokens, None, report)
         except ProviderError as error:
-            raise SummarizerError(problem=_sentence(error)) from error
+            raise SummarizerError(problem=core(error.reason)) from error
 
     def _complete(
         self, prompt: Prompt, max_tokens: int, temperature: float | None, report: Report
@@ -109,16 +111,16 @@ class SummaryModel:
         )
         try:
             return self.gateway.complete(request)
-        except ProviderError as error:
-            report(SummaryUsage(model=self.model, error=_sentence(error)))
+        except ProviderError as error:  # without its words: those may repeat the conversation's
+            report(SummaryUsage(model=self.model, error=core(error.reason)))
             raise
 
 
 def _words(reply: ModelReply) -> str:
     if reply.calls:
-        raise SummarizerError(problem="the reply is a tool call")
+        raise SummarizerError(problem=SummaryProblem.CALL_REPLY())
     if reply.finish_reason == "content_filter":
-        raise SummarizerError(problem="the provider's content filter blocked it")
+        raise SummarizerError(problem=SummaryProblem.FILTER())
     text = unwrap(reply.text)
     return cut_unfinished(text) if reply.finish_reason == "length" else text
 
@@ -134,12 +136,7 @@ def _refuses_temperature(error: ProviderError) -> bool:
     return error.kind == "bad_request" and "temperature" in error.detail
 
 
-def _sentence(error: ProviderError) -> str:
-    """What happened, without the provider's words: those may repeat the conversation's."""
-    return str(error).removesuffix(f" (it said: {error.detail})")
-
-
-def _usage(reply: ModelReply, model: str, *, error: str | None = None) -> SummaryUsage:
+def _usage(reply: ModelReply, model: str, *, error: Reason | None = None) -> SummaryUsage:
     return SummaryUsage(
         model=model,
         input_tokens=reply.usage.input_tokens,

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.guarding import shown
-from ctxcore.messages.shapes.foreign import refused_object
+from ctxcore.messages.shapes.foreign import named_object, with_way_out
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import quoted
+from ctxcore.reasons.values import Reason
 
 Tools = Sequence[Mapping[str, object]]
 
@@ -22,14 +25,13 @@ def checked_tools(tools: Tools | None) -> Tools:
         return ()
     given: object = tools
     if isinstance(given, Mapping):
-        raise MessageError(place="tools", problem="is an object; pass a list of definitions")
+        raise _no_definitions(WhatCode.OBJECT())
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        told = refused_object(given).partition(";")[0]
-        raise MessageError(place="tools", problem=f"{told}; pass a list of definitions")
+        raise _no_definitions(named_object(given))
     for at, tool in enumerate(given):
         if not isinstance(tool, Mapping):
-            told = f"{refused_object(tool).partition(';')[0]}; pass its definition as an object"
-            raise MessageError(place=f"tools[{at}]", problem=told)
+            told = with_way_out(named_object(tool), WayOutCode.PASS_DEFINITION)
+            raise MessageError(place=Place(PlaceCode.TOOL, at), problem=told)
     return cast("Tools", given)
 
 
@@ -43,11 +45,16 @@ def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:
         return {}
     given: object = knowledge
     if not isinstance(given, Mapping):
-        told = refused_object(given).partition(";")[0]
-        raise MessageError(place="knowledge", problem=f"{told}; pass texts by their names")
+        told = with_way_out(named_object(given), WayOutCode.PASS_TEXTS)
+        raise MessageError(place=Place(PlaceCode.KEY, "knowledge"), problem=told)
     for name, text in given.items():
         if not isinstance(name, str) or not isinstance(text, str):
             wrong = text if isinstance(name, str) else name
-            problem = f"expected text, got {type(wrong).__name__}"
-            raise MessageError(place=f"knowledge[{shown(name)}]", problem=problem)
+            place = Place(PlaceCode.KNOWLEDGE_TEXT, quoted(name))
+            raise MessageError(place=place, problem=MessageProblem.TEXT(kind=type(wrong).__name__))
     return dict(knowledge)
+
+
+def _no_definitions(what: Reason) -> MessageError:
+    told = with_way_out(what, WayOutCode.PASS_DEFINITIONS)
+    return MessageError(place=Place(PlaceCode.KEY, "tools"), problem=told)

@@ -8,13 +8,15 @@ from typing import Final, cast
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.places import Place
 
 MAX_DEPTH: Final = 200  # walking deeper would end at Python's own limit, 1,000 calls
-_SHOWN_CHARS: Final = 60
 
 
-def canonical_at(value: object, place: str) -> str:
-    """`value` as canonical JSON.
+def canonical_at(value: object, place: Place, *path: str | int) -> str:
+    """`value`, which stands at `path` below `place`, as canonical JSON.
 
     Raises:
         MessageError: it is not JSON, or nested more than `MAX_DEPTH` deep.
@@ -22,48 +24,43 @@ def canonical_at(value: object, place: str) -> str:
     try:
         text = to_canonical(cast("JsonValue", value))
     except RecursionError as error:
-        raise MessageError(place=place, problem="is nested too deeply") from error
+        raise MessageError(place=place.within(*path), problem=MessageProblem.DEEP()) from error
     except (TypeError, ValueError) as error:
-        raise MessageError(place=place, problem=f"is not JSON: {error}") from error
+        problem = MessageProblem.NOT_JSON(reason=reason_of(error))
+        raise MessageError(place=place.within(*path), problem=problem) from error
     if is_too_deep(value, text):
-        raise MessageError(place=place, problem="is nested too deeply")
+        raise MessageError(place=place.within(*path), problem=MessageProblem.DEEP())
     return text
 
 
-def text_or_none(value: object, place: str) -> str | None:
-    """`value`, which is text or null.
+def text_or_none(value: object, place: Place, *path: str | int) -> str | None:
+    """`value`, which stands at `path` below `place` and is text or null.
 
     Raises:
         MessageError: it is something else.
     """
     if value is None or isinstance(value, str):
         return value
-    raise MessageError(place=place, problem=f"expected text, got {type(value).__name__}")
+    problem = MessageProblem.TEXT(kind=type(value).__name__)
+    raise MessageError(place=place.within(*path), problem=problem)
 
 
-def object_of(value: object, place: str) -> Mapping[str, object]:
-    """`value`, which is an object.
+def object_of(value: object, place: Place, *path: str | int) -> Mapping[str, object]:
+    """`value`, which stands at `path` below `place` and is an object.
 
     Raises:
         MessageError: it is something else.
     """
     if isinstance(value, Mapping):
         return value
-    raise MessageError(place=place, problem=f"expected an object, got {type(value).__name__}")
+    problem = MessageProblem.OBJECT(kind=type(value).__name__)
+    raise MessageError(place=place.within(*path), problem=problem)
 
 
 def type_of(part: object) -> str:
     """What a part says it is; empty if it does not say."""
     kind = part.get("type") if isinstance(part, Mapping) else None
     return kind if isinstance(kind, str) else ""
-
-
-def shown(value: object) -> str:
-    """`value` as a sentence may quote it: short, whatever it is."""
-    if value is None or isinstance(value, (str, int, float)):
-        text = repr(value)
-        return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
-    return f"a value of type {type(value).__name__}"
 
 
 def is_too_deep(value: object, text: str) -> bool:

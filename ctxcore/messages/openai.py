@@ -12,9 +12,9 @@ from typing import cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical
-from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_none
+from ctxcore.messages.guarding import canonical_at, object_of, text_or_none
 from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import refused_part
+from ctxcore.messages.shapes.foreign import refused_part, with_way_out
 from ctxcore.messages.values import (
     ROLES,
     JsonObject,
@@ -29,6 +29,9 @@ from ctxcore.messages.values import (
     Text,
     ToolCall,
 )
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import quoted
 
 KNOWN_KEYS = frozenset(
     {
@@ -46,15 +49,12 @@ KNOWN_KEYS = frozenset(
     }
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
-_FLAT = (
-    "put name and arguments into it, or pass messages of LangChain's through "
-    "langchain_core.messages.convert_to_openai_messages first"
-)
+_MESSAGE = Place(PlaceCode.ONE_MESSAGE)
 _TALKERS: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
 
-def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Message:
+def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Message:
     """One OpenAI chat dictionary as a value; legacy `function_call` becomes a tool call.
 
     Raises:
@@ -76,8 +76,8 @@ def parse_message(raw: Mapping[str, object], *, place: str = "message") -> Messa
         ),
         calls=_parse_calls(raw, place),
         answers=_parse_answers(raw, role, place),
-        name=text_or_none(raw.get("name"), f"{place}, name"),
-        action=text_or_none(raw.get("action"), f"{place}, action"),
+        name=text_or_none(raw.get("name"), place, "name"),
+        action=text_or_none(raw.get("action"), place, "action"),
         extra=_parse_extra(raw, place),
     )
 
@@ -158,29 +158,31 @@ def _parse_plain(raw: Mapping[str, object]) -> Message | None:
     return None
 
 
-def _parse_role(value: object, place: str) -> Role:
+def _parse_role(value: object, place: Place) -> Role:
     if isinstance(value, str):
         role = _ROLE_ALIASES.get(value, value)
         if role in ROLES:
             return role
-    told = f"{shown(value)} is none of {', '.join(ROLES)}"
-    raise MessageError(place=f"{place}, role", problem=told)
+    told = MessageProblem.ROLE(value=quoted(value), names=ROLES)
+    raise MessageError(place=place.within("role"), problem=told)
 
 
-def _parse_content(value: object, place: str) -> tuple[Part, ...]:
+def _parse_content(value: object, place: Place) -> tuple[Part, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
         return (Text(text=value),) if value else ()
     if isinstance(value, Sequence):
-        return tuple(_parse_part(part, f"{place}, content[{at}]") for at, part in enumerate(value))
+        return tuple(
+            _parse_part(part, place.within("content", at)) for at, part in enumerate(value)
+        )
     raise MessageError(
-        place=f"{place}, content",
-        problem=f"expected text, a list of parts or null, got {type(value).__name__}",
+        place=place.within("content"),
+        problem=MessageProblem.CONTENT(kind=type(value).__name__),
     )
 
 
-def _parse_part(value: object, place: str) -> Part:
+def _parse_part(value: object, place: Place) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping):
@@ -196,37 +198,37 @@ def _parse_part(value: object, place: str) -> Part:
     return parse_media(value, raw) or Opaque(provider=str(kind or "unknown"), raw=raw)
 
 
-def _parse_thinking(raw: Mapping[str, object], place: str) -> tuple[Reasoning, ...]:
+def _parse_thinking(raw: Mapping[str, object], place: Place) -> tuple[Reasoning, ...]:
     blocks, text = raw.get("thinking_blocks"), raw.get("reasoning_content")
     if blocks is None and text is None:
         return ()
-    text = text_or_none(text, f"{place}, reasoning_content")
+    text = text_or_none(text, place, "reasoning_content")
     plain = (Reasoning(text=text),) if text else ()
-    return (*plain, *_parse_thinking_blocks(blocks, f"{place}, thinking_blocks"))
+    return (*plain, *_parse_thinking_blocks(blocks, place.within("thinking_blocks")))
 
 
-def _parse_thinking_blocks(blocks: object, place: str) -> Iterator[Reasoning]:
+def _parse_thinking_blocks(blocks: object, place: Place) -> Iterator[Reasoning]:
     if blocks is None:
         return
     if not isinstance(blocks, Sequence) or isinstance(blocks, (str, bytes)):
-        raise MessageError(place=place, problem="expected a list")
+        raise MessageError(place=place, problem=MessageProblem.LIST())
     for at, block in enumerate(blocks):
-        inner = f"{place}[{at}]"
-        thinking = text_or_none(object_of(block, inner).get("thinking"), f"{inner}, thinking")
+        inner = place.within(at)
+        thinking = text_or_none(object_of(block, inner).get("thinking"), inner, "thinking")
         yield Reasoning(text=thinking or "", raw=canonical_at(dict(block), inner))
 
 
-def _parse_refusal(raw: Mapping[str, object], place: str) -> tuple[Refusal, ...]:
-    text = text_or_none(raw.get("refusal"), f"{place}, refusal")
+def _parse_refusal(raw: Mapping[str, object], place: Place) -> tuple[Refusal, ...]:
+    text = text_or_none(raw.get("refusal"), place, "refusal")
     return (Refusal(text=text),) if text else ()
 
 
-def _parse_audio(raw: Mapping[str, object], place: str) -> tuple[Opaque, ...]:
+def _parse_audio(raw: Mapping[str, object], place: Place) -> tuple[Opaque, ...]:
     """What a model said aloud; it is sent back by its id."""
     audio = raw.get("audio")
     if audio is None:
         return ()
-    held = object_of(audio, f"{place}, audio")
+    held = object_of(audio, place, "audio")
     return (Opaque(provider="audio", raw=canonical_at({**held, "type": "audio"}, place)),)
 
 
@@ -236,20 +238,20 @@ def _to_audio(part: Part) -> JsonValue:
     return {key: value for key, value in held.items() if key != "type"}
 
 
-def _parse_calls(raw: Mapping[str, object], place: str) -> tuple[ToolCall, ...]:
+def _parse_calls(raw: Mapping[str, object], place: Place) -> tuple[ToolCall, ...]:
     legacy = raw.get("function_call")
     if legacy is not None:
-        place = f"{place}, function_call"
+        place = place.within("function_call")
         return (_parse_function(object_of(legacy, place), "", place),)
     calls = raw.get("tool_calls")
     if calls is None:
         return ()
     if not isinstance(calls, Sequence) or isinstance(calls, str):
-        raise MessageError(place=f"{place}, tool_calls", problem="expected a list")
-    return tuple(_parse_call(call, f"{place}, tool_calls[{at}]") for at, call in enumerate(calls))
+        raise MessageError(place=place.within("tool_calls"), problem=MessageProblem.LIST())
+    return tuple(_parse_call(call, place.within("tool_calls", at)) for at, call in enumerate(calls))
 
 
-def _parse_call(value: object, place: str) -> ToolCall:
+def _parse_call(value: object, place: Place) -> ToolCall:
     if not isinstance(value, Mapping):
         raise MessageError(place=place, problem=refused_part(value))
     function = value.get("function")
@@ -257,39 +259,40 @@ def _parse_call(value: object, place: str) -> ToolCall:
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
         is_flat = isinstance(value.get("name"), str)
-        told = f"is missing; {_FLAT}" if is_flat else "is missing"
-        raise MessageError(place=f"{place}, function", problem=told)
-    call = _parse_function(function, _parse_id(value.get("id"), f"{place}, id"), place)
+        flat = with_way_out(MessageProblem.MISSING(), WayOutCode.LANGCHAIN_FLAT)
+        told = flat if is_flat else MessageProblem.MISSING()
+        raise MessageError(place=place.within("function"), problem=told)
+    call = _parse_function(function, _parse_id(value.get("id"), place, "id"), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
     return replace(call, extra=canonical_at(extra, place)) if extra else call
 
 
-def _parse_function(function: Mapping[str, object], call_id: str, place: str) -> ToolCall:
+def _parse_function(function: Mapping[str, object], call_id: str, place: Place) -> ToolCall:
     name = function.get("name")
     if not isinstance(name, str) or not name:
-        raise MessageError(place=f"{place}, name", problem="a tool call needs a function name")
+        raise MessageError(place=place.within("name"), problem=MessageProblem.FUNCTION())
     arguments = function.get("arguments", function.get("input"))
     if arguments is None:
         arguments = ""
     if not isinstance(arguments, str):
-        arguments = canonical_at(arguments, f"{place}, arguments")
+        arguments = canonical_at(arguments, place, "arguments")
     return ToolCall(id=call_id, name=name, arguments=arguments)
 
 
-def _parse_answers(raw: Mapping[str, object], role: Role, place: str) -> str | None:
+def _parse_answers(raw: Mapping[str, object], role: Role, place: Place) -> str | None:
     if role != "tool":
         return None
-    return _parse_id(raw.get("tool_call_id"), f"{place}, tool_call_id")
+    return _parse_id(raw.get("tool_call_id"), place, "tool_call_id")
 
 
-def _parse_id(value: object, place: str) -> str:
+def _parse_id(value: object, place: Place, key: str) -> str:
     """An id as text; empty where there is none."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return text_or_none(value, place) or ""
+    return text_or_none(value, place, key) or ""
 
 
-def _parse_extra(raw: Mapping[str, object], place: str) -> str | None:
+def _parse_extra(raw: Mapping[str, object], place: Place) -> str | None:
     extra = {str(key): value for key, value in raw.items() if key not in KNOWN_KEYS}
     return canonical_at(extra, place) if extra else None
 

@@ -6,10 +6,11 @@ Identity, token counts and pins belong to a history (`history.py`) or a store, n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
-JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
-JsonObject: TypeAlias = dict[str, JsonValue]
+from ctxcore.json_types import JsonObject as JsonObject
+from ctxcore.json_types import JsonValue as JsonValue
+
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")

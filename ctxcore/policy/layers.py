@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.values import Reason
 
 PRESET_FIELD = "name"
 
@@ -23,7 +27,7 @@ class Layer:
     name: str
     """What the source is called, e.g. `environment`, `file`, `user`."""
     overrides: JsonObject
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Reason] = field(default_factory=dict)
     """Where exactly a field is set, e.g. `config.yaml, line 4`, for those fields that know."""
 
 
@@ -33,7 +37,7 @@ class Merged:
 
     policy: Policy
     sources: Mapping[str, str]
-    places: Mapping[str, str]
+    places: Mapping[str, Reason]
 
 
 def merge(layers: Sequence[Layer]) -> Merged:
@@ -44,12 +48,13 @@ def merge(layers: Sequence[Layer]) -> Merged:
     """
     values: JsonObject = {}
     sources: dict[str, str] = {}
-    places: dict[str, str] = {}
+    places: dict[str, Reason] = {}
     for layer in layers:
         values.update(layer.overrides)
         for name in layer.overrides:
             sources[name] = layer.name
-            places[name] = layer.places.get(name, "")
+            places.pop(name, None)
+        places.update(layer.places)  # a field that is named anew has another place, or none
     try:
         policy = to_policy(values)
     except PolicyError as error:
@@ -70,14 +75,15 @@ def to_policy(values: Mapping[str, JsonValue]) -> Policy:
     fields = {name: to_field(value) for name, value in values.items()}
     preset = fields.pop(PRESET_FIELD, "default")
     if not isinstance(preset, str):
-        raise PolicyError(field=PRESET_FIELD, value=preset, allowed=", ".join(Policy.presets()))
+        raise PolicyError(
+            field=PRESET_FIELD, value=preset, allowed=AllowedCode.NAMES(names=Policy.presets())
+        )
     base = Policy.preset(preset)
     try:
         policy = base.override(**fields)
     except TypeError as error:  # e.g. a field called `self`
-        raise PolicyError(
-            field="overrides", value=values, allowed=f"fields only; {error}"
-        ) from error
+        allowed = AllowedCode.FIELDS_ONLY(reason=reason_of(error))
+        raise PolicyError(field="overrides", value=values, allowed=allowed) from error
     longest, asked = policy.summary_max_chars, policy.summary_asked_chars
     is_left_behind = "summary_asked_chars" not in fields and longest and asked and asked > longest
     return policy.override(summary_asked_chars=longest) if is_left_behind else policy
@@ -99,7 +105,7 @@ def to_json(value: object) -> JsonValue:
 
 
 def _placed(
-    error: PolicyError, sources: Mapping[str, str], places: Mapping[str, str]
+    error: PolicyError, sources: Mapping[str, str], places: Mapping[str, Reason]
 ) -> PolicyError:
     """`error` with the place of the value, where a layer set it or its counterpart."""
     if error.source:
@@ -107,5 +113,5 @@ def _placed(
     counterpart = {"summary_history_ratio": "recent_history_ratio"}.get(error.field, "")
     field = error.field if error.field in sources else counterpart
     layer = sources.get(field, "call")
-    source = places.get(field) or ("" if layer == "call" else f"the policy of {layer}")
+    source = places.get(field) or (None if layer == "call" else PlaceCode.POLICY_OF(layer=layer))
     return PolicyError(field=error.field, value=error.value, allowed=error.allowed, source=source)

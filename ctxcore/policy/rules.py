@@ -15,10 +15,13 @@ from ctxcore.policy.values import (
     SummaryPlace,
     TaskType,
 )
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.counting import Counting
 
-Rule = tuple[Callable[[Any], bool], str]
+Rule = tuple[Callable[[Any], bool], Reason]
 
+_LEAST_LIMIT = 40  # tokens of a tool's output
 _ROUNDING = 1e-9  # 0.35 + 0.65 may come out a little over 1
 
 
@@ -33,7 +36,7 @@ def check(policy: Policy) -> None:
     _check_shares(policy)
 
 
-def check_value(field: str, value: object, *, source: str = "") -> None:
+def check_value(field: str, value: object, *, source: Reason | None = None) -> None:
     """Refuses a value outside the range of `field`, whatever the other fields are.
 
     Raises:
@@ -48,11 +51,10 @@ def _check_shares(policy: Policy) -> None:
     """Summary and recent messages are shares of one budget, so together they are at most all."""
     summary, recent = policy.summary_history_ratio or 0.0, policy.recent_history_ratio or 0.0
     if summary + recent > 1 + _ROUNDING:
-        rest = f"at most {1 - recent:.6g} beside a recent_history_ratio of {recent:g}"
         raise PolicyError(
             field="summary_history_ratio",
             value=summary,
-            allowed=f"{rest}; the two are shares of one budget",
+            allowed=AllowedCode.BESIDE(high=1 - recent, recent=recent),
         )
 
 
@@ -60,12 +62,13 @@ def _whole(low: int) -> Rule:
     def is_valid(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and value >= low
 
-    return is_valid, f"a whole number of at least {low:,}"
+    return is_valid, AllowedCode.WHOLE(low=low)
 
 
 def _optional(rule: Rule) -> Rule:
     is_valid, allowed = rule
-    return lambda value: value is None or is_valid(value), f"{allowed}, or none"
+    or_none = AllowedCode.OR_NONE(allowed=allowed)
+    return lambda value: value is None or is_valid(value), or_none
 
 
 def _share(low: float, high: float) -> Rule:
@@ -74,15 +77,15 @@ def _share(low: float, high: float) -> Rule:
             isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
         )
 
-    return is_valid, f"a number from {low:g} to {high:g}"
+    return is_valid, AllowedCode.NUMBER(low=low, high=high)
 
 
 def _one_of(*names: str) -> Rule:
-    return lambda value: value in names, f"one of {', '.join(names)}"
+    return lambda value: value in names, AllowedCode.ONE_OF(names=names)
 
 
 def _yes_or_no() -> Rule:
-    return lambda value: isinstance(value, bool), "yes or no"
+    return lambda value: isinstance(value, bool), AllowedCode.YES_OR_NO()
 
 
 def _some_of(*names: str, least: int = 1) -> Rule:
@@ -90,7 +93,7 @@ def _some_of(*names: str, least: int = 1) -> Rule:
         is_list = isinstance(value, tuple) and len(value) >= least
         return is_list and all(name in names for name in value)
 
-    return is_valid, f"a list of {', '.join(names)}"
+    return is_valid, AllowedCode.LIST_OF(names=names)
 
 
 def _falling(value: Any) -> bool:
@@ -115,7 +118,7 @@ def _limits(value: Any) -> bool:
     if not isinstance(value, tuple):
         return False
     pairs = [one for one in value if isinstance(one, tuple) and len(one) == 2]
-    is_least = all(_is_count(tokens) and tokens >= 40 for _, tokens in pairs)
+    is_least = all(_is_count(tokens) and tokens >= _LEAST_LIMIT for _, tokens in pairs)
     names = tuple(name for name, _ in pairs)
     is_whole = len(pairs) == len(value) and _names(names)
     return is_whole and is_least and len(set(names)) == len(names)
@@ -132,7 +135,7 @@ def _is_count(value: Any) -> bool:
 def _text(low: int) -> Rule:
     return (
         lambda value: isinstance(value, str) and len(value) >= low,
-        f"a text of at least {low} characters",
+        AllowedCode.TEXT(low=low),
     )
 
 
@@ -174,8 +177,8 @@ RULES: dict[str, Rule] = {
     "max_summaries": _optional(_whole(0)),
     "target_ratio": _share(0.01, 1),
     "lower_tokens": _optional(_whole(1)),
-    "keep_turns": (_falling, "a list of whole numbers, each smaller than the one before"),
-    "keep_turns_by_messages": (_steps, "a list of (messages, turns), the messages falling"),
+    "keep_turns": (_falling, AllowedCode.FALLING()),
+    "keep_turns_by_messages": (_steps, AllowedCode.TURNS_BY_MESSAGES()),
     "keep_messages": _whole(1),
     "importance_threshold": _share(0, 5),
     "keep_others": _whole(0),
@@ -208,8 +211,8 @@ RULES: dict[str, Rule] = {
     "shortens_always": _yes_or_no(),
     "fresh_turns": _whole(0),
     "oversize_ratio": _optional(_share(0.01, 1)),
-    "tool_limits": (_limits, "a list of (tool, tokens), the tokens from 40 on, no tool twice"),
-    "protected_tools": (_names, "a list of names of tools"),
+    "tool_limits": (_limits, AllowedCode.TOOL_LIMITS(low=_LEAST_LIMIT)),
+    "protected_tools": (_names, AllowedCode.TOOL_NAMES()),
     "offers_expand": _yes_or_no(),
     "tool_call_tokens": _whole(0),
 }

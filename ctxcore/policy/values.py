@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ctxcore.budget import TokenBudget, clamp, reserve_for
 from ctxcore.errors import PolicyError, UnknownWindowError
+from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.tokens.counting import Counting
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
@@ -221,7 +222,9 @@ class Policy:
         from ctxcore.policy.presets import PRESETS
 
         if name not in PRESETS:
-            raise PolicyError(field="name", value=name, allowed=", ".join(PRESETS))
+            raise PolicyError(
+                field="name", value=name, allowed=AllowedCode.NAMES(names=tuple(PRESETS))
+            )
         return PRESETS[name].override(**overrides)
 
     @classmethod
@@ -239,8 +242,8 @@ class Policy:
         """
         for field in overrides:
             if field not in self.__dataclass_fields__:
-                allowed = ", ".join(sorted(self.__dataclass_fields__))
-                raise PolicyError(field=field, value=overrides[field], allowed=f"one of {allowed}")
+                allowed = AllowedCode.ONE_OF(names=tuple(sorted(self.__dataclass_fields__)))
+                raise PolicyError(field=field, value=overrides[field], allowed=allowed)
         return replace(self, **overrides)
 
     def tool_limit(self, name: str) -> int | None:

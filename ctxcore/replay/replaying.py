@@ -208,7 +208,7 @@ class _Replayer:
     def _told(self, one: SimulatedCompaction) -> ReplayedCompaction:
         return ReplayedCompaction(
             at=one.at,
-            rule=one.trigger.rule,
+            trigger=one.trigger.reason,
             strategy=one.strategy,
             before_tokens=one.before_tokens,
             after_tokens=one.after_tokens,

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.replay.breaks import CAUSES, HARMLESS, Cause
+from ctxcore.reasons.codes import BreakCode
+from ctxcore.reasons.values import Reason, document
+from ctxcore.replay.breaks import HARMLESS
 from ctxcore.replay.needing import NeededFact
 from ctxcore.replay.presence import FATES, FactFates
 from ctxcore.replay.prices import Prices
@@ -29,7 +31,7 @@ class ReplayedCall:
     reused_tokens: int
     resent_tokens: int
     new_tokens: int
-    cause: Cause | None
+    cause: BreakCode | None
     """Why it does not begin with all of the call before; None where it does."""
     shared_messages: int
     """So many messages it begins with as the call before."""
@@ -76,11 +78,11 @@ class ReplayedCompaction:
 
     at: int
     """How many messages there were."""
-    rule: str
+    trigger: Reason
     strategy: str
     before_tokens: int
     after_tokens: int
-    reason: str
+    reason: Reason
     lost: tuple[NeededFact, ...]
     """The most worth first."""
 
@@ -93,11 +95,11 @@ class ReplayedCompaction:
         """The compaction as JSON."""
         return {
             "at": self.at,
-            "rule": self.rule,
+            "trigger": document(self.trigger),
             "strategy": self.strategy,
             "before_tokens": self.before_tokens,
             "after_tokens": self.after_tokens,
-            "reason": self.reason,
+            "reason": document(self.reason),
             "needed_later": len(self.needed_later),
             "lost": [one.to_dict() for one in self.lost],
         }
@@ -140,10 +142,10 @@ class Replay:
         return self.reused_tokens / self.sent_tokens if self.sent_tokens else None
 
     @property
-    def breaks(self) -> Mapping[Cause, int]:
+    def breaks(self) -> Mapping[BreakCode, int]:
         """How often the prefix broke, by cause."""
         counted = Counter(call.cause for call in self.calls if call.is_break)
-        return {cause: counted[cause] for cause in CAUSES if counted[cause]}
+        return {cause: counted[cause] for cause in BreakCode if counted[cause]}
 
     @property
     def breaks_per_100_calls(self) -> float:
@@ -253,5 +255,5 @@ def _rounded(value: float | None, places: int = 4) -> float | None:
     return None if value is None else round(value, places)
 
 
-def _counts(counted: Mapping[Cause, int]) -> JsonObject:
+def _counts(counted: Mapping[BreakCode, int]) -> JsonObject:
     return {str(cause): count for cause, count in counted.items()}

@@ -17,6 +17,11 @@ from ctxcore.errors import ConfigurationError, PolicyError
 from ctxcore.policy.layers import Layer
 from ctxcore.policy.rules import RULES
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.values import Reason
 from ctxcore.settings.gathering import Gathering, Given, own_names, refuse_unknown
 from ctxcore.settings.names import COMPACTION_NAMES, ENVIRONMENT_NAMES, Name
 
@@ -79,7 +84,7 @@ def _prefix(name: str) -> str | None:
 
 def _in_process(environ: Mapping[str, str]) -> dict[str, Given]:
     return {
-        name.lower(): Given(value=value, place=f"environment variable {name.upper()}")
+        name.lower(): Given(value=value, place=PlaceCode.VARIABLE(variable=name.upper()))
         for name, value in environ.items()
         if value.strip() and _is_ours(name)
     }
@@ -91,12 +96,17 @@ def _in_file(path: Path) -> dict[str, Given]:
     try:
         variables = DotEnvSettingsSource(_settings(), env_file=path).env_vars
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(path=str(path), problem=f"cannot be read: {error}") from error
+        problem = FileProblem.UNREADABLE(reason=reason_of(error))
+        raise ConfigurationError(path=str(path), problem=problem) from error
     return {
-        name.lower(): Given(value=value, place=f"{name.upper()} in {path}")
+        name.lower(): Given(value=value, place=_in_env(name, path))
         for name, value in variables.items()
         if value is not None and value.strip() and _is_ours(name)
     }
+
+
+def _in_env(name: str, path: Path) -> Reason:
+    return PlaceCode.ENV_FILE(variable=name.upper(), path=str(path))
 
 
 def _refuse_misspelled(name: str, one: Given) -> None:
@@ -128,9 +138,9 @@ def _parsed(given: Mapping[str, Given]) -> dict[str, Given]:
 def _refusal(name: str, one: Given) -> PolicyError:
     known = _DOCUMENTS.get(name)
     field = known.field if known else name.removeprefix(OWN_PREFIX)
-    allowed = "yes or no" if known and known.type is bool else RULES[field][1]
+    allowed = AllowedCode.YES_OR_NO() if known and known.type is bool else RULES[field][1]
     if known and known.type is int:
-        allowed = "a whole number of at least 0"
+        allowed = AllowedCode.WHOLE(low=0)
     return PolicyError(field=field, value=one.value, allowed=allowed, source=one.place)
 
 

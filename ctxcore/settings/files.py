@@ -11,6 +11,10 @@ from typing import Any
 
 from ctxcore.errors import ConfigurationError
 from ctxcore.policy.layers import Layer
+from ctxcore.reasons.file_problems import FileProblem, SettingProblem
+from ctxcore.reasons.foreign import system_reason
+from ctxcore.reasons.places import in_file
+from ctxcore.reasons.values import Reason, stated
 from ctxcore.settings.gathering import Gathering, Given, own_names, refuse_unknown
 from ctxcore.settings.names import COMPACTION_NAMES
 
@@ -53,16 +57,15 @@ def _blocks(path: Path) -> dict[str, Given]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigurationError(path=str(path), problem=f"cannot be read: {reason}") from error
+        reason = system_reason(error) if isinstance(error, OSError) else FileProblem.NOT_UTF8()
+        problem = FileProblem.UNREADABLE(reason=reason)
+        raise ConfigurationError(path=str(path), problem=problem) from error
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error)
-        raise ConfigurationError(
-            path=str(path), line=mark.line + 1 if mark else None, problem=f"is no YAML: {problem}"
-        ) from error
+        line = mark.line + 1 if mark else None
+        raise ConfigurationError(path=str(path), line=line, problem=_no_yaml(error)) from error
     if root is None:
         return {}
     return _entries(path, root)
@@ -90,8 +93,11 @@ def _plain(path: Path, one: Given) -> object:
     try:
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        problem = getattr(error, "problem", None) or str(error)
-        raise _misshapen(path, node, f"is no YAML: {problem}") from error
+        raise _misshapen(path, node, _no_yaml(error)) from error
+
+
+def _no_yaml(error: Exception) -> Reason:
+    return SettingProblem.YAML(reason=stated(getattr(error, "problem", None) or str(error)))
 
 
 def _entries(path: Path, node: Any) -> dict[str, Given]:
@@ -99,17 +105,17 @@ def _entries(path: Path, node: Any) -> dict[str, Given]:
     import yaml
 
     if not isinstance(node, yaml.MappingNode):
-        raise _misshapen(path, node, "expected keys with values")
+        raise _misshapen(path, node, SettingProblem.KEYS())
     entries: dict[str, Given] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise _misshapen(path, key, "a key must be a word")
+            raise _misshapen(path, key, SettingProblem.WORD())
         if key.value in entries:
-            raise _misshapen(path, key, f"{key.value!r} stands here twice")
-        place = f"{path}, line {key.start_mark.line + 1}"
+            raise _misshapen(path, key, SettingProblem.TWICE(name=key.value))
+        place = in_file(str(path), key.start_mark.line + 1)
         entries[key.value] = Given(value=value, place=place)
     return entries
 
 
-def _misshapen(path: Path, node: Any, problem: str) -> ConfigurationError:
+def _misshapen(path: Path, node: Any, problem: Reason) -> ConfigurationError:
     return ConfigurationError(path=str(path), line=node.start_mark.line + 1, problem=problem)

@@ -13,6 +13,9 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.layers import Layer, to_field, to_json
 from ctxcore.policy.rules import RULES, check_value
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.quoting import raw_fact
+from ctxcore.reasons.values import Reason
 from ctxcore.settings.names import Name
 
 
@@ -21,7 +24,7 @@ class Given:
     """A value as a source gives it."""
 
     value: object
-    place: str
+    place: Reason
 
 
 @dataclass(slots=True)
@@ -29,7 +32,7 @@ class Gathering:
     """The fields of one layer while its names are read."""
 
     overrides: JsonObject = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
+    places: dict[str, Reason] = field(default_factory=dict)
 
     def add_documents(self, given: Mapping[str, Given], names: Mapping[str, Name]) -> None:
         """Adds what documents' names say.
@@ -55,7 +58,7 @@ class Gathering:
         for name, one in given.items():
             value = to_field(one.value)
             if name == "name" and value not in Policy.presets():
-                allowed = f"one of {', '.join(Policy.presets())}"
+                allowed = AllowedCode.ONE_OF(names=Policy.presets())
                 raise PolicyError(field=name, value=value, allowed=allowed, source=one.place)
             check_value(name, value, source=one.place)
             self._set(name, to_json(value), one.place)
@@ -64,18 +67,19 @@ class Gathering:
         """What was gathered."""
         return Layer(name=name, overrides=self.overrides, places=self.places)
 
-    def _set(self, own: str, value: JsonValue, place: str) -> None:
+    def _set(self, own: str, value: JsonValue, place: Reason) -> None:
         self.overrides[own] = value
         self.places[own] = place
 
-    def _contradiction(self, own: str, value: JsonValue, place: str) -> PolicyError:
-        said = f"{self.overrides[own]!r}, as {self.places[own]} says, or only one of the two"
-        return PolicyError(field=own, value=value, allowed=said, source=place)
+    def _contradiction(self, own: str, value: JsonValue, place: Reason) -> PolicyError:
+        other, says_so = raw_fact(self.overrides[own]), self.places[own]
+        allowed = AllowedCode.CONTRADICTION(value=other, source=says_so)
+        return PolicyError(field=own, value=value, allowed=allowed, source=place)
 
 
 def refuse_unknown(name: str, one: Given, known: Iterable[str]) -> PolicyError:
     """That `name` is none of those there are."""
-    allowed = f"one of {', '.join(sorted(known))}"
+    allowed = AllowedCode.ONE_OF(names=tuple(sorted(known)))
     return PolicyError(field=name, value=one.value, allowed=allowed, source=one.place)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from ctxcore.errors import ConfigurationError
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.settings.environment import CONFIG_NAME, read_environment
 
 
@@ -44,7 +45,9 @@ def load_layers(
         except ConfigurationError as error:
             if error.line is not None:
                 raise
-            problem = f"{error.problem} ({CONFIG_NAME.upper()} names it: {named.place})"
+            problem = SettingProblem.NAMED(
+                problem=error.problem, variable=CONFIG_NAME.upper(), source=named.place
+            )
             raise ConfigurationError(path=error.path, problem=problem) from error
     saying = tuple(layer for layer in layers if layer.overrides)
     merge(saying)  # values that are each allowed may still contradict each other

@@ -11,6 +11,8 @@ from typing import Any
 
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.values import Reason
 
 NEVER = 1.0  # the trigger ratio at which nothing is compacted by itself
 
@@ -32,24 +34,24 @@ class Name:
     is_switch: bool = False
     """Whether it wins over the other names of documents."""
 
-    def overrides(self, value: object, source: str) -> JsonObject:
+    def overrides(self, value: object, source: Reason) -> JsonObject:
         """The fields that `value` sets.
 
         Raises:
             PolicyError: it is not what this name takes.
         """
         if self.allowed and value not in self.allowed:
-            raise self._refusal(value, f"one of {', '.join(self.allowed)}", source)
+            raise self._refusal(value, AllowedCode.ONE_OF(names=self.allowed), source)
         if self.type is bool and not isinstance(value, bool):
-            raise self._refusal(value, "yes or no", source)
+            raise self._refusal(value, AllowedCode.YES_OR_NO(), source)
         is_whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if self.type is int and not is_whole:
-            raise self._refusal(value, "a whole number of at least 0", source)
+            raise self._refusal(value, AllowedCode.WHOLE(low=0), source)
         if self.to_fields is None:
             return {self.field: _json(value)}
         return self.to_fields(value)
 
-    def _refusal(self, value: object, allowed: str, source: str) -> PolicyError:
+    def _refusal(self, value: object, allowed: Reason, source: Reason) -> PolicyError:
         return PolicyError(field=self.field, value=value, allowed=allowed, source=source)
 
 

@@ -51,8 +51,6 @@ class Compactions(Area):
                 "number": _next_number(connection, session_id),
                 "parent_id": parent_id,
                 "body": dump_compaction(compaction),
-                "trigger": compaction.trigger,
-                "reason": compaction.reason,
                 "policy_version_id": policy_version_id,
                 "details": details or {},
                 "created_at": at,

@@ -14,6 +14,8 @@ from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from ctxcore.migrations import HEAD
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.store_problems import StoreProblem
 from ctxcore.store.dialects import empty_log, is_in_memory, is_sqlite, make_engines
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.schema import revision_of, upgrade
@@ -78,7 +80,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise DatabaseError(problem="the store is closed")
+            raise DatabaseError(problem=StoreProblem.CLOSED())
 
 
 @contextmanager
@@ -88,8 +90,8 @@ def _explained() -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise DatabaseError(problem=str(cause)) from error
+        raise DatabaseError(problem=reason_of(cause)) from error
     except (OSError, ImportError) as error:  # no such folder; no driver
-        raise DatabaseError(problem=str(error)) from error
+        raise DatabaseError(problem=reason_of(error)) from error
     except json.JSONDecodeError as error:
-        raise DatabaseError(problem=f"a stored value is damaged: {error}") from error
+        raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal, TypeAlias
 
 from ctxcore.errors import ContextError
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.quoting import QuoteCode
+from ctxcore.reasons.store_problems import RecordCode, StoreProblem
+from ctxcore.reasons.values import Fact, Reason, stated
+
+RecordKind: TypeAlias = Literal["message", "compaction", "user", "turn", "policy version"]
+
+_KINDS: dict[RecordKind, RecordCode] = {
+    "message": RecordCode.MESSAGE,
+    "compaction": RecordCode.COMPACTION,
+    "user": RecordCode.USER,
+    "turn": RecordCode.TURN,
+    "policy version": RecordCode.POLICY_VERSION,
+}
 
 
 class StoreError(ContextError):
@@ -15,9 +30,9 @@ class StoreError(ContextError):
 class DatabaseError(StoreError):
     """The database refused: it is locked, full, damaged or not reachable."""
 
-    def __init__(self, *, problem: str) -> None:
-        self.problem = problem
-        super().__init__(f"the database refused: {problem}")
+    def __init__(self, *, problem: Reason | str) -> None:
+        self.problem = stated(problem)
+        super().__init__(StoreProblem.REFUSED(problem=self.problem))
 
 
 class SchemaError(StoreError):
@@ -26,10 +41,7 @@ class SchemaError(StoreError):
     def __init__(self, *, revision: str, known: str) -> None:
         self.revision = revision
         self.known = known
-        super().__init__(
-            f"the database has revision {revision!r}, this version of ctxcore knows {known!r}; "
-            f"upgrade ctxcore or choose another database"
-        )
+        super().__init__(StoreProblem.NEWER(revision=revision, wanted=known))
 
 
 class SessionNotFoundError(StoreError):
@@ -37,7 +49,7 @@ class SessionNotFoundError(StoreError):
 
     def __init__(self, *, session_id: str) -> None:
         self.session_id = session_id
-        super().__init__(f"there is no session {session_id!r}; list_sessions() has those there are")
+        super().__init__(StoreProblem.NO_SESSION(id=session_id))
 
 
 class SessionAmbiguousError(StoreError):
@@ -47,41 +59,41 @@ class SessionAmbiguousError(StoreError):
         self.beginning = beginning
         self.candidates = tuple(candidates)
         self.count = count
-        named = ", ".join(self.candidates) + (", …" if count > len(self.candidates) else "")
-        super().__init__(
-            f"{count:,} sessions have an id that begins with {beginning!r}: {named}; "
-            "say more of the one you mean"
-        )
+        more: tuple[Fact, ...] = (QuoteCode.MORE(),) if count > len(self.candidates) else ()
+        names = (*self.candidates, *more)
+        super().__init__(StoreProblem.AMBIGUOUS(count=count, beginning=beginning, names=names))
 
 
 class RecordNotFoundError(StoreError):
     """A session has no such record."""
 
-    def __init__(self, *, kind: str, record_id: str | int) -> None:
-        self.kind = kind
+    def __init__(
+        self, *, kind: RecordKind, record_id: str | int, told: Reason | None = None
+    ) -> None:
+        self.kind: RecordKind = kind
         self.record_id = record_id
-        super().__init__(f"there is no {kind} {record_id!r} here")
+        super().__init__(told or StoreProblem.NO_RECORD(what=_KINDS[kind](), id=record_id))
 
 
 class CorruptRecordError(StoreError):
     """A stored record cannot be read; it is reported, never skipped."""
 
-    def __init__(self, *, session_id: str, record: str, problem: str) -> None:
+    def __init__(self, *, session_id: str, record: Reason | str, problem: Reason | str) -> None:
         self.session_id = session_id
-        self.record = record
-        self.problem = problem
+        self.record = stated(record)
+        self.problem = stated(problem)
         super().__init__(
-            f"{record} of session {session_id!r} is damaged ({problem}); "
-            f"restore the database from a copy, or fork the session before it"
+            StoreProblem.DAMAGED(what=self.record, id=session_id, problem=self.problem)
         )
 
 
 class CorruptMessageError(CorruptRecordError):
     """The body of a stored message cannot be read."""
 
-    def __init__(self, *, session_id: str, seq: int, problem: str) -> None:
+    def __init__(self, *, session_id: str, seq: int, problem: Reason | str) -> None:
         self.seq = seq
-        super().__init__(session_id=session_id, record=f"message {seq}", problem=problem)
+        record = PlaceCode.MESSAGE(number=seq)
+        super().__init__(session_id=session_id, record=record, problem=problem)
 
 
 class StaleCompactionError(StoreError):
@@ -91,10 +103,7 @@ class StaleCompactionError(StoreError):
         self.session_id = session_id
         self.expected = expected
         self.active = active
-        super().__init__(
-            f"another compaction became active in session {session_id!r} meanwhile "
-            f"({active!r}, not {expected!r}); look at the session again and repeat what you want"
-        )
+        super().__init__(StoreProblem.STALE(id=session_id, active=active, expected=expected))
 
 
 class LeaseTakenError(StoreError):
@@ -105,9 +114,11 @@ class LeaseTakenError(StoreError):
         self.owner = owner
         self.expires_at = expires_at
         kind, _, of = name.partition(":")
-        what = f"a turn is running in session {of!r}" if kind == "turn" else f"{name!r} is held"
+        time = expires_at.isoformat()
         super().__init__(
-            f"{what}, by {owner!r} until {expires_at.isoformat()}; wait for its end or stop it"
+            StoreProblem.RUNNING(id=of, owner=owner, time=time)
+            if kind == "turn"
+            else StoreProblem.HELD(name=name, owner=owner, time=time)
         )
 
 
@@ -117,10 +128,7 @@ class CountsMissingError(StoreError):
     def __init__(self, *, session_id: str, counter_id: str) -> None:
         self.session_id = session_id
         self.counter_id = counter_id
-        super().__init__(
-            f"session {session_id!r} is not counted by {counter_id!r} up to its end; "
-            f"recount() it, or read it with the counter of its own"
-        )
+        super().__init__(StoreProblem.UNCOUNTED(id=session_id, counter=counter_id))
 
 
 class UnknownCounterError(StoreError):
@@ -129,7 +137,4 @@ class UnknownCounterError(StoreError):
     def __init__(self, *, session_id: str, counter_id: str) -> None:
         self.session_id = session_id
         self.counter_id = counter_id
-        super().__init__(
-            f"session {session_id!r} is counted by {counter_id!r}, which this library does not "
-            f"have; append with that counter, or recount() with the new one first"
-        )
+        super().__init__(StoreProblem.COUNTER(id=session_id, counter=counter_id))

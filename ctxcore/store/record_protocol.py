@@ -12,6 +12,7 @@ from typing import Protocol
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -135,7 +136,7 @@ class RecordStore(Protocol):
         ...
 
     def end_turn(
-        self, turn_id: str, state: TurnState, *, at: datetime, error: str | None = None
+        self, turn_id: str, state: TurnState, *, at: datetime, error: Reason | None = None
     ) -> TurnInfo:
         """Lets go of a running turn: it has ended, or waits for tools or a person."""
         ...

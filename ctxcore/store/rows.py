@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, cast
 
@@ -15,14 +15,19 @@ from ctxcore.assembly.records import (
     NOTHING_SAID,
     Compaction,
     WorkingState,
+    from_plain,
     from_said,
+    to_plain,
     to_said,
 )
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.verdicts import Run, run_from_json, run_to_json
 from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
-from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.messages.values import JsonValue, Message
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.store_problems import RecordCode
+from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
     CallInfo,
@@ -56,7 +61,9 @@ def load_message(body: str, *, session_id: str, seq: int) -> Message:
     try:
         return _parse_often(body) if len(body) <= _OFTEN_READ_CHARS else _parse(body)
     except (ValueError, MessageError, RecursionError) as error:
-        raise CorruptMessageError(session_id=session_id, seq=seq, problem=str(error)) from error
+        raise CorruptMessageError(
+            session_id=session_id, seq=seq, problem=reason_of(error)
+        ) from error
 
 
 def _parse(body: str) -> Message:
@@ -96,7 +103,7 @@ def to_message_info(row: RowMapping) -> MessageInfo:
 
 def dump_compaction(compaction: Compaction) -> str:
     """`compaction` as its stored body."""
-    return to_canonical(cast("JsonObject", asdict(compaction)))
+    return to_canonical(to_plain(compaction))
 
 
 def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compaction:
@@ -107,10 +114,12 @@ def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compac
     """
     try:
         raw = cast("Mapping[str, JsonValue]", parse_canonical(body))
-        return Compaction(**{name: _frozen(value) for name, value in raw.items()})
+        return from_plain(raw)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise CorruptRecordError(
-            session_id=session_id, record=f"compaction {compaction_id!r}", problem=str(error)
+            session_id=session_id,
+            record=RecordCode.OF_COMPACTION(id=compaction_id),
+            problem=reason_of(error),
         ) from error
 
 
@@ -161,7 +170,9 @@ def load_working(stored: str | None, *, session_id: str) -> WorkingState:
         return NOTHING_SAID if stored is None else from_said(parse_canonical(stored))
     except (ValueError, TypeError, RecursionError, WorkingStateError) as error:
         raise CorruptRecordError(
-            session_id=session_id, record="the working state", problem=str(error)
+            session_id=session_id,
+            record=RecordCode.WORKING_STATE(),
+            problem=reason_of(error),
         ) from error
 
 
@@ -184,25 +195,27 @@ def to_policy_version(row: RowMapping) -> PolicyVersion:
 
 def to_turn_info(row: RowMapping) -> TurnInfo:
     """A row of `turn` as a value."""
-    return TurnInfo(**row)
+    return TurnInfo(**{**row, "error": _to_reason(row["error"])})
 
 
 def dump_call(call: CallInfo) -> dict[str, object]:
     """`call` as a row of `call`."""
     row = {known.name: getattr(call, known.name) for known in fields(CallInfo)}
     row["estimate"] = dict(call.estimate)
-    row["runs"] = [_plain(run) for run in call.runs]
+    row["runs"] = [run_to_json(run) for run in call.runs]
+    row["error"] = None if call.error is None else to_json(call.error)
     return row
 
 
 def load_call(row: RowMapping) -> CallInfo:
     """A row of `call` as a value; without runs where they were not read."""
-    return CallInfo(**{**row, "runs": load_runs(row.get("runs", ()))})
+    runs, error = load_runs(row.get("runs", ())), _to_reason(row["error"])
+    return CallInfo(**{**row, "runs": runs, "error": error})
 
 
 def load_runs(stored: Iterable[Sequence[Any]]) -> tuple[Run, ...]:
     """Runs as values, from the lists that stand for them."""
-    return tuple(Run(**dict(zip(_RUN_FIELDS, run, strict=True))) for run in stored)
+    return tuple(map(run_from_json, stored))
 
 
 def to_event(row: RowMapping) -> Event:
@@ -210,13 +223,5 @@ def to_event(row: RowMapping) -> Event:
     return Event(**row)
 
 
-_RUN_FIELDS = tuple(known.name for known in fields(Run))
-
-
-def _plain(run: Run) -> list[object]:
-    """A run as a list: a context has hundreds, so that names would be most of what is stored."""
-    return [getattr(run, name) for name in _RUN_FIELDS]
-
-
-def _frozen(value: JsonValue) -> Any:
-    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value
+def _to_reason(stored: object) -> Reason | None:
+    return None if stored is None else from_json(stored)

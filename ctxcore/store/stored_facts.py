@@ -19,6 +19,7 @@ from ctxcore.facts.standing import RuleBook, rules_among
 from ctxcore.facts.storing import load_facts
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
+from ctxcore.reasons.foreign import reason_of
 from ctxcore.store.errors import CorruptMessageError
 from ctxcore.store.rows import load_message
 from ctxcore.tables import MESSAGE
@@ -74,7 +75,9 @@ def _load(stored: str | None, role: Role, session_id: str, seq: int) -> tuple[Fa
     try:
         return load_facts(stored, role)
     except ValueError as error:
-        raise CorruptMessageError(session_id=session_id, seq=seq, problem=str(error)) from error
+        raise CorruptMessageError(
+            session_id=session_id, seq=seq, problem=reason_of(error)
+        ) from error
 
 
 class RuleBooks:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
+from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.appending import Batch, get_session, prepare, read_tracker, write
 from ctxcore.store.area import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
@@ -82,13 +83,15 @@ class Turns(Area):
             return is_held
 
     def end_turn(
-        self, turn_id: str, state: TurnState, *, at: datetime, error: str | None = None
+        self, turn_id: str, state: TurnState, *, at: datetime, error: Reason | None = None
     ) -> TurnInfo:
         ended_at = at if state in _ENDED else None
         with self._database.write() as connection:
             turn = _find(connection, turn_id)
             release(connection, turn_lease(turn.session_id), turn_id)
-            _change(connection, turn_id, state=state, ended_at=ended_at, error=error)
+            _change(
+                connection, turn_id, state=state, ended_at=ended_at, error=error and to_json(error)
+            )
             return _find(connection, turn_id)
 
     def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:

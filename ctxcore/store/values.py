@@ -13,6 +13,7 @@ from typing import Literal
 from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.reasons.values import Reason
 
 TurnState = Literal[
     "running",
@@ -154,7 +155,7 @@ class TurnInfo:
     model: str | None
     partial: str
     """The answer so far while it runs; what had come when it was stopped or interrupted."""
-    error: str | None
+    error: Reason | None
     first_seq: int
     last_seq: int
     history_messages: int
@@ -195,7 +196,7 @@ class CallInfo:
     reasoning_tokens: int | None = None
     cost: float | None = None
     latency_seconds: float | None = None
-    error: str | None = None
+    error: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from ctxcore.errors import SummarizerError
+from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.sentences import sentence_ends
 from ctxcore.tokens.counter import TokenCounter
 
@@ -36,32 +37,32 @@ def check_summary(
     """
     words = text.strip()
     if not words:
-        raise SummarizerError(problem="the text is empty")
-    if kind := _not_a_summary(words):
-        raise SummarizerError(problem=f"the text is {kind}")
+        raise SummarizerError(problem=SummaryProblem.EMPTY())
+    if problem := _not_a_summary(words):
+        raise SummarizerError(problem=problem())
     words = cut_at_sentence(words, max_tokens, counter, max_chars=max_chars)
     tokens = counter.count(words)
     if not words:
-        limit = f"{max_tokens:,} tokens"
-        limit += "" if max_chars is None else f" and {max_chars:,} characters"
-        raise SummarizerError(problem=f"nothing of it fits {limit}")
-    if tokens >= source_tokens:
         raise SummarizerError(
-            problem=f"its {tokens:,} tokens are no fewer than the {source_tokens:,} it stands for"
+            problem=SummaryProblem.LIMIT(tokens=max_tokens)
+            if max_chars is None
+            else SummaryProblem.LIMIT_CHARS(tokens=max_tokens, chars=max_chars)
         )
+    if tokens >= source_tokens:
+        raise SummarizerError(problem=SummaryProblem.LARGER(tokens=tokens, needed=source_tokens))
     return words
 
 
-def _not_a_summary(text: str) -> str | None:
+def _not_a_summary(text: str) -> SummaryProblem | None:
     if _TOOL_CALL.match(text):
-        return "a tool call"
+        return SummaryProblem.IS_CALL
     if _ERROR_TEXT.match(text):
-        return "an error"
+        return SummaryProblem.IS_ERROR
     fenced = _FENCED.fullmatch(text)
     return _json_kind(fenced[1] if fenced else text)
 
 
-def _json_kind(text: str) -> str | None:
+def _json_kind(text: str) -> SummaryProblem | None:
     if text[:1] not in ("{", "["):
         return None
     try:
@@ -72,9 +73,13 @@ def _json_kind(text: str) -> str | None:
     if not isinstance(first, dict):
         return None
     if "error" in first or "errors" in first:
-        return "an error"
+        return SummaryProblem.IS_ERROR
     is_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
-    return "a tool call" if is_call or {"tool_calls", "function_call"} & first.keys() else None
+    return (
+        SummaryProblem.IS_CALL
+        if is_call or {"tool_calls", "function_call"} & first.keys()
+        else None
+    )
 
 
 def cut_at_sentence(

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import SummaryForm
+from ctxcore.reasons.values import Reason
 
 Language: TypeAlias = Literal["en", "zh"]
 Detail: TypeAlias = Literal["brief", "key_points", "layered"]
@@ -31,7 +32,7 @@ class SummaryUsage:
     cost: float | None = None
     """US dollars."""
     latency_seconds: float | None = None
-    error: str | None = None
+    error: Reason | None = None
 
 
 def _unreported(usage: SummaryUsage) -> None:

@@ -13,10 +13,10 @@ from html import escape
 from ctxcore.assembly.breakdown import SEGMENTS, Breakdown, Segment
 from ctxcore.assembly.context import Context
 from ctxcore.budget import TokenBudget
+from ctxcore.reasons.codes import VerdictCode
 from dashboard import numbers
 from dashboard.charts.palette import SEGMENT_COLORS, TARGET_COLOR, TRIGGER_COLOR
 
-OUTSIDE = "outside the window"  # the reason that verdicts give
 Label = Callable[[str], str]
 
 CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"
@@ -55,7 +55,9 @@ def outside_tokens(context: Context) -> int:
 
     Triggers count them, the context does not.
     """
-    return sum(run.before_tokens for run in context.runs if run.reason.startswith(OUTSIDE))
+    return sum(
+        run.before_tokens for run in context.runs if run.reason.mentions(VerdictCode.OUTSIDE)
+    )
 
 
 def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:

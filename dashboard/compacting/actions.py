@@ -7,9 +7,9 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from ctxcore.store.values import CompactionInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import select_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 NOTICE = "compaction_notice"
@@ -20,7 +20,7 @@ def undo(session_id: str) -> None:
     try:
         info = engine().undo(session_id)
     except ContextError as error:
-        st.session_state[NOTICE] = sentence(error)
+        st.session_state[NOTICE] = tell_error(error)
         return
     if info is not None:
         st.toast(t("compact.undone"), icon=":material/undo:")
@@ -31,7 +31,7 @@ def redo(session_id: str) -> None:
     try:
         info = engine().redo(session_id)
     except ContextError as error:
-        st.session_state[NOTICE] = sentence(error)
+        st.session_state[NOTICE] = tell_error(error)
         return
     if info is not None:
         st.toast(t("compact.redone"), icon=":material/redo:")
@@ -43,7 +43,7 @@ def fork_at(info: CompactionInfo, end: int, title: str) -> None:
         forked = engine().fork(info.session_id, end - 1, title=title)
         _undo_down_to(forked.id, info)
     except ContextError as error:
-        st.session_state[NOTICE] = sentence(error)
+        st.session_state[NOTICE] = tell_error(error)
         return
     select_session(forked.id)
     st.toast(t("compaction.forked", title=plain_label(title)), icon=":material/fork_right:")

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import Event
-from dashboard.compacting.rows import number_in
+from dashboard.compacting.rows import number_in, reason_in
 
 SHOWN = 50
 TRIED = (FAILED, SKIPPED)
@@ -25,9 +26,9 @@ class Attempt:
     at: datetime
     has_failed: bool
     """Whether it was worked out and did not succeed; otherwise there was nothing to do."""
-    trigger: str
+    trigger: Reason | None
     strategy: str
-    reason: str
+    reason: Reason | None
     seconds: float | None
     cost: float | None
 
@@ -37,7 +38,7 @@ class Plan:
     """A compaction that a policy in shadow mode would have done."""
 
     at: datetime
-    trigger: str
+    trigger: Reason | None
     strategy: str
     before_tokens: int | None
     expected_tokens: int | None
@@ -51,9 +52,9 @@ def attempts(events: Iterable[Event]) -> list[Attempt]:
         Attempt(
             at=event.created_at,
             has_failed=event.kind == FAILED,
-            trigger=str(event.body.get("trigger", "")),
+            trigger=reason_in(event.body, "trigger"),
             strategy=str(event.body.get("strategy", "")),
-            reason=str(event.body.get("reason", "")),
+            reason=reason_in(event.body, "reason"),
             seconds=number_in(event.body, "seconds"),
             cost=number_in(event.body, "cost"),
         )
@@ -66,7 +67,7 @@ def plans(events: Iterable[Event]) -> list[Plan]:
     return [
         Plan(
             at=event.created_at,
-            trigger=str(event.body.get("trigger", "")),
+            trigger=reason_in(event.body, "trigger"),
             strategy=str(event.body.get("strategy", "")),
             before_tokens=_whole(event, "original_tokens"),
             expected_tokens=_whole(event, "expected_tokens"),

@@ -18,9 +18,10 @@ from dashboard.compacting.attempts import (
     attempts,
     plans,
 )
-from dashboard.compacting.labels import reason_label, strategy_label, told_trigger_label
+from dashboard.compacting.labels import strategy_label
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 
@@ -50,7 +51,7 @@ def show_attempts(session: SessionInfo) -> None:
     tried = attempts(events)
     plain_table([_attempt_row(one) for one in tried], alt=t("compaction.tried"))
     _bounded(events)
-    newest = plain_label(reason_label(tried[0].reason), max_chars=400)
+    newest = plain_label(tell_recorded(tried[0].reason), max_chars=400)
     st.caption(t("compaction.tried.newest", reason=newest))
 
 
@@ -65,18 +66,18 @@ def _attempt_row(one: Attempt) -> Row:
         t("compaction.outcome"): t(
             "compaction.outcome.failed" if one.has_failed else "compaction.outcome.skipped"
         ),
-        t("compaction.trigger"): told_trigger_label(one.trigger),
+        t("compaction.trigger"): tell_recorded(one.trigger),
         t("compaction.strategies"): strategy_label(one.strategy),
         t("usage.seconds"): one.seconds,
         t("usage.figure.cost"): "" if one.cost is None else numbers.money(one.cost),
-        t("usage.reason"): reason_label(one.reason),
+        t("usage.reason"): tell_recorded(one.reason),
     }
 
 
 def _plan_row(one: Plan) -> Row:
     return {
         t("compaction.when"): _when(one.at),
-        t("compaction.trigger"): told_trigger_label(one.trigger),
+        t("compaction.trigger"): tell_recorded(one.trigger),
         t("compaction.strategies"): strategy_label(one.strategy),
         t("common.segment.before"): one.before_tokens,
         t("compaction.expected"): one.expected_tokens,

@@ -14,12 +14,7 @@ from dashboard import numbers
 from dashboard.charts.compactions import before_and_after
 from dashboard.charts.comparison import comparison_table
 from dashboard.compacting.actions import fork_at
-from dashboard.compacting.labels import (
-    outcome_label,
-    reason_words,
-    strategy_label,
-    trigger_label,
-)
+from dashboard.compacting.labels import strategy_label
 from dashboard.compacting.losses_section import show_losses
 from dashboard.compacting.rows import CompactionRow, length_then, steps
 from dashboard.panels import segment_label, show_summary
@@ -27,6 +22,7 @@ from dashboard.reads import message_page
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import session_title
+from dashboard.tell import tell, tell_recorded
 from dashboard.texts import t
 from dashboard.usage.account import excerpt
 from dashboard.usage.labels import part_colors, part_names
@@ -41,7 +37,9 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
-    st.caption(t("compaction.reason", reason=plain_label(trigger_label(row), max_chars=300)))
+    st.caption(
+        t("compaction.reason", reason=plain_label(tell_recorded(row.trigger), max_chars=300))
+    )
     _why(row)
     subject = engine().subject(session.id)
     parent = _parent(info)
@@ -69,13 +67,13 @@ def _headline(row: CompactionRow) -> str:
 
 def _why(row: CompactionRow) -> None:
     """What the policy chose and why, what failed, and what is left where it did not help."""
-    reason = plain_label(reason_words(row.reason), max_chars=300)
+    reason = plain_label(tell_recorded(row.reason), max_chars=300)
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
         st.warning(text, icon=":material/warning:")
     elif row.was_chosen:
         st.caption(t("compaction.chosen", reason=reason))
-    if row.reason.is_still_over:
+    if row.is_still_over:
         st.info(t("compaction.still_over"), icon=":material/add_comment:")
 
 
@@ -132,7 +130,7 @@ def _steps(info: CompactionInfo) -> None:
             t("compaction.strategies"): strategy_label(step.strategy),
             t("common.segment.before"): step.before_tokens,
             t("common.segment.after"): step.after_tokens,
-            t("compaction.outcome"): outcome_label(step.outcome),
+            t("compaction.outcome"): tell(step.outcome),
         }
         for step in found
     ]
@@ -179,7 +177,7 @@ def _folded(
         rows: list[Row] = [
             {
                 t("compaction.message"): one.seq,
-                t("compaction.role"): t(f"compaction.role.{one.message.role}"),
+                t("compaction.role"): t(f"fact.role.{one.message.role}"),
                 t("common.segment.tokens"): sizes.get(one.seq),
                 t("compaction.text"): excerpt(
                     one.message.text or ", ".join(call.name for call in one.message.calls), 160

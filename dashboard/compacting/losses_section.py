@@ -22,6 +22,7 @@ from dashboard.compacting.passages import short_fact
 from dashboard.compacting.pinning import pin, unpin
 from dashboard.compacting.rows import CompactionRow
 from dashboard.reads import loss_report
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 from dashboard.wording import words_for
@@ -50,7 +51,7 @@ def _on_request(subject: Subject, row: CompactionRow) -> None:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(subject.session, row.info.id)
         if report.account is not None:
-            _account(report.account, row.trigger_product, report.policy)
+            _account(report.account, tell_recorded(row.trigger), report.policy)
         if report.lost:
             _facts(subject, report)
         else:
@@ -113,9 +114,9 @@ def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
     return frozenset(one.text for one in report.lost or () if one.text not in lost)
 
 
-def _account(account: FoldAccount, product: str, policy: str) -> None:
+def _account(account: FoldAccount, theirs: str, policy: str) -> None:
     """Theirs beside ours in as many tokens, and what was read or asked again."""
-    rows = [_side(t("compaction.recorded_by", product=product), account, account.theirs)]
+    rows = [_side(theirs, account, account.theirs)]
     ours = t("compaction.lost.ours", preset=words_for("settings.preset", policy))
     if account.ours is not None:
         rows.append(_side(ours, account, account.ours))

@@ -15,11 +15,13 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
 from ctxcore.compaction.losing import LostFact
 from ctxcore.facts.values import KINDS, Kind
+from ctxcore.reasons.values import Reason
 from ctxcore.replay.needing import NeededBy, NeededFact
 from dashboard import numbers
 from dashboard.compacting.passages import passage, short_fact
 from dashboard.compacting.pinning import PROBLEM, block_tokens, pinnable
 from dashboard.safe_markdown import plain_label
+from dashboard.tell import tell
 from dashboard.texts import t
 from dashboard.widgets import Row, table_with_choice
 
@@ -75,7 +77,7 @@ def kind_counts(kinds: Sequence[Kind]) -> list[tuple[Kind, int]]:
 def show_kinds(rows: Sequence[LostRow]) -> None:
     """How many of each kind, on one line."""
     counts = kind_counts([row.kind for row in rows])
-    st.caption(" · ".join(f"{t(f'compact.lost.kind.{kind}')}: {count:,}" for kind, count in counts))
+    st.caption(" · ".join(f"{_kind(kind)}: {count:,}" for kind, count in counts))
 
 
 def show_lost_facts(
@@ -102,6 +104,11 @@ def show_lost_facts(
     _chosen(rows[int(chosen)], pinning, key)
 
 
+def _kind(kind: Kind) -> str:
+    """What a kind of fact is called."""
+    return tell(Reason(f"loss.{kind}"))
+
+
 def _name(row: LostRow) -> str:
     return f"#{row.seq} · {short_fact(row.text, row.kind, NAME_CHARS)}"
 
@@ -109,7 +116,7 @@ def _name(row: LostRow) -> str:
 def _cells(row: LostRow, knows_later: bool, kept_elsewhere: Collection[str] | None) -> Row:
     cells: dict[str, object] = {
         t("compact.lost.fact"): short_fact(row.text, row.kind, FACT_CHARS),
-        t("compact.lost.kind"): t(f"compact.lost.kind.{row.kind}"),
+        t("compact.lost.kind"): _kind(row.kind),
         t("compact.lost.said_in"): row.seq,
     }
     if knows_later:
@@ -167,5 +174,5 @@ def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None
 
 def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (said,) = view.get([seq])
-    st.caption(f"{title} · {t(f'compaction.role.{said.message.role}')}")
+    st.caption(f"{title} · {t(f'fact.role.{said.message.role}')}")
     st.code(passage(said.message, row.text), language=None, wrap_lines=True)

@@ -12,8 +12,8 @@ import streamlit as st
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.errors import ContextError
-from dashboard.sentences import sentence
 from dashboard.services import engine
+from dashboard.tell import tell_error
 
 Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
 
@@ -54,7 +54,7 @@ def pin(session_id: str, seq: int) -> bool:
     try:
         engine().pin(session_id, seq - 1)
     except ContextError as error:
-        st.session_state[PROBLEM] = sentence(error)
+        st.session_state[PROBLEM] = tell_error(error)
         return False
     return True
 
@@ -66,6 +66,6 @@ def unpin(session_id: str, seq: int) -> bool:
         for row in _block(seq, view):
             engine().unpin(session_id, row.seq - 1)
     except ContextError as error:
-        st.session_state[PROBLEM] = sentence(error)
+        st.session_state[PROBLEM] = tell_error(error)
         return False
     return True

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ctxcore.engine.exchange import RECORDED_BY
+from ctxcore.compaction.triggers import is_recorded
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.reasons.values import Reason, from_json, stated
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
-from dashboard.compacting.reasons import Reason, parse_reason
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
 
@@ -26,8 +27,6 @@ class CompactionRow:
     state: State
     depth: int
     is_imported: bool
-    trigger: str
-    numbers: tuple[tuple[str, int], ...]
 
     @property
     def before_tokens(self) -> int | None:
@@ -41,26 +40,33 @@ class CompactionRow:
         return None if before is None else 1 - self.info.compaction.after_tokens / before
 
     @property
-    def trigger_product(self) -> str:
-        """The product that made it, where it is imported."""
-        return self.trigger.removeprefix(RECORDED_BY)
+    def trigger(self) -> Reason | None:
+        """The rule that asked for it."""
+        return self.info.compaction.trigger
 
     @property
     def is_fallback(self) -> bool:
         """Whether a truncation took the place of a summary that failed."""
-        return not self.is_imported and self.reason.was_truncated
+        reason = self.info.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.TRUNCATED_INSTEAD)
 
     @property
-    def reason(self) -> Reason:
-        """Why it was made, or what failed."""
-        return parse_reason(self.info.compaction.reason)
+    def is_still_over(self) -> bool:
+        """Whether a rule asked again at once, so that only a new session helps."""
+        reason = self.info.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.STILL_OVER)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it was made, or what failed; without what was done instead and what is left to do."""
+        reason = self.info.compaction.reason
+        return None if reason is None else _cause(reason)
 
     @property
     def was_chosen(self) -> bool:
         """Whether the policy chose between strategies and said why."""
-        record = self.info.compaction
         is_own = not self.is_imported and not self.is_fallback
-        return is_own and not record.reason.startswith(record.trigger)
+        return is_own and self.reason not in (None, self.trigger)
 
     @property
     def strategy(self) -> str:
@@ -89,7 +95,7 @@ class StepRow:
     strategy: str
     before_tokens: int
     after_tokens: int
-    outcome: str
+    outcome: Reason
 
 
 def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> list[CompactionRow]:
@@ -122,18 +128,27 @@ def number_in(body: JsonObject, name: str) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
+def reason_in(body: JsonObject, name: str) -> Reason | None:
+    """A reason that was recorded under a name; None where there is none."""
+    value = body.get(name)
+    return from_json(value) if isinstance(value, dict) and "code" in value else None
+
+
+def _cause(reason: Reason) -> Reason:
+    why = reason.facts.get("why")
+    is_around = reason.code in (OutcomeCode.TRUNCATED_INSTEAD, OutcomeCode.STILL_OVER)
+    return _cause(why) if is_around and isinstance(why, Reason) else reason
+
+
 def _row(
     info: CompactionInfo, active_id: str | None, chain: Sequence[str], depth: int
 ) -> CompactionRow:
-    rule, numbers = _trigger(info)
     state: State = "active" if info.id == active_id else "earlier" if info.id in chain else "undone"
     return CompactionRow(
         info=info,
         state=state,
         depth=depth,
-        is_imported=info.compaction.trigger.startswith(RECORDED_BY),
-        trigger=rule,
-        numbers=numbers,
+        is_imported=is_recorded(info.compaction),
     )
 
 
@@ -148,22 +163,12 @@ def _depths(infos: Sequence[CompactionInfo]) -> dict[str, int]:
     return depths
 
 
-def _trigger(info: CompactionInfo) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """The rule that asked for it, with the numbers it compared."""
-    raw = info.details.get("trigger")
-    if not isinstance(raw, dict):
-        return info.compaction.trigger, ()
-    numbers = raw.get("numbers")
-    pairs = numbers.items() if isinstance(numbers, dict) else ()
-    return str(raw.get("rule", "")), tuple((name, _whole(value)) for name, value in pairs)
-
-
 def _step(raw: JsonObject) -> StepRow:
     return StepRow(
         strategy=str(raw.get("strategy", "")),
         before_tokens=_whole(raw.get("before_tokens")),
         after_tokens=_whole(raw.get("after_tokens")),
-        outcome=str(raw.get("outcome", "")),
+        outcome=reason_in(raw, "outcome") or stated(""),
     )
 
 

@@ -11,13 +11,14 @@ from dashboard import numbers
 from dashboard.compacting.actions import NOTICE, redo, undo
 from dashboard.compacting.attempts_section import show_attempts, show_plans
 from dashboard.compacting.detail import show_detail
-from dashboard.compacting.labels import strategy_label, trigger_label
+from dashboard.compacting.labels import strategy_label
 from dashboard.compacting.rows import CompactionRow, compaction_rows
 from dashboard.panels import open_compaction
 from dashboard.reads import Recorded, recorded
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.shell import session_title
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, plain_table, table_with_choice
 from dashboard.wording import words_for
@@ -93,7 +94,9 @@ def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
 
 
 def _name(row: CompactionRow) -> str:
-    return f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {trigger_label(row)}"
+    return (
+        f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {tell_recorded(row.trigger)}"
+    )
 
 
 def _history_row(row: CompactionRow) -> Row:
@@ -102,7 +105,7 @@ def _history_row(row: CompactionRow) -> Row:
         t("compaction.number"): f"{'↳ ' * row.depth}{info.number}",
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info),
-        t("compaction.trigger"): trigger_label(row),
+        t("compaction.trigger"): tell_recorded(row.trigger),
         t("compaction.strategies"): strategy_label(row.strategy),
         t("common.segment.before"): row.before_tokens,
         t("common.segment.after"): info.compaction.after_tokens,
@@ -129,7 +132,7 @@ def _saved(row: CompactionRow) -> str:
 def _recorded_trigger(one: ImportedCompaction) -> str:
     if one.trigger is None:
         return t("common.unknown")
-    return words_for("compaction.recorded_trigger", one.trigger)
+    return words_for("fact.trigger", one.trigger)
 
 
 def _imported(found: Sequence[ImportedCompaction]) -> None:

@@ -9,9 +9,9 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import select_session
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 _DELETED = "sessions_just_deleted"
@@ -130,6 +130,6 @@ def _try(act: Callable[[], object]) -> bool:
     try:
         act()
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)
         return False
     return True

@@ -21,9 +21,9 @@ from dashboard.listing.importing import (
 )
 from dashboard.listing.links import page_links
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.shell import select_session, session_title
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, plain_table
 
@@ -86,7 +86,7 @@ def _choose(uploads: Sequence[Upload]) -> None:
 
 def _error(name: str, error: ContextError) -> None:
     """What is wrong with a file, which is named once."""
-    told = sentence(error)
+    told = tell_error(error)
     told = told if told.startswith(name) else f"{name}: {told}"
     st.error(plain_label(told, max_chars=500), icon=":material/error:")
 
@@ -149,7 +149,7 @@ def _follow(job: Job[Imported]) -> None:
         place.progress(share, text=text)
     place.empty()
     if job.error is not None:
-        st.error(plain_label(sentence(job.error), max_chars=500), icon=":material/error:")
+        st.error(plain_label(tell_error(job.error), max_chars=500), icon=":material/error:")
     if job.result is not None:
         _result(job.result)
     st.button(t("sessions.import.again"), key="sessions_import_again", on_click=_again)

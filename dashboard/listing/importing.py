@@ -14,7 +14,7 @@ from ctxcore.errors import ContextError
 from ctxcore.formats.records import decode_text
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Progress
-from dashboard.said import said
+from dashboard.tell import tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class _Sum:
 def problem_lines(uploads: Iterable[Upload]) -> list[tuple[str, str]]:
     """What could not be read, with the file it is in."""
     return [
-        (upload.name, said(problem))
+        (upload.name, tell(problem))
         for upload in uploads
         for preview in upload.found
         for problem in preview.problems

@@ -126,9 +126,7 @@ def _hit(hit: SearchHit) -> None:
         title = plain_label(hit.title or hit.session_id[:6])
         st.page_link(
             CHAT,
-            label=t(
-                "sessions.hit", title=title, seq=hit.seq, role=t(f"compaction.role.{hit.role}")
-            ),
+            label=t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}")),
             icon=":material/chat:",
             query_params={"session": hit.session_id},
         )

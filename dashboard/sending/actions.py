@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from ctxcore.errors import ContextError
-from dashboard.sentences import sentence
 from dashboard.services import engine
+from dashboard.tell import tell_error
 from dashboard.texts import t
 
 PROBLEM = "context_problem"
@@ -35,7 +35,7 @@ def _change(session_id: str, seq: int, *, is_pinned: bool) -> None:
         else:
             engine().unpin(session_id, seq - 1)
     except ContextError as error:
-        st.session_state[PROBLEM] = sentence(error)
+        st.session_state[PROBLEM] = tell_error(error)
         return
     name = "restored" if is_pinned else "unpinned"
     st.toast(t(f"context.{name}", seq=seq), icon=":material/keep:")

@@ -32,10 +32,10 @@ from dashboard.sending.shortened import (
 )
 from dashboard.services import database_url, engine
 from dashboard.shell import session_title
+from dashboard.tell import tell
 from dashboard.texts import t
 from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, plain_table
-from dashboard.wording import words_for
 
 SHOWN_PARTS = 50
 SENT_CHARS = 20_000
@@ -150,7 +150,7 @@ def _sides(one: Shortened, found: LeftOut) -> None:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
     with right:
         st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
-        st.caption(words_for("usage.reason", one.reason))
+        st.caption(tell(one.reason))
         st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
     if found.elided:
         _parts(one, found.elided)

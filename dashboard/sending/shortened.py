@@ -18,6 +18,7 @@ from ctxcore.compression.expanding import LEAST_TOKENS, REFERENCE_TOKENS, with_r
 from ctxcore.compression.markers import Elided
 from ctxcore.compression.outputs import compress_with
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 from dashboard.sending.marking import Marked, mark_elided, mark_missing, mark_pieces
@@ -45,7 +46,7 @@ class Shortened:
     seq: int
     name: str
     """The tool, or who said it."""
-    reason: str
+    reason: Reason
     sent: str
     before_tokens: int
     after_tokens: int

@@ -16,12 +16,12 @@ from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
 from dashboard.settings.saving import refusal, typed
 from dashboard.settings.scopes import layered
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.widgets import Row, csv_button, empty_state, plain_table
 
@@ -155,7 +155,7 @@ def _assign() -> None:
     except PolicyError as error:
         st.session_state[_PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)
     else:
         st.session_state[_DONE] = len(scopes)
 

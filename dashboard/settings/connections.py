@@ -19,8 +19,8 @@ from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import Connection, ModelRequest
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import default_model, engine
+from dashboard.tell import tell_error, tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import empty_state
 
@@ -79,7 +79,11 @@ def _local() -> None:
         st.markdown(t("settings.local.ready", model=plain_label(LOCAL_MODEL)))
     else:
         st.markdown(
-            t("settings.local.missing", model=plain_label(LOCAL_MODEL), reason=status.reason)
+            t(
+                "settings.local.missing",
+                model=plain_label(LOCAL_MODEL),
+                reason=tell_recorded(status.reason),
+            )
         )
 
 
@@ -221,7 +225,7 @@ def _test(connection: Connection) -> None:
     try:
         reply = LiteLLMGateway().complete(request)
     except ContextError as error:
-        st.session_state[_RESULT] = (False, f"{connection.name}: {sentence(error)}")
+        st.session_state[_RESULT] = (False, f"{connection.name}: {tell_error(error)}")
         return
     seconds = f"{reply.latency_seconds:.1f}"
     text = t("settings.connection.answered", name=connection.name, seconds=seconds)

@@ -6,10 +6,8 @@ import streamlit as st
 
 from ctxcore.errors import ConfigurationError, PolicyError
 from dashboard.safe_markdown import plain_label
-from dashboard.said import said
-from dashboard.sentences import sentence
-from dashboard.settings.allowed import allowed_label
 from dashboard.settings.inputs import field_name
+from dashboard.tell import tell, tell_error, tell_recorded
 from dashboard.texts import STATE_KEY, language_of, t
 
 
@@ -27,17 +25,11 @@ def show_configuration_problem(error: PolicyError | ConfigurationError) -> None:
 
 def _told(error: PolicyError | ConfigurationError) -> str:
     if isinstance(error, ConfigurationError):
-        return plain_label(sentence(error), max_chars=500)
+        return plain_label(tell_error(error), max_chars=500)
     return t(
         "settings.problem",
-        source=plain_label(said(error.source), max_chars=300),
+        source=plain_label(tell_recorded(error.source), max_chars=300),
         field=plain_label(field_name(error.field)),
         value=plain_label(repr(error.value), max_chars=100),
-        allowed=plain_label(_allowed(error.allowed), max_chars=2_000),
+        allowed=plain_label(tell(error.allowed), max_chars=2_000),
     )
-
-
-def _allowed(told: str) -> str:
-    """A rule of a field, or what two sources that contradict each other may say."""
-    label = allowed_label(told)
-    return said(told) if label == told else label

@@ -13,12 +13,12 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.layers import to_field
 from ctxcore.policy.rules import check_value
 from ctxcore.policy.values import Policy
-from dashboard.sentences import sentence
 from dashboard.services import engine
-from dashboard.settings.allowed import allowed_label
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
 from dashboard.settings.inputs import field_name
 from dashboard.settings.scopes import Target, changed, without
+from dashboard.settings.typed_rules import as_typed
+from dashboard.tell import tell, tell_error
 from dashboard.texts import t
 
 PROBLEM = "settings_problem"
@@ -99,7 +99,7 @@ def _save(target: Target, overrides: JsonObject) -> None:
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[PROBLEM] = sentence(error)
+        st.session_state[PROBLEM] = tell_error(error)
     else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
@@ -111,7 +111,7 @@ def refusal(error: PolicyError) -> str:
         "settings.refused",
         field=field_name(error.field),
         value=_refused_value(field, error.value),
-        allowed=allowed_label(error.allowed, field),
+        allowed=tell(as_typed(error.allowed, field)),
     )
 
 

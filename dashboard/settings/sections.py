@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import streamlit as st
 
 from dashboard.settings.assigning import show_assigning
@@ -12,7 +10,7 @@ from dashboard.settings.figures import show_figures
 from dashboard.settings.thresholds import show_thresholds
 from dashboard.settings.users import show_users
 from dashboard.shell import save_language
-from dashboard.texts import LANGUAGE_NAMES, LANGUAGES, Language, language, t
+from dashboard.texts import language, language_name, languages, t
 
 VIEWS = ("thresholds", "assigning", "connections", "models", "users", "language")
 
@@ -46,8 +44,8 @@ def _language() -> None:
     st.session_state["settings_language"] = language()
     st.radio(
         t("settings.language"),
-        LANGUAGES,
-        format_func=lambda code: LANGUAGE_NAMES[cast("Language", code)],
+        languages(),
+        format_func=language_name,
         key="settings_language",
         on_change=_language_picked,
     )

@@ -19,7 +19,6 @@ from ctxcore.policy.values import Policy
 from ctxcore.store.values import PolicyVersion, SessionInfo, UserInfo
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
-from dashboard.said import said
 from dashboard.services import default_model, engine
 from dashboard.settings import saving
 from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, Group, rows_of, shown_first
@@ -35,6 +34,7 @@ from dashboard.settings.scopes import (
 )
 from dashboard.settings.versions import show_versions
 from dashboard.shell import current_session, session_title
+from dashboard.tell import tell
 from dashboard.texts import t
 
 
@@ -265,7 +265,7 @@ def _told(form: Form, field: Field) -> str:
 def _caption(form: Form, field: str, told: str) -> None:
     """Where a value comes from; the exact place, a variable or a line, on request."""
     place = form.effective.places.get(field)
-    st.caption(told, help=plain_label(said(place), max_chars=200) if place else None)
+    st.caption(told, help=plain_label(tell(place), max_chars=200) if place else None)
 
 
 def _source(form: Form, field: str) -> str:

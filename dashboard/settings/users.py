@@ -9,8 +9,8 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from ctxcore.store.values import UserInfo
 from dashboard.safe_markdown import plain_label
-from dashboard.sentences import sentence
 from dashboard.services import engine
+from dashboard.tell import tell_error
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 
@@ -108,7 +108,7 @@ def _create() -> None:
     try:
         engine().create_user(typed["id"], name=typed["name"], group=typed["group"])
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)
     else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
@@ -126,4 +126,4 @@ def _save(user_id: str, name: str, key: str) -> None:
         else:
             engine().store.update_user(user_id, name=str(value).strip() or user_id)
     except ContextError as error:
-        st.session_state[_PROBLEM] = sentence(error)
+        st.session_state[_PROBLEM] = tell_error(error)

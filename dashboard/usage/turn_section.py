@@ -9,7 +9,7 @@ import streamlit as st
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.reads import last_told
-from dashboard.said import said
+from dashboard.tell import tell_recorded
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
@@ -21,7 +21,6 @@ from dashboard.usage.rows import (
 )
 from dashboard.verdict_table import verdict_table
 from dashboard.widgets import Row, csv_button, plain_table, table_with_choice
-from dashboard.wording import words_for
 
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
@@ -107,13 +106,8 @@ def _call_row(number: int, call: CallInfo) -> Row:
         t("usage.seconds"): None
         if call.latency_seconds is None
         else round(call.latency_seconds, 2),
-        t("usage.error"): _call_error(call.error or ""),  # stopped, or what failed
+        t("usage.error"): tell_recorded(call.error),  # stopped, or what failed
     }
-
-
-def _call_error(told: str) -> str:
-    words = words_for("usage.state", told)
-    return said(told) if words == told else words
 
 
 def _verdicts(turn: TurnUsage, call: CallInfo) -> None:

@@ -17,6 +17,7 @@ from ctxcore.compaction.strategies import ladder
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.policy.values import Policy, StrategyName, TaskType
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.conformance.conversations import (
     Scripted,
@@ -279,7 +280,9 @@ def test_steps_that_free_too_little_end_in_the_full_summary() -> None:
 def test_it_stops_at_the_first_step_that_frees_enough() -> None:
     result = done(talk(40, 25), DESIGN, 1_000)
 
-    assert [(step.strategy, step.outcome) for step in result.steps] == [("sliding_window", "done")]
+    assert [(step.strategy, step.outcome.code) for step in result.steps] == [
+        ("sliding_window", OutcomeCode.DONE)
+    ]
     assert result.after_tokens <= 750
 
 
@@ -305,8 +308,9 @@ def test_a_failing_step_is_skipped_and_recorded() -> None:
     assert result.applied
     first, last = result.steps[0], result.steps[-1]
     assert first.strategy == "sliding_window"
-    assert "the model is away" in first.outcome
-    assert last.outcome == "done"
+    assert first.outcome.code == OutcomeCode.SKIPPED
+    assert "the model is away" in str(first.outcome)
+    assert last.outcome == OutcomeCode.DONE()
 
 
 class Broken:
@@ -324,7 +328,7 @@ def test_nothing_changes_if_every_step_fails_and_the_input_still_fits() -> None:
 
     assert not result.applied
     assert result.state.active is None
-    assert all("the model is away" in step.outcome for step in result.steps)
+    assert all("the model is away" in str(step.outcome) for step in result.steps)
 
 
 def test_an_input_that_cannot_be_sent_is_truncated_if_every_step_fails() -> None:
@@ -489,6 +493,6 @@ def test_a_step_that_leaves_too_much_is_not_paid_for() -> None:
 
     skipped, done = result.steps
     assert (skipped.strategy, done.strategy) == ("importance", "full_summary")
-    assert "tokens stay" in skipped.outcome
+    assert skipped.outcome.mentions(OutcomeCode.STAYS)
     assert done.before_tokens == skipped.after_tokens == skipped.before_tokens
     assert len(says.requests) == 1

@@ -17,6 +17,7 @@ from ctxcore.compaction.results import CompactionResult
 from ctxcore.errors import BudgetError, CompactionRefusedError, PolicyError, SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.conformance.conversations import (
     Scripted,
@@ -63,7 +64,9 @@ def test_it_compacts_exactly_at_64_000_and_not_one_token_before() -> None:
     plan = plan_compaction(at, policy=DESIGN)
 
     assert plan_compaction(below, policy=DESIGN) is None
-    assert compact(below, policy=DESIGN).reason == "below the trigger: 63,999 of 64,000 tokens"
+    assert compact(below, policy=DESIGN).reason == OutcomeCode.BELOW_TRIGGER(
+        tokens=63_999, trigger=64_000
+    )
     assert plan is not None
     assert str(plan.trigger) == "input at the trigger: tokens 64,000, trigger 64,000"
 
@@ -72,7 +75,7 @@ def test_characters_are_halved_and_a_message_takes_4_more() -> None:
     plan = plan_compaction(lettered(*[193] * 8), policy=DESIGN, max_tokens=1_000)
 
     assert plan is not None
-    assert plan.trigger.numbers == (("tokens", 8 * (96 + 4)), ("trigger", 800))
+    assert plan.trigger.numbers == {"tokens": 8 * (96 + 4), "trigger": 800}
 
 
 def test_tool_definitions_count() -> None:
@@ -83,7 +86,7 @@ def test_tool_definitions_count() -> None:
 
     assert plan_compaction(history, policy=DESIGN, max_tokens=950) is None
     assert plan is not None
-    assert plan.trigger.numbers[0] == ("tokens", 700 + definitions)
+    assert plan.trigger.numbers["tokens"] == 700 + definitions
 
 
 def test_it_is_checked_before_the_users_message_is_added() -> None:
@@ -96,7 +99,7 @@ def test_it_can_be_switched_off() -> None:
     result = compact(rounds(50, 192), policy=off, max_tokens=12_000, confirm=agree)
 
     assert not result.applied
-    assert "switched off" in result.reason
+    assert result.reason.code == OutcomeCode.SWITCHED_OFF
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,8 @@ def test_still_over_keeps_one_round_then_only_the_current_input(chars: int, kept
     assert result.messages_removed == len(history) - kept
     assert result.context.tokens <= 1_000
     assert sent(result.context)[-1].endswith("and now?")
-    assert "start a new session" not in result.reason
+    assert not result.reason.mentions(OutcomeCode.STILL_OVER)
+    assert "start a new session" not in str(result.reason)
 
 
 def test_over_with_the_current_input_alone_it_advises_a_new_session() -> None:
@@ -160,17 +164,17 @@ def test_over_with_the_current_input_alone_it_advises_a_new_session() -> None:
 
     assert result.applied
     assert result.messages_removed == 12
-    assert result.reason.endswith("start a new session")
-    assert "still over (input at the trigger: tokens " in result.reason
+    assert result.reason.code == OutcomeCode.STILL_OVER
+    assert result.reason.mentions(TriggerCode.INPUT_RATIO)
+    assert str(result.reason).endswith("start a new session")
+    assert "still over (input at the trigger: tokens " in str(result.reason)
 
 
 def test_with_nothing_to_fold_it_advises_a_new_session() -> None:
     result = compact([user(letters(1_700))], policy=SILENT, max_tokens=1_000, summarizer=STORY)
 
-    assert (result.applied, result.reason) == (
-        False,
-        "nothing may be folded: start a new session",
-    )
+    assert (result.applied, result.reason.code) == (False, OutcomeCode.NOTHING_HELPS)
+    assert str(result.reason) == "nothing may be folded: start a new session"
 
 
 def test_a_system_prompt_that_never_fits_is_an_error_with_numbers() -> None:
@@ -196,7 +200,7 @@ def test_confirmation_is_required_by_default_and_nobody_to_ask_changes_nothing()
 
     assert DESIGN.requires_confirmation
     assert (result.applied, result.needs_confirmation) == (False, True)
-    assert result.reason == "needs confirmation"
+    assert result.reason.code == OutcomeCode.NEEDS_CONFIRMATION
     assert (result.state, result.summary, result.folded) == (state, "", ())
     assert len(result.context.messages) == len(FULL)
 
@@ -386,7 +390,7 @@ def test_a_failed_summary_changes_nothing_while_the_input_fits() -> None:
     over = compact(FULL, policy=SILENT, max_tokens=600, summarizer=Scripted(fails))
 
     assert (result.applied, result.state.failures) == (False, 1)
-    assert "away" in result.reason
+    assert "away" in str(result.reason)
     assert (over.applied, over.summary_written) == (True, False)  # too large to be sent as it is
 
 

@@ -19,6 +19,7 @@ from ctxcore.compaction.measuring import measure
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.count import count_message, counter_for
 from ctxcore.tokens.counting import counter_of_rule
@@ -390,7 +391,7 @@ def test_a_short_conversation_does_not_trigger() -> None:
     result = compact(talk(12, 50), policy=DESIGN, summarizer=Scripted())
 
     assert not result.applied
-    assert result.reason == "below the trigger: 600 of 58,513 tokens"
+    assert result.reason == OutcomeCode.BELOW_TRIGGER(tokens=600, trigger=58_513)
 
 
 def test_history_and_summary_trigger_at_0_80_of_the_budget() -> None:
@@ -422,7 +423,7 @@ def test_a_trigger_ratio_of_1_switches_summarization_off_and_leaves_a_marker() -
     result = compact(history, policy=OFF.override(goal_max_tokens=0), summarizer=summarizer)
 
     assert (result.applied, summarizer.requests) == (False, [])
-    assert result.reason == "automatic compaction is switched off (trigger ratio of 1.0 or more)"
+    assert result.reason.code == OutcomeCode.SWITCHED_OFF
     assert verdicts(result.context) == ["dropped"] * 160 + ["kept"] * 41
     assert sent(result.context)[0].startswith("user: [160 earlier messages are not shown]")
 
@@ -482,7 +483,7 @@ def test_fewer_than_2_messages_to_fold_are_no_compaction() -> None:
     )
 
     assert str(result.trigger).startswith("history at the trigger")
-    assert (result.applied, result.reason.split(":")[0]) == (False, "nothing may be folded")
+    assert (result.applied, result.reason.code) == (False, OutcomeCode.NOTHING_HELPS)
     assert one_more.folded == (2, 3)
 
 
@@ -505,7 +506,7 @@ def test_nothing_folds_where_everything_fits_the_target() -> None:
     )
 
     assert str(result.trigger).startswith("history at the trigger")
-    assert (result.applied, result.reason.split(":")[0]) == (False, "nothing may be folded")
+    assert (result.applied, result.reason.code) == (False, OutcomeCode.NOTHING_HELPS)
 
 
 def test_the_last_user_message_stays_even_alone_above_the_target() -> None:
@@ -607,7 +608,7 @@ def test_a_failed_summary_changes_nothing() -> None:
     result = compact(history, policy=DESIGN, summarizer=Failing(), state=before)
 
     assert (result.applied, result.state.active) == (False, before.active)
-    assert "away" in result.reason
+    assert "away" in str(result.reason)
     assert "away" not in json.dumps(result.context.messages)
     assert result.state.failures == 1
 

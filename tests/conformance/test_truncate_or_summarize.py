@@ -19,6 +19,8 @@ from ctxcore.compaction.results import CompactionResult
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy, Preference
+from ctxcore.reasons.codes import ChoiceCode, OutcomeCode
+from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.conformance.conversations import (
     Scripted,
@@ -73,7 +75,8 @@ def test_an_input_equal_to_available_is_left_alone_and_one_token_more_is_not() -
     at = compact(rounds(10, 250), policy=DESIGN, max_tokens=2_000)
     above = compact([*rounds(9, 250), *lettered(250, 253)], policy=DESIGN, max_tokens=2_000)
 
-    assert (at.applied, at.reason) == (False, "at the trigger: 2,000 of 2,000 tokens")
+    assert not at.applied
+    assert at.reason == OutcomeCode.AT_TRIGGER(tokens=2_000, trigger=2_000)
     assert at.context.messages == fit(rounds(10, 250)).messages
     assert above.applied
 
@@ -153,7 +156,7 @@ def test_below_15_messages_all_are_kept_unless_they_do_not_fit() -> None:
     over = compact(history, policy=QUALITY, max_tokens=1_000, summarizer=Scripted())
 
     assert not fits.applied
-    assert (over.strategy, over.reason) == ("emergency truncation", "14 messages do not fit")
+    assert (over.strategy, over.reason) == ("emergency_truncation", ChoiceCode.FEW(messages=14))
     assert over.folded == (0,)
 
 
@@ -163,7 +166,7 @@ def test_where_eight_rounds_are_everything_the_gates_still_choose() -> None:
     fast = compact(history, policy=FAST, max_tokens=2_000, summarizer=Scripted())
     quality = compact(history, policy=QUALITY, max_tokens=2_000, summarizer=Scripted())
 
-    assert (fast.strategy, fast.summary_written) == ("emergency truncation", False)
+    assert (fast.strategy, fast.summary_written) == ("emergency_truncation", False)
     assert (quality.strategy, quality.summary_written) == ("summarize", True)
 
 
@@ -195,7 +198,7 @@ LONG = Uses()
 
 def method(
     messages: int, chars: int, preference: Preference = "quality", uses: Uses = LONG
-) -> tuple[str, str]:
+) -> tuple[str, Reason]:
     """What is chosen, and why."""
     chosen = choose(
         messages=messages, chars=chars, uses=uses, preference=preference, max_summaries=3
@@ -206,23 +209,29 @@ def method(
 def test_gate_1_no_summarizer_truncates() -> None:
     none = Uses(has_summarizer=False, summaries=3)
 
-    assert method(60, 20_000, uses=none) == ("truncate", "there is no summarizer")
-    assert method(5, 100, uses=none) == ("truncate", "there is no summarizer")
+    assert method(60, 20_000, uses=none) == ("truncate", ChoiceCode.NO_SUMMARIZER())
+    assert method(5, 100, uses=none) == ("truncate", ChoiceCode.NO_SUMMARIZER())
 
 
 @pytest.mark.parametrize("preference", PREFERENCES)
 def test_gate_2_under_10_messages_or_2000_characters_truncates(preference: Preference) -> None:
-    assert method(9, 50_000, preference) == ("truncate", "short: 9 messages, 50,000 characters")
-    assert method(60, 1_999, preference) == ("truncate", "short: 60 messages, 1,999 characters")
-    assert method(9, 1_999, preference, Uses(summaries=3))[1].startswith("short")
+    assert method(9, 50_000, preference) == (
+        "truncate",
+        ChoiceCode.SHORT(messages=9, chars=50_000),
+    )
+    assert method(60, 1_999, preference) == (
+        "truncate",
+        ChoiceCode.SHORT(messages=60, chars=1_999),
+    )
+    assert method(9, 1_999, preference, Uses(summaries=3))[1].code == ChoiceCode.SHORT
 
 
 def test_gate_2_lets_10_messages_of_2000_characters_pass() -> None:
-    assert method(10, 2_000) == ("summarize", "quality is preferred")
+    assert method(10, 2_000) == ("summarize", ChoiceCode.QUALITY())
 
 
 def test_gate_3_three_summaries_truncate_whatever_is_preferred() -> None:
-    limit = "3 summaries in this session; 3 are the limit"
+    limit = ChoiceCode.LIMIT(count=3, most=3)
 
     assert method(60, 20_000, uses=Uses(summaries=3)) == ("truncate", limit)
     assert method(60, 20_000, "fast", Uses(summaries=3)) == ("truncate", limit)
@@ -231,16 +240,18 @@ def test_gate_3_three_summaries_truncate_whatever_is_preferred() -> None:
 
 @pytest.mark.parametrize("messages", [10, 20, 30])
 def test_gate_4_10_to_30_messages(messages: int) -> None:
-    assert method(messages, 5_000, "fast") == ("truncate", "fast is preferred")
-    assert method(messages, 5_000, "quality") == ("summarize", "quality is preferred")
-    assert method(messages, 5_000, "balanced")[1].startswith("scores: ")
+    assert method(messages, 5_000, "fast") == ("truncate", ChoiceCode.FAST())
+    assert method(messages, 5_000, "quality") == ("summarize", ChoiceCode.QUALITY())
+    assert method(messages, 5_000, "balanced")[1].code == ChoiceCode.SCORES
 
 
 @pytest.mark.parametrize("messages", [31, 60])
 def test_gate_4_over_30_messages(messages: int) -> None:
-    assert method(messages, 5_000, "fast") == ("truncate", "fast is preferred")
-    assert method(messages, 5_000, "balanced") == ("summarize", f"long: {messages} messages")
-    assert method(messages, 5_000, "quality") == ("summarize", f"long: {messages} messages")
+    long = ChoiceCode.LONG(messages=messages)
+
+    assert method(messages, 5_000, "fast") == ("truncate", ChoiceCode.FAST())
+    assert method(messages, 5_000, "balanced") == ("summarize", long)
+    assert method(messages, 5_000, "quality") == ("summarize", long)
 
 
 # scores
@@ -288,11 +299,17 @@ def test_scores_and_their_weights(
 
 
 def test_the_higher_score_wins_and_a_tie_truncates() -> None:
-    assert method(30, 10_000, "balanced") == ("truncate", "scores: truncate 50, summarize 50")
-    assert method(30, 10_001, "balanced") == ("summarize", "scores: truncate 35, summarize 50")
+    assert method(30, 10_000, "balanced") == (
+        "truncate",
+        ChoiceCode.SCORES(truncate=50, summarize=50),
+    )
+    assert method(30, 10_001, "balanced") == (
+        "summarize",
+        ChoiceCode.SCORES(truncate=35, summarize=50),
+    )
     assert method(30, 10_000, "balanced", Uses(truncations=5)) == (
         "summarize",
-        "scores: truncate 40, summarize 50",
+        ChoiceCode.SCORES(truncate=40, summarize=50),
     )
 
 
@@ -438,8 +455,8 @@ def test_any_exception_of_the_summarizer_ends_in_an_emergency_truncation(error: 
 
     result = compact(history, policy=QUALITY, max_tokens=4_000, summarizer=Scripted(fails))
 
-    assert (result.applied, result.strategy) == (True, "emergency truncation")
-    assert result.reason.endswith("truncated instead")
+    assert (result.applied, result.strategy) == (True, "emergency_truncation")
+    assert result.reason.code == OutcomeCode.TRUNCATED_INSTEAD
     assert not result.summary_written
     # The system prompt, the marker, the original request (100) and the 38 newest.
     assert result.folded == tuple(range(1, 23))
@@ -454,7 +471,7 @@ def test_a_useless_summary_is_an_emergency_too(answer: str) -> None:
         [PROMPT, *rounds(30, 250)], policy=QUALITY, max_tokens=4_000, summarizer=Scripted(answer)
     )
 
-    assert (result.applied, result.strategy) == (True, "emergency truncation")
+    assert (result.applied, result.strategy) == (True, "emergency_truncation")
     assert not result.summary_written
 
 
@@ -509,7 +526,8 @@ def test_a_result_says_what_was_done_and_why() -> None:
         summarizer=Scripted("They spoke of words."),
     )
 
-    assert (result.strategy, result.reason) == ("summarize", "long: 41 messages")
+    assert (result.strategy, result.reason) == ("summarize", ChoiceCode.LONG(messages=41))
+    assert str(result.reason) == "long: 41 messages"
     assert result.messages_removed == 28  # six rounds stay
     assert result.turns_folded == 14
     assert result.tokens_saved == result.before_tokens - result.context.tokens > 0
@@ -610,7 +628,7 @@ def test_the_documents_nine_outcomes(messages: int, preference: Preference, stra
     assert (advice.strategy, advice.needs_optimization) == (strategy, True)
     assert result.applied
     assert result.summary_written == (strategy == "summarize")
-    assert result.strategy == ("emergency truncation" if messages == 5 else strategy)
+    assert result.strategy == ("emergency_truncation" if messages == 5 else strategy)
 
 
 def test_an_empty_list_is_left_alone() -> None:
@@ -629,7 +647,7 @@ def test_a_large_limit_is_skipped() -> None:
 
     result = compact(history, policy=DESIGN, max_tokens=100_000, summarizer=Scripted())
 
-    assert result.reason == "below the trigger: 10,000 of 100,000 tokens"
+    assert result.reason == OutcomeCode.BELOW_TRIGGER(tokens=10_000, trigger=100_000)
     assert len(result.context.messages) == 100
 
 

@@ -20,6 +20,7 @@ from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -770,7 +771,8 @@ class TestTurns:
 
     def test_calls_come_back_as_they_were_recorded(self, store: SessionStore) -> None:
         self.begin(store)
-        run = Run(first=0, last=3, verdict="kept", reason="fits", before_tokens=9, after_tokens=9)
+        reason = VerdictCode.REMINDED(why=VerdictCode.OUTSIDE())
+        run = Run(first=0, last=3, verdict="kept", reason=reason, before_tokens=9, after_tokens=9)
         call = CallInfo(
             id="c",
             session_id="s",

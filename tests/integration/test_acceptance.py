@@ -31,7 +31,7 @@ def test_thirty_turns_with_a_scripted_model() -> None:
 def test_thirty_turns_with_the_built_in_model() -> None:
     status = local_model_status()
     if not status.available:
-        pytest.skip(status.reason)
+        pytest.skip(str(status.reason))
     quiet_litellm()
     store = open_store("sqlite://")
 

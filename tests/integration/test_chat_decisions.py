@@ -10,7 +10,7 @@ import pytest
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
 ANSWERS = ("compact", "drop_oldest", "new_session", "refuse")
@@ -58,7 +58,7 @@ def keys(app: Dashboard) -> set[str]:
     return {str(button.key) for button in app.at.button}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_the_question_names_its_numbers_and_four_answers(
     app: Dashboard, language: Language
 ) -> None:
@@ -131,7 +131,7 @@ def test_a_new_session_is_opened_and_the_old_one_links_to_it(app: Dashboard) -> 
     assert app.at.session_state["session_id"] == new.id
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_refusal_changes_nothing_and_says_how_to_go_on(
     app: Dashboard, language: Language
 ) -> None:

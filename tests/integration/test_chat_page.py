@@ -11,9 +11,11 @@ import pytest
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_side
-from dashboard.texts import LANGUAGES, translate
+from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 
@@ -39,7 +41,7 @@ def say(app: Dashboard, text: str) -> None:
     app.check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_first_run_offers_something_to_say(app: Dashboard, language: str) -> None:
     app.engine.store.save_setting("language:local", language)
     app.run()
@@ -189,7 +191,7 @@ def test_a_message_can_be_excluded(app: Dashboard) -> None:
     app.check()
 
     assert translate("chat.excluded_mark", "en") in app.texts()
-    assert app.engine.context(session.id).verdict(23).reason == "excluded by a mark"
+    assert app.engine.context(session.id).verdict(23).reason == VerdictCode.EXCLUDED()
 
 
 def test_a_fork_is_taken_in_hand(app: Dashboard) -> None:
@@ -302,7 +304,7 @@ def test_what_does_not_fit_is_compacted_before_it_is_sent(app: Dashboard) -> Non
 def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status = LocalModelStatus(available=False, reason="this processor lacks avx2")
+    status = LocalModelStatus(available=False, reason=LocalModelProblem.PROCESSOR(flags=("avx2",)))
     monkeypatch.setattr(chat_side, "local_model_status", lambda: status)
     app.engine.create_session("Chat", model=LOCAL_MODEL)
     app.run()

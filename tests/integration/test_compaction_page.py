@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from ctxcore.engine.journal import FAILED, PLANNED
 from ctxcore.engine.models import save_figures
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
-from dashboard.texts import LANGUAGES, Language, translate
-from tests.dashboard_app import Dashboard, open_dashboard
+from dashboard.texts import Language, languages, translate
+from tests.dashboard_app import Dashboard, open_dashboard, told
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> A
     return app.go("compaction")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("has_messages", [True, False])
 def test_without_a_compaction_the_page_says_so(
     app: Dashboard, language: Language, has_messages: bool
@@ -56,7 +59,7 @@ def test_without_a_compaction_the_page_says_so(
     assert at.info[0].value == translate(key, language)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Language) -> None:
     session = long_session(app)
     made = app.engine.compact(session.id)
@@ -71,7 +74,7 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
         "compaction.state.active", language
     )
     assert table[translate("common.segment.after", language)][0] == record.after_tokens
-    strategy = translate("compaction.strategy.keep_by_worth", language)
+    strategy = translate("fact.strategy.keep_by_worth", language)
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
     assert len(at.get("plotly_chart")) == 1
@@ -125,7 +128,7 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     steps = at.dataframe[1].value
-    assert steps["Strategy"].iloc[-1] == translate("compaction.strategy.edited_summary", "en")
+    assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == row["After"]
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
@@ -152,7 +155,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == translate("compact.rule.asked_for", "en")
+    assert table["Trigger"][0] == told(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
@@ -198,7 +201,7 @@ def test_attempts_that_changed_nothing_are_told_with_their_reason(app: Dashboard
     assert at.dataframe[0].value["Reason"][0] == "nothing may be folded"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Language) -> None:
     session = long_session(app)
     with ScriptedModel("bad", otherwise=ScriptedReply(error="auth")) as summarizer:
@@ -211,11 +214,12 @@ def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Lang
     table = at.dataframe[0].value
     failed = translate("compaction.outcome.failed", language)
     assert table[translate("compaction.outcome", language)][0] == failed
-    why = translate("compaction.why.no_summary", language, problem="").strip()
+    (event,) = app.engine.store.last_events(session.id, (FAILED,), limit=1)
+    why = told(from_json(event.body["reason"]), language)
     assert why in app.texts().replace("\\", "")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     app: Dashboard, language: Language
 ) -> None:
@@ -232,8 +236,9 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     before = list(table[translate("common.segment.before", language)])
     assert len(before) == 2
     assert before == sorted(before, reverse=True)
-    rule = translate("compact.rule.input_at_the_trigger", language)
-    assert table[translate("compaction.trigger", language)][0].startswith(rule)
+    newest, _ = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    rule = told(from_json(newest.body["trigger"]), language)
+    assert table[translate("compaction.trigger", language)][0] == rule
     assert translate("compaction.planned.on", language) in app.texts()
 
 

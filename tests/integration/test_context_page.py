@@ -12,7 +12,7 @@ import pytest
 from ctxcore.engine.models import save_figures
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import verdict_table
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 SHIPS = [
@@ -52,7 +52,7 @@ def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> A
     return app.go("context")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_an_empty_session_says_how_something_comes(app: Dashboard, language: Language) -> None:
     at = opened(app, app.engine.create_session("Empty"), language)
 
@@ -65,7 +65,7 @@ def test_the_page_says_whose_context_it_shows(app: Dashboard) -> None:
     assert "Ships" in app.texts()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language: Language) -> None:
     session = with_output(app)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from dashboard.texts import LANGUAGES, translate
+from dashboard.texts import languages, translate
 from tests.dashboard_app import PAGES, Dashboard, open_dashboard
 
 DEMO_TITLES = 2
@@ -21,7 +21,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_every_page_stands_in_its_shell_without_sessions(
     app: Dashboard, page: str, language: str
 ) -> None:
@@ -34,7 +34,7 @@ def test_every_page_stands_in_its_shell_without_sessions(
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_every_page_shows_a_session(app: Dashboard, page: str, language: str) -> None:
     app.engine.store.save_setting("language:local", language)
     session = app.engine.create_session("Trip", system="Be brief.")

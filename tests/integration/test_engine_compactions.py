@@ -25,6 +25,8 @@ from ctxcore.engine.events import (
 from ctxcore.engine.proposals import lease_of
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall
+from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Event, Scope
 from tests.engines import START, ended, engine_with, saying
 
@@ -183,7 +185,7 @@ def test_refuse_ends_the_turn_with_the_numbers_and_a_way_out() -> None:
         end = ended(engine.answer(needed.plan_id, "refuse"))
 
         assert end.state == "failed"
-        assert "of 2,000 tokens; compact, drop the oldest messages" in (end.error or "")
+        assert "of 2,000 tokens; compact, drop the oldest messages" in str(end.error)
         assert engine.compactions(session_id) == []
 
 
@@ -283,7 +285,8 @@ def test_room_for_tools_is_made_by_compacting_first() -> None:
         assert kinds.index(CompactionFinished) < kinds.index(ToolResultAdded)
         assert [e.output for e in events if isinstance(e, ToolResultAdded)] == ["found it"]
         [info] = engine.compactions(session_id)
-        assert info.compaction.trigger == "no room for tool calls"
+        assert info.compaction.trigger is not None
+        assert info.compaction.trigger.code == TriggerCode.NO_ROOM_FOR_TOOLS
 
 
 @pytest.mark.parametrize("preset", ["default", "ladder"])
@@ -405,7 +408,7 @@ def test_the_marker_is_taken_out_and_asks_for_a_compaction() -> None:
         assert ended(events).text == "Done."
         assert engine.store.messages(session_id)[-1].message.text == "Done."
         [info] = engine.compactions(session_id)
-        assert info.compaction.trigger == "asked for by the model"
+        assert info.compaction.trigger == TriggerCode.MARKED()
         ended(engine.chat(session_id, "once more"))
         assert len(engine.compactions(session_id)) == 1
 
@@ -421,7 +424,7 @@ def test_under_ladder_the_marker_and_a_person_get_a_full_summary_before_the_next
         ended(engine.chat(session_id, "once more"))
 
         [info] = engine.compactions(session_id)
-        assert info.compaction.trigger == "asked for by the model"
+        assert info.compaction.trigger == TriggerCode.MARKED()
         assert info.compaction.strategies == ("full_summary",)
         assert "The key is K-9." in info.compaction.facts
         asked = engine.compact(session_id)
@@ -512,7 +515,7 @@ def test_an_unusable_summary_changes_nothing_and_is_recorded(
         assert engine.compact(session_id) is None
 
         [event] = engine.store.events(session_id, kind="compaction_failed")
-        assert problem in str(event.body["reason"])
+        assert problem in str(from_json(event.body["reason"]))
         assert engine.compactions(session_id) == []
         assert len(engine.store.calls(session_id)) >= 1
 

@@ -168,7 +168,7 @@ def test_a_turn_taken_over_elsewhere_writes_nothing_more() -> None:
         end = ended(events)
 
         assert end.state == "interrupted"
-        assert "taken over" in (end.error or "")
+        assert "taken over" in str(end.error)
         assert texts(engine, session.id) == before
         assert [turn.state for turn in engine.store.turns(session.id)] == ["interrupted", "done"]
 
@@ -259,7 +259,7 @@ def test_an_error_that_is_no_providers_is_a_failed_call_with_a_sentence() -> Non
 
         assert (end.state, end.text) == ("failed", "half ")
         assert "ZeroDivisionError" not in str(texts(other, session.id))
-        assert "abcdefgh1" not in (end.error or "")
+        assert "abcdefgh1" not in str(end.error)
         [call] = other.store.calls(session.id)
         assert call.error == end.error
         assert texts(other, session.id) == ["hi", "half "]

@@ -12,6 +12,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import ImportRefusedError, NotAllowedError, StaleProposalError
 from ctxcore.errors import FormatError, PolicyError, SummarizerError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import Scope
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.engines import START, ended, engine_with
@@ -126,7 +127,7 @@ def test_pins_survive_compactions_and_exclusions_leave() -> None:
 
         context = engine.context(session_id)
         assert context.verdict(3).verdict == "kept"
-        assert context.verdict(5).reason == "excluded by a mark"
+        assert context.verdict(5).reason.code == VerdictCode.EXCLUDED
         assert engine.unpin(session_id, 3)
         assert engine.include(session_id, 5)
 

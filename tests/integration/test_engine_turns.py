@@ -121,7 +121,7 @@ def test_a_model_that_never_stops_asking_for_tools_is_stopped() -> None:
         end = ended(engine.chat(session.id, "go", tools=[SEARCH], run_tool=lambda _: "more"))
 
         assert end.state == "failed"
-        assert "25 times" in (end.error or "")
+        assert "25 times" in str(end.error)
 
 
 def test_closing_the_iterator_keeps_what_was_said_as_stopped() -> None:
@@ -153,7 +153,7 @@ def test_a_provider_error_is_a_recorded_state_with_a_way_out(kind: ErrorKind, hi
         end = ended(engine.chat(session.id, "hello?"))
 
         assert end.state == "failed"
-        assert hint in (end.error or "")
+        assert hint in str(end.error)
         assert engine.store.turns(session.id)[0].error == end.error
         assert [info.message.text for info in engine.store.messages(session.id)] == ["hello?"]
         assert ended(engine.continue_turn(session.id)).text == "back again"
@@ -181,7 +181,7 @@ def test_a_second_overflow_ends_the_turn_with_a_sentence() -> None:
         end = ended(engine.chat(session.id, "what now?"))
 
         assert end.state == "failed"
-        assert "too long" in (end.error or "")
+        assert "too long" in str(end.error)
 
 
 def test_two_turns_at_once_are_refused() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from ctxcore.reasons.codes import LossCode
 from ctxcore.store.values import Scope
 from dashboard.compacting.pinning import unpin
-from dashboard.texts import LANGUAGES, Language, translate
-from tests.dashboard_app import Dashboard, open_dashboard
+from dashboard.texts import Language, languages, translate
+from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.engines import START
 from tests.losing_sessions import losing_session, recorded_session, ticket_session
 
@@ -36,7 +37,7 @@ def lost_table(at: Any, language: Language = "en") -> Any:
     return next(table.value for table in at.dataframe if name in table.value)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_lost_facts_are_listed_with_what_was_needed_first(
     app: Dashboard, language: Language
 ) -> None:
@@ -53,12 +54,12 @@ def test_lost_facts_are_listed_with_what_was_needed_first(
     assert table[translate("compact.lost.needed_later", language)][0] == f"#{length} · {by}"
     assert len(table) == len(lost)
     assert at.dataframe[0].value[translate("compact.lost", language)][0] == len(lost)
-    kind = translate("compact.lost.kind.identifier", language)
+    kind = told(LossCode.IDENTIFIER(), language)
     assert f"{kind}: {len(lost):,}" in app.texts()
     assert any(lost[-1] in code.value for code in at.code)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_nothing_lost_and_not_looked_for_are_told_apart(app: Dashboard, language: Language) -> None:
     session_id, made = losing_session(app.engine)
     store = app.engine.store
@@ -135,7 +136,7 @@ def test_an_excluded_message_is_not_pinned_by_the_way(app: Dashboard) -> None:
     assert translate("compact.lost.state.excluded", "en") in app.texts()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_what_another_product_lost_stands_beside_ours(app: Dashboard, language: Language) -> None:
     (session,) = app.engine.import_(recorded_session(), name="recorded.jsonl")
     (made,) = app.engine.compactions(session.id)
@@ -150,7 +151,7 @@ def test_what_another_product_lost_stands_beside_ours(app: Dashboard, language: 
     assert len(sides) == 2
     before = translate("compaction.before_message", language)
     own = next(table.value for table in at.dataframe if before in table.value)
-    told = translate("compaction.recorded_trigger.auto", language)
+    told = translate("fact.trigger.auto", language)
     assert list(own[translate("compaction.trigger", language)]) == [told]
     again = translate("compaction.lost.again", language)
     repeats = next(table.value for table in at.dataframe if again in table.value)
@@ -162,7 +163,7 @@ def test_what_another_product_lost_stands_beside_ours(app: Dashboard, language: 
     }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
     app: Dashboard, language: Language
 ) -> None:
@@ -233,7 +234,7 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
     assert translate("context.unpinned", "en", seq=seq) not in app.texts()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_the_chat_counts_what_is_no_longer_in_the_context(
     app: Dashboard, language: Language
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ctxcore.engine.core import ContextEngine
 from dashboard.listing.pages import PAGE_SESSIONS
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.small_transcript import claude_code_lines
 
@@ -37,7 +37,7 @@ def session_with(app: Dashboard, title: str, text: str = "hello") -> str:
     return session.id
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(
     ("view", "key"),
     [
@@ -129,7 +129,7 @@ def test_erasing_asks_first(app: Dashboard) -> None:
     assert app.engine.sessions(deleted=True) == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_an_upload_is_shown_before_it_is_imported(app: Dashboard, language: Language) -> None:
     at = opened(app, "import", language)
     data = claude_code_lines().encode() + b'{"type": "user", "mess\n'

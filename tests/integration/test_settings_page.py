@@ -11,10 +11,12 @@ import pytest
 from ctxcore.engine.models import save_connections
 from ctxcore.gateway.values import Connection
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.values import Scope
 from dashboard import services
-from dashboard.texts import LANGUAGES, Language, translate
-from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
+from dashboard.texts import Language, languages, translate
+from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard, told
 
 USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
 MINE = Scope(kind="user", owner="local")
@@ -46,7 +48,7 @@ def typed(app: Dashboard, field: str, value: float | int | None) -> None:
     app.check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(
     "view", ["thresholds", "assigning", "connections", "models", "users", "language"]
 )
@@ -307,7 +309,7 @@ def configured(monkeypatch: pytest.MonkeyPatch, **environ: str) -> None:
     services._engine.clear()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("preset", Policy.presets())
 def test_every_preset_shows_its_form(app: Dashboard, preset: str, language: Language) -> None:
     app.engine.save_policy(MINE, {"name": preset})
@@ -359,9 +361,9 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     assert app.at.title[0].value == translate("settings.problem.title", language)
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
-    assert translate("said.place.variable", language, variable=variable) in shown
+    assert told(PlaceCode.VARIABLE(variable=variable), language) in shown
     assert translate("settings.field.trigger_ratio", language) in shown
-    assert translate("settings.allowed.number", language, low="0.01", high="10") in shown
+    assert told(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
     app.run()
@@ -396,7 +398,7 @@ def test_a_list_that_is_none_is_refused(app: Dashboard) -> None:
     assert "each smaller" in at.error[0].value
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_refused_list_is_told_as_it_was_typed(app: Dashboard, language: Language) -> None:
     at = opened(app, language=language)
 

@@ -49,7 +49,7 @@ COLUMNS = {
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
     "message_index": "words",
     "compaction": "id session_id number parent_id body covered_until summary_tokens before_tokens"
-    " after_tokens trigger reason policy_version_id details created_at facts_lost",
+    " after_tokens policy_version_id details created_at facts_lost",
     "imported_compaction": "id session_id before_seq summary before_tokens trigger recorded_at",
     "mark": "id session_id seq kind set_at cleared_at",
     "policy": "id scope owner model version body created_by created_at",
@@ -358,7 +358,7 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:

@@ -14,12 +14,13 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
+from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.shell import select_session
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.texts import Language, languages, translate
 from dashboard.usage.account_section import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
-from tests.dashboard_app import Dashboard, open_dashboard
+from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.small_transcript import claude_code_lines
 
 
@@ -53,7 +54,7 @@ def charts(at: Any) -> list[Any]:
     return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Language) -> None:
     at = opened(app, app.engine.create_session("Empty"), language)
 
@@ -61,7 +62,7 @@ def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Lan
     assert not at.metric
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language) -> None:
     session = app.engine.create_session("Chat")
     events = app.engine.chat(session.id, "Tell me.")
@@ -72,10 +73,10 @@ def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language
 
     column = translate("usage.error", language)
     (table,) = [shown.value for shown in at.dataframe if column in shown.value]
-    assert list(table[column]) == [translate("usage.state.stopped", language)]
+    assert list(table[column]) == [told(CallCode.STOPPED(), language)]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_summaries_are_told_apart_from_answers_and_counted_in(
     app: Dashboard, language: Language
 ) -> None:
@@ -184,7 +185,7 @@ def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> N
     assert translate("usage.verdicts", "en", number=1) in app.texts()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_an_imported_transcript_is_asked_first_where_its_tokens_went(
     app: Dashboard, language: Language
 ) -> None:

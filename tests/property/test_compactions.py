@@ -17,6 +17,7 @@ from ctxcore.errors import BudgetError, SummarizerError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, VerdictCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.count import count_messages
 from tests.histories import histories, sound_histories, user, windows
@@ -134,7 +135,7 @@ def test_pins_stay_and_excluded_messages_go(history: list[Message], window: int)
 
     sent = str(context.messages)
     assert "DE-4711" in sent or context.verdict(1).verdict == "compressed"
-    assert context.verdict(2).reason == "excluded by a mark"
+    assert context.verdict(2).reason.code == VerdictCode.EXCLUDED
     assert "forget this" not in sent
 
 
@@ -165,7 +166,7 @@ def test_a_failed_summary_changes_nothing_unless_the_input_cannot_be_sent(
     if result.applied and result.folded:
         assert result.before_tokens > window
         assert result.summary == ""
-        assert "truncated instead" in result.reason
+        assert result.reason.mentions(OutcomeCode.TRUNCATED_INSTEAD)
         assert "dropped" in {verdict.verdict for verdict in result.context.verdicts}
     assert "away" not in str(result.context.messages)
 
@@ -263,7 +264,7 @@ def test_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:
     stopped = compact(history, max_tokens=1_500, policy=policy, state=state)
     asked = compact(history, max_tokens=1_500, policy=policy, state=state, force=True)
 
-    assert "stopped after 3 failed compactions" in stopped.reason
+    assert stopped.reason == OutcomeCode.FAILURES(failures=3)
     assert asked.applied
     assert asked.state.failures == 0
 
@@ -281,7 +282,7 @@ def test_a_policy_that_is_switched_off_only_slides() -> None:
     result = compact(history, max_tokens=800, policy=Policy(trigger_ratio=1.0))
 
     assert not result.applied
-    assert "switched off" in result.reason
+    assert result.reason.code == OutcomeCode.SWITCHED_OFF
     assert result.context.tokens <= 800
 
 

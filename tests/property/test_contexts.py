@@ -19,6 +19,7 @@ from ctxcore.errors import BudgetError
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_messages, count_tokens
 from tests.histories import histories, sound_histories, windows
 
@@ -178,7 +179,9 @@ def test_marked_messages_are_in_or_out_whatever_the_preset(
     except BudgetError:
         return
 
-    gone = {at for at, one in enumerate(context.verdicts) if "mark" in one.reason}
+    gone = {
+        at for at, one in enumerate(context.verdicts) if one.reason.code == VerdictCode.EXCLUDED
+    }
     assert context.tokens <= window
     assert lint(context.messages, "openai") == []
     assert excluded <= gone

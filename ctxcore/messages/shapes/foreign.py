@@ -10,15 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ctxcore.messages.guarding import shown
+from ctxcore.reasons.message_problems import FormCode, MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.quoting import quoted, quoted_keys
+from ctxcore.reasons.values import Reason
 
 _Object = Mapping[str, object]
 
-EXPECTED: Final = (
-    "expected a message of OpenAI's chat or Responses API, Anthropic's or Gemini's, or a Message"
-)
-_DUMP: Final = "call its .model_dump(exclude_none=True) first"
-_LANGCHAIN: Final = "pass it through langchain_core.messages.convert_to_openai_messages first"
 _LANGCHAIN_TYPES: Final = ("human", "ai", "system", "tool", "function", "chat", "generic")
 
 
@@ -27,16 +24,18 @@ class Library:
     """Objects of one library, by the module their class is from, and what reads them."""
 
     module: str
-    way_out: str
+    way_out: WayOutCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """Dictionaries of one form, and what reads them."""
 
-    looks_like: str
+    looks_like: FormCode
     when: Callable[[_Object], bool]
-    way_out: str
+    way_out: Reason
+    part: FormCode | None = None
+    """What its content parts are parts of, where they are known by themselves."""
 
 
 def _has(*keys: str) -> Callable[[_Object], bool]:
@@ -60,159 +59,161 @@ def _objects(value: object) -> Iterable[_Object]:
 
 
 LIBRARIES: Final = (
-    Library(module="langchain_core", way_out=_LANGCHAIN),
-    Library(module="langchain", way_out=_LANGCHAIN),
-    Library(module="langgraph", way_out=_LANGCHAIN),
-    Library(module="openai", way_out=_DUMP),
-    Library(module="anthropic", way_out=_DUMP),
-    Library(module="litellm", way_out=_DUMP),
-    Library(module="google.genai", way_out=_DUMP),
+    Library(module="langchain_core", way_out=WayOutCode.LANGCHAIN),
+    Library(module="langchain", way_out=WayOutCode.LANGCHAIN),
+    Library(module="langgraph", way_out=WayOutCode.LANGCHAIN),
+    Library(module="openai", way_out=WayOutCode.DUMP),
+    Library(module="anthropic", way_out=WayOutCode.DUMP),
+    Library(module="litellm", way_out=WayOutCode.DUMP),
+    Library(module="google.genai", way_out=WayOutCode.DUMP),
     Library(
         module="pydantic_ai",
-        way_out='write its parts as {"role": …, "content": …} dictionaries first',
+        way_out=WayOutCode.PARTS_AS_MESSAGES,
     ),
-    Library(module="haystack", way_out="call its .to_openai_dict_format() first"),
+    Library(module="haystack", way_out=WayOutCode.HAYSTACK),
     Library(
         module="llama_index",
-        way_out="pass it through llama_index.llms.openai.utils.to_openai_message_dicts first",
+        way_out=WayOutCode.LLAMA_INDEX,
     ),
-    Library(module="semantic_kernel", way_out="call its .to_dict() first"),
+    Library(module="semantic_kernel", way_out=WayOutCode.TO_DICT),
 )
 
 MESSAGES: Final = (
     Form(
-        looks_like="an object that LangChain serialized",
+        looks_like=FormCode.LANGCHAIN_SERIALIZED,
         when=_has("lc"),
-        way_out=f"load it with langchain_core.load.load, then {_LANGCHAIN}",
+        way_out=WayOutCode.LANGCHAIN_LOAD(),
     ),
     Form(
-        looks_like="a message that LangChain dumped",
+        looks_like=FormCode.LANGCHAIN_DUMPED,
         when=lambda value: (
             "role" not in value
             and _typed(*_LANGCHAIN_TYPES)(value)
             and ("data" in value or "content" in value)
         ),
-        way_out=f"read it with langchain_core.messages.messages_from_dict, then {_LANGCHAIN}",
+        way_out=WayOutCode.LANGCHAIN_READ(),
     ),
     Form(
-        looks_like="a ShareGPT message",
+        looks_like=FormCode.SHAREGPT,
         when=_has("from", "value"),
-        way_out='write {"role": …, "content": …}: human is user, gpt is assistant',
+        way_out=WayOutCode.SHAREGPT(),
     ),
     Form(
-        looks_like="a Pydantic AI message",
+        looks_like=FormCode.PYDANTIC_AI,
         when=_has("kind", "parts"),
-        way_out='write its parts as {"role": …, "content": …} dictionaries first',
+        way_out=WayOutCode.PARTS_AS_MESSAGES(),
     ),
     Form(
-        looks_like="a UI message of the Vercel AI SDK",
+        looks_like=FormCode.VERCEL,
         when=lambda value: any(
             isinstance(p.get("type"), str) for p in _objects(value.get("parts"))
         ),
-        way_out="pass the list through convertToModelMessages and write its text parts as content",
+        way_out=WayOutCode.VERCEL(),
     ),
     Form(
-        looks_like="a record of a Claude Code session",
+        looks_like=FormCode.CLAUDE_CODE,
         when=lambda value: (
             (_has("uuid")(value) or _typed("user", "assistant")(value))
             and isinstance(value.get("message"), Mapping)
         ),
-        way_out='read its file with ctxcore.read_transcripts, or pass its ["message"]',
+        way_out=WayOutCode.CLAUDE_CODE(),
     ),
     Form(
-        looks_like="a record of Gemini CLI",
+        looks_like=FormCode.GEMINI_CLI,
         when=lambda value: "role" not in value and _typed("gemini", "user", "info")(value),
-        way_out='write {"role": "user" or "model", "parts": …}',
+        way_out=WayOutCode.GEMINI_CLI(),
     ),
     Form(
-        looks_like="an event of Google's ADK",
+        looks_like=FormCode.ADK,
         when=lambda value: (
             isinstance(value.get("content"), Mapping)
             and "role" not in value
             and isinstance(value.get("author"), str)
         ),
-        way_out='pass its ["content"]',
+        way_out=WayOutCode.PASS_KEY(key="content"),
     ),
     Form(
-        looks_like="an item of an agent's run",
+        looks_like=FormCode.AGENT_ITEM,
         when=lambda value: isinstance(value.get("raw_item"), Mapping),
-        way_out='pass its ["raw_item"]',
+        way_out=WayOutCode.PASS_KEY(key="raw_item"),
     ),
     Form(
-        looks_like="a content of Gemini's whose parts are no list",
+        looks_like=FormCode.GEMINI_NO_LIST,
         when=lambda value: (
             "content" not in value and isinstance(value.get("parts"), (str, Mapping))
         ),
-        way_out='write {"role": …, "parts": [part]}',
+        way_out=WayOutCode.GEMINI_LIST(),
     ),
     Form(
-        looks_like="a message with Gemini's parts under the key 'content'",
+        looks_like=FormCode.GEMINI_IN_CONTENT,
+        part=FormCode.GEMINI_PART_IN_CONTENT,
         when=_any_part("content", "functionCall", "functionResponse", "inlineData", "fileData"),
-        way_out="name the key 'parts'",
+        way_out=WayOutCode.NAME_PARTS(),
     ),
     Form(
-        looks_like="a Bedrock Converse message",
+        looks_like=FormCode.BEDROCK,
+        part=FormCode.BEDROCK_PART,
         when=_any_part(
             "content",
             *("text", "toolUse", "toolResult", "image", "document", "video", "json"),
             *("reasoningContent", "cachePoint", "guardContent"),
         ),
-        way_out='give each block a type, as Anthropic does: {"type": "text", "text": …}',
+        way_out=WayOutCode.BEDROCK(),
     ),
     Form(
-        looks_like="a node of a ChatGPT export",
+        looks_like=FormCode.CHATGPT,
         when=lambda value: isinstance(value.get("author"), Mapping) or _has("mapping")(value),
-        way_out='write {"role": …, "content": …}: its role is author.role, its words content.parts',
+        way_out=WayOutCode.CHATGPT(),
     ),
     Form(
-        looks_like="a model's whole answer",
+        looks_like=FormCode.ANSWER,
         when=_has("choices"),
-        way_out='pass its ["choices"][0]["message"]',
+        way_out=WayOutCode.PASS_ANSWER(),
     ),
     Form(
-        looks_like="a model's whole answer",
+        looks_like=FormCode.ANSWER,
         when=_has("candidates"),
-        way_out='pass its ["candidates"][0]["content"]',
+        way_out=WayOutCode.PASS_CANDIDATE(),
     ),
     Form(
-        looks_like="a record of a Codex rollout",
+        looks_like=FormCode.CODEX,
         when=_has("type", "payload"),
-        way_out='pass the ["payload"] of each record of the type response_item',
+        way_out=WayOutCode.CODEX(),
     ),
     Form(
-        looks_like="a whole conversation",
+        looks_like=FormCode.CONVERSATION,
         when=lambda value: "role" not in value and isinstance(value.get("messages"), list),
-        way_out='pass its ["messages"]',
+        way_out=WayOutCode.PASS_KEY(key="messages"),
     ),
     Form(
-        looks_like="a whole conversation of ShareGPT's",
+        looks_like=FormCode.SHAREGPT_CONVERSATION,
         when=lambda value: isinstance(value.get("conversations"), list),
-        way_out='write its turns as {"role": …, "content": …}: human is user, gpt is assistant',
+        way_out=WayOutCode.SHAREGPT_TURNS(),
     ),
     Form(
-        looks_like="one tool call or definition",
+        looks_like=FormCode.TOOL,
         when=lambda value: "role" not in value and _typed("function", "tool_call")(value),
-        way_out='put calls under the "tool_calls" of a message, and pass definitions as tools',
+        way_out=WayOutCode.TOOL(),
     ),
     Form(
-        looks_like="a choice of a model's answer",
+        looks_like=FormCode.CHOICE,
         when=lambda value: "role" not in value and isinstance(value.get("message"), Mapping),
-        way_out='pass its ["message"]',
+        way_out=WayOutCode.PASS_KEY(key="message"),
     ),
     Form(
-        looks_like="a Cohere message",
+        looks_like=FormCode.COHERE,
         when=lambda value: isinstance(value.get("message"), str) and "content" not in value,
-        way_out="name the key 'content', and the roles user and assistant",
+        way_out=WayOutCode.NAME_CONTENT(),
     ),
     Form(
-        looks_like="a part of Gemini's",
+        looks_like=FormCode.GEMINI_PART,
         when=lambda value: (
             value.keys() in ({"text"}, {"functionCall"}, {"functionResponse"}, {"inlineData"})
         ),
-        way_out='put it into a message: {"role": "user" or "model", "parts": [part]}',
+        way_out=WayOutCode.GEMINI_PART(),
     ),
     Form(
-        looks_like="one content part",
+        looks_like=FormCode.PART,
         when=lambda value: (
             "role" not in value
             and _typed(
@@ -220,80 +221,118 @@ MESSAGES: Final = (
                 *("input_text", "output_text", "input_image", "input_file", "input_audio", "file"),
             )(value)
         ),
-        way_out='put it into a message: {"role": …, "content": [part]}',
+        way_out=WayOutCode.PART(),
     ),
 )
 
 LISTS: Final = (
-    Form(looks_like="a request body", when=_has("messages"), way_out='pass its ["messages"]'),
-    Form(looks_like="a request body", when=_has("contents"), way_out='pass its ["contents"]'),
-    Form(looks_like="a request body", when=_has("input"), way_out='pass its ["input"]'),
-    Form(looks_like="one message", when=_has("role"), way_out="put it into a list"),
+    Form(
+        looks_like=FormCode.REQUEST,
+        when=_has("messages"),
+        way_out=WayOutCode.PASS_KEY(key="messages"),
+    ),
+    Form(
+        looks_like=FormCode.REQUEST,
+        when=_has("contents"),
+        way_out=WayOutCode.PASS_KEY(key="contents"),
+    ),
+    Form(looks_like=FormCode.REQUEST, when=_has("input"), way_out=WayOutCode.PASS_KEY(key="input")),
+    Form(looks_like=FormCode.MESSAGE, when=_has("role"), way_out=WayOutCode.INTO_LIST()),
     *MESSAGES,
 )
 
 
-def refused_object(value: object) -> str:
+def with_way_out(what: Reason, way_out: WayOutCode) -> Reason:
+    """What something is, and what makes a message of it."""
+    return MessageProblem.WITH_WAY_OUT(what=what, way_out=way_out())
+
+
+def refused_object(value: object) -> Reason:
     """Why something that is no dictionary is no message, and what makes it one."""
+    return with_way_out(named_object(value), _way_out(value))
+
+
+def named_object(value: object) -> Reason:
+    """What something is that is no dictionary."""
     if isinstance(value, str):
-        return 'is text; write {"role": "user", "content": …}'
-    if value is None or isinstance(value, (bool, int, float, bytes, bytearray)):
-        return f"is {shown(value)}; {EXPECTED}"
-    kind = type(value)
-    module = str(getattr(kind, "__module__", "") or "")
-    found = next((one for one in LIBRARIES if f"{module}.".startswith(f"{one.module}.")), None)
-    home = found.module if found else module.partition(".")[0]
-    named = f"is a {kind.__name__}" + ("" if home == "builtins" else f" of {home}")
-    if found is not None:
-        return f"{named}; {found.way_out}"
-    if callable(getattr(kind, "model_dump", None)):
-        return f"{named}; {_DUMP}"
-    if dataclasses.is_dataclass(kind):
-        return f"{named}; pass it through dataclasses.asdict first, if its fields are a message's"
-    return f"{named}; {EXPECTED}"
+        return WhatCode.TEXT()
+    if _is_plain(value):
+        return WhatCode.VALUE(value=quoted(value))
+    kind, library = type(value), _library(value)
+    home = library.module if library else _module(value).partition(".")[0]
+    if home == "builtins":
+        return WhatCode.INSTANCE(kind=kind.__name__)
+    return WhatCode.INSTANCE_OF(kind=kind.__name__, library=home)
 
 
-def refused_form(value: _Object) -> str | None:
+def refused_form(value: _Object) -> Reason | None:
     """What a dictionary looks like that is no message, and what makes it one; None: unknown."""
     return _told(value, MESSAGES)
 
 
-def refused_list(value: object) -> str | None:
+def refused_list(value: object) -> Reason | None:
     """Why `value` is no list of messages; None if it may be one."""
     if isinstance(value, Mapping):
-        told = _told(value, LISTS)
-        return told or f"is an object with the keys {listed_keys(value)}; pass a list of messages"
+        keys = WhatCode.KEYS(keys=quoted_keys(value))
+        return _told(value, LISTS) or with_way_out(keys, WayOutCode.PASS_LIST)
     if isinstance(value, str):
-        return 'is text; pass a list, [{"role": "user", "content": …}]'
+        return with_way_out(WhatCode.TEXT(), WayOutCode.WRITE_LIST)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return "is bytes; decode them, and pass a list of messages"
+        return with_way_out(WhatCode.BYTES(), WayOutCode.DECODE)
     if not isinstance(value, Iterable):
-        if value is None or isinstance(value, (int, float)):
-            return f"is {shown(value)}; pass a list of messages"
-        return f"{refused_object(value).partition(';')[0]}; pass a list of messages"
+        return with_way_out(named_object(value), WayOutCode.PASS_LIST)
     if callable(getattr(type(value), "model_dump", None)):  # pydantic's objects can be iterated
-        return f"{refused_object(value)}, and put it into a list"
+        return MessageProblem.IN_LIST(problem=refused_object(value))
     return None
 
 
-def refused_part(part: object) -> str:
+def refused_content(content: object) -> Reason:
+    """Why something is neither words nor a list of content parts."""
+    if content is None:
+        return MessageProblem.MISSING()
+    return MessageProblem.TEXT_OR_LIST(value=quoted(content))
+
+
+def refused_part(part: object) -> Reason:
     """Why something in a list of content parts is none, and what makes it one."""
     if not isinstance(part, Mapping):
         plain = part is None or isinstance(part, (bool, int, float, bytes, list, tuple, set))
         name = type(part).__name__
-        return f"expected an object, got {name}" if plain else refused_object(part)
+        return MessageProblem.OBJECT(kind=name) if plain else refused_object(part)
     for form in MESSAGES:
-        if form.when({"content": [part]}):
-            return f"looks like a part of {form.looks_like.removeprefix('a ')}; {form.way_out}"
-    return f"has no type but the keys {listed_keys(part)}; name its 'type'"
+        if form.part is not None and form.when({"content": [part]}):
+            what = WhatCode.LOOKS_LIKE_PART(form=form.part())
+            return MessageProblem.WITH_WAY_OUT(what=what, way_out=form.way_out)
+    return MessageProblem.NO_TYPE(keys=quoted_keys(part))
 
 
-def listed_keys(value: _Object) -> str:
-    """The first keys of an object, quoted."""
-    keys = [shown(key) for key in list(value)[:6]]
-    return ", ".join(keys) + (", …" if len(value) > len(keys) else "") if keys else "none"
+def _way_out(value: object) -> WayOutCode:
+    if isinstance(value, str):
+        return WayOutCode.WRITE_USER
+    library = None if _is_plain(value) else _library(value)
+    if library is not None:
+        return library.way_out
+    if callable(getattr(type(value), "model_dump", None)):
+        return WayOutCode.DUMP
+    return WayOutCode.ASDICT if dataclasses.is_dataclass(type(value)) else WayOutCode.EXPECTED
 
 
-def _told(value: _Object, forms: Iterable[Form]) -> str | None:
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, (bool, int, float, bytes, bytearray))
+
+
+def _library(value: object) -> Library | None:
+    module = f"{_module(value)}."
+    return next((one for one in LIBRARIES if module.startswith(f"{one.module}.")), None)
+
+
+def _module(value: object) -> str:
+    return str(getattr(type(value), "__module__", "") or "")
+
+
+def _told(value: _Object, forms: Iterable[Form]) -> Reason | None:
     found = next((form for form in forms if form.when(value)), None)
-    return None if found is None else f"looks like {found.looks_like}; {found.way_out}"
+    if found is None:
+        return None
+    what = WhatCode.LOOKS_LIKE(form=found.looks_like())
+    return MessageProblem.WITH_WAY_OUT(what=what, way_out=found.way_out)

@@ -12,10 +12,10 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical, printable, printable_json
-from ctxcore.messages.guarding import canonical_at, object_of, shown, text_or_none
+from ctxcore.messages.guarding import canonical_at, object_of, text_or_none
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.anthropic import input_of
-from ctxcore.messages.shapes.foreign import listed_keys, refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
 from ctxcore.messages.shapes.joining import Placed, conversation_of, together
 from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
@@ -39,6 +39,9 @@ from ctxcore.messages.values import (
     Text,
     ToolCall,
 )
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import QuoteCode, all_of, quoted, quoted_keys
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
@@ -59,6 +62,8 @@ _CAMEL: Final = {
 }
 _SNAKE: Final = {camel: snake for snake, camel in _CAMEL.items()}
 _SIDE_KEYS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "video_metadata"})
+_PART: Final = Place(PlaceCode.KEY, "part")
+_PARTS: Final = Place(PlaceCode.KEY, "parts")
 _DATA_KEYS: Final = frozenset(
     {
         *("text", "functionCall", "functionResponse", "inlineData", "fileData"),
@@ -175,7 +180,7 @@ class _Writer(BlockWriter):
 
     def part_of(self, block: Block) -> Part | None:
         """What `block` says, where it is neither call nor response."""
-        return _part(block, "parts")
+        return _part(block, _PARTS)
 
     def note(self, message: Message, blocks: Sequence[Block]) -> None:
         """Remembers how calls are written, so that their responses are written alike."""
@@ -265,24 +270,24 @@ class _Writer(BlockWriter):
 
 
 def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
-    place = f"message {at}"
+    place = Place(PlaceCode.MESSAGE, at)
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     role, parts = raw.get("role", "user"), raw.get("parts")
     role = "user" if role is None else role
     if not isinstance(role, str) or role not in _ROLES:
-        told = f"{shown(role)} is none of {', '.join(_ROLES)}"
-        raise MessageError(place=f"{place}, role", problem=told)
+        told = MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
+        raise MessageError(place=place.within("role"), problem=told)
     if not isinstance(parts, (list, tuple)):
-        told = refused_form(raw) or f"has no parts but the keys {listed_keys(raw)}"
-        raise MessageError(place=f"{place}, parts", problem=told)
+        told = refused_form(raw) or MessageProblem.NO_PARTS(keys=quoted_keys(raw))
+        raise MessageError(place=place.within("parts"), problem=told)
     if not parts:
         refuse_words_beside(raw, "parts", ("role",), place)
     results: list[Message] = []
     said: list[Part] = []
     calls: list[ToolCall] = []
     for nth, part in enumerate(parts):
-        inner = f"{place}, parts[{nth}]"
+        inner = place.within("parts", nth)
         if not isinstance(part, Mapping):
             raise MessageError(place=inner, problem=refused_part(part))
         _check_one_thing(part, inner)
@@ -300,7 +305,7 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
     return [*results, Message(role=_ROLES[role], content=tuple(said), calls=tuple(calls))]
 
 
-def _signatures(parts: Sequence[object], place: str) -> list[Part]:
+def _signatures(parts: Sequence[object], place: Place) -> list[Part]:
     """Signatures of a content that is there for them alone."""
     found: list[Part] = []
     for part in parts:
@@ -314,17 +319,17 @@ def _signatures(parts: Sequence[object], place: str) -> list[Part]:
     return found
 
 
-def _check_one_thing(part: Mapping[str, object], place: str) -> None:
+def _check_one_thing(part: Mapping[str, object], place: Place) -> None:
     """Refuses a part that holds two things: only one of them would be read."""
     held = [
         key for key in part if _CAMEL.get(key, key) in _DATA_KEYS and part[key] not in (None, "")
     ]
     if len(held) > 1:
-        told = f"holds {' and '.join(map(shown, held))}; make each a part of its own"
-        raise MessageError(place=place, problem=told)
+        names = all_of(QuoteCode.VALUE(value=quoted(key)) for key in held)
+        raise MessageError(place=place, problem=MessageProblem.TWO_THINGS(names=names))
 
 
-def _at(part: object, camel: str, place: str = "part") -> Mapping[str, object] | None:
+def _at(part: object, camel: str, place: Place = _PART) -> Mapping[str, object] | None:
     """What a part holds under a key, in either spelling; None if nothing."""
     if not isinstance(part, Mapping):
         return None
@@ -333,15 +338,15 @@ def _at(part: object, camel: str, place: str = "part") -> Mapping[str, object] |
         value = part.get(_SNAKE[camel])
     if value is None:
         return None
-    return object_of(value, f"{place}, {camel}")
+    return object_of(value, place, camel)
 
 
 def _call(
-    call: Mapping[str, object], part: Mapping[str, object], made_id: str, place: str
+    call: Mapping[str, object], part: Mapping[str, object], made_id: str, place: Place
 ) -> ToolCall:
-    name = text_or_none(call.get("name"), f"{place}, name")
+    name = text_or_none(call.get("name"), place, "name")
     if not name:
-        raise MessageError(place=f"{place}, name", problem="a function call needs a name")
+        raise MessageError(place=place.within("name"), problem=MessageProblem.FUNCTION_CALL_NAME())
     refuse_words_elsewhere(call, "args", _CALL_KEYS, place)
     args = call.get("args")
     args = {} if args is None else args
@@ -350,22 +355,22 @@ def _call(
     if isinstance(signature, str):
         extra = canonical_at({"extra_content": {"google": {"thought_signature": signature}}}, place)
     return ToolCall(
-        id=text_or_none(call.get("id"), f"{place}, id") or made_id,
+        id=text_or_none(call.get("id"), place, "id") or made_id,
         name=name,
-        arguments=canonical_at(args, f"{place}, args"),
+        arguments=canonical_at(args, place, "args"),
         extra=extra,
     )
 
 
-def _result(response: Mapping[str, object], place: str, pairing: _Pairing) -> Message:
-    name = text_or_none(response.get("name"), f"{place}, name") or ""
-    call_id = text_or_none(response.get("id"), f"{place}, id") or ""
+def _result(response: Mapping[str, object], place: Place, pairing: _Pairing) -> Message:
+    name = text_or_none(response.get("name"), place, "name") or ""
+    call_id = text_or_none(response.get("id"), place, "id") or ""
     inner = response.get("parts")
     if not inner:
         refuse_words_elsewhere(response, "response", _RESPONSE_KEYS, place)
-    words = _output(response.get("response"), f"{place}, response")
+    words = _output(response.get("response"), place.within("response"))
     parts = inner if isinstance(inner, (list, tuple)) else ()
-    media = tuple(one for part in parts if (one := _part(part, f"{place}, parts")) is not None)
+    media = tuple(one for part in parts if (one := _part(part, place.within("parts"))) is not None)
     return Message(
         role="tool",
         content=((Text(text=words),) if words else ()) + media,
@@ -373,7 +378,7 @@ def _result(response: Mapping[str, object], place: str, pairing: _Pairing) -> Me
     )
 
 
-def _output(value: object, place: str) -> str:
+def _output(value: object, place: Place) -> str:
     """The words of a response: what it wraps, or its JSON."""
     if isinstance(value, Mapping) and len(value) == 1:
         key, inner = next(iter(value.items()))
@@ -384,12 +389,12 @@ def _output(value: object, place: str) -> str:
     return canonical_at(value, place)
 
 
-def _part(part: object, place: str) -> Part | None:
+def _part(part: object, place: Place) -> Part | None:
     if not isinstance(part, Mapping):
         return None
     if _at(part, "functionCall") is not None or _at(part, "functionResponse") is not None:
         return None
-    text = text_or_none(part.get("text"), f"{place}, text")
+    text = text_or_none(part.get("text"), place, "text")
     if text is not None:
         return _words(text, is_thought=part.get("thought") is True)
     if (data := _at(part, "inlineData", place)) is not None:
@@ -410,14 +415,14 @@ def _words(text: str, *, is_thought: bool) -> Part | None:
     return Reasoning(text=text) if is_thought else Text(text=text)
 
 
-def _inlined(data: Mapping[str, object], place: str) -> Part:
+def _inlined(data: Mapping[str, object], place: Place) -> Part:
     mime = _mime(data)
     held = data.get("data")
     if isinstance(held, (bytes, bytearray)):
         held = _base64(held)
     if not isinstance(held, str):
-        told = f"expected base64 text, got {type(held).__name__}"
-        raise MessageError(place=f"{place}, data", problem=told)
+        told = MessageProblem.BASE64(kind=type(held).__name__)
+        raise MessageError(place=place.within("data"), problem=told)
     if mime.startswith("audio/"):
         sound = {"data": held, "format": mime.partition("/")[2]}
         return _media({"type": "input_audio", "input_audio": sound}, place)
@@ -433,8 +438,8 @@ def _base64(data: bytes | bytearray) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _linked(file: Mapping[str, object], place: str) -> Part:
-    uri = text_or_none(file.get("fileUri", file.get("file_uri")), f"{place}, fileUri") or ""
+def _linked(file: Mapping[str, object], place: Place) -> Part:
+    uri = text_or_none(file.get("fileUri", file.get("file_uri")), place, "fileUri") or ""
     mime = _mime(file)
     if mime.startswith("image/"):
         return _media({"type": "image_url", "image_url": {"url": uri}}, place)
@@ -446,7 +451,7 @@ def _mime(data: Mapping[str, object]) -> str:
     return mime if isinstance(mime, str) else ""
 
 
-def _media(part: Mapping[str, object], place: str) -> Part:
+def _media(part: Mapping[str, object], place: Place) -> Part:
     media = parse_media(part, canonical_at(part, place))
     assert media is not None  # its type is one of media
     return media

@@ -9,7 +9,10 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.shapes.foreign import listed_keys, refused_form
+from ctxcore.messages.shapes.foreign import refused_form
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.places import Place
+from ctxcore.reasons.quoting import quoted_keys
 
 SILENT_KEYS: Final = frozenset(
     {
@@ -31,7 +34,7 @@ _WORD_KEYS: Final = frozenset(
 
 
 def refuse_words_elsewhere(
-    raw: Mapping[str, object], expected: str, known: Collection[str], place: str
+    raw: Mapping[str, object], expected: str, known: Collection[str], place: Place
 ) -> None:
     """Refuses an object that has nothing under the key `expected`, and words under another."""
     found = {
@@ -44,7 +47,7 @@ def refuse_words_elsewhere(
 
 
 def refuse_words_beside(
-    raw: Mapping[str, object], key: str, known: Collection[str], place: str
+    raw: Mapping[str, object], key: str, known: Collection[str], place: Place
 ) -> None:
     """Refuses a message whose content, under `key`, is empty while words stand beside it.
 
@@ -79,9 +82,6 @@ def _holds_something(value: object) -> bool:
     return isinstance(value, (str, list, tuple, Mapping)) and bool(value)
 
 
-def _error(found: Mapping[str, object], expected: str, place: str) -> MessageError:
-    return MessageError(
-        place=place,
-        problem=f"has no {expected}, but words under {listed_keys(found)}; "
-        f"name the key {expected!r}",
-    )
+def _error(found: Mapping[str, object], expected: str, place: Place) -> MessageError:
+    told = MessageProblem.WORDS_ELSEWHERE(key=expected, keys=quoted_keys(found))
+    return MessageError(place=place, problem=told)

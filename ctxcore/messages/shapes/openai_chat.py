@@ -13,7 +13,7 @@ from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json
 from ctxcore.messages.guarding import text_or_none, type_of
 from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part, with_way_out
 from ctxcore.messages.shapes.misplaced import (
     has_gemini_parts,
     refuse_words_beside,
@@ -31,6 +31,8 @@ from ctxcore.messages.shapes.values import (
     is_thought_alone,
 )
 from ctxcore.messages.values import JsonObject, JsonValue, Message, ToolCall
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.places import Place, PlaceCode
 
 _OWN_KEYS: Final = (
     *("tool_calls", "tool_call_id", "function_call"),
@@ -38,6 +40,7 @@ _OWN_KEYS: Final = (
 )
 _OWN_ROLES: Final = ("tool", "function")
 _OWN_PARTS: Final = frozenset({"image_url", "input_audio", "file"})
+_MESSAGE: Final = PlaceCode.MESSAGE  # looked up once: a place is made for every message
 _OTHER_PARTS: Final = frozenset(
     {
         *("tool_use", "tool_result"),
@@ -103,7 +106,7 @@ def _is_others(part: object) -> bool:
 
 
 def _read(raw: object, at: int) -> Message:
-    place = f"message {at}"
+    place = Place(_MESSAGE, at)
     if not isinstance(raw, Mapping):
         raise MessageError(place=place, problem=refused_object(raw))
     content = raw.get("content")
@@ -112,7 +115,7 @@ def _read(raw: object, at: int) -> Message:
     return parse_message(raw, place=place)
 
 
-def _check(raw: Mapping[str, object], content: object, place: str) -> None:
+def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
     """Refuses what would be read without its words."""
     is_call = content is None and bool(raw.get("tool_calls"))
     told = refused_form(raw) if "role" not in raw or (content is None and not is_call) else None
@@ -123,26 +126,28 @@ def _check(raw: Mapping[str, object], content: object, place: str) -> None:
     elif not content and "role" in raw:
         refuse_words_beside(raw, "content", KNOWN_KEYS, place)
     elif has_gemini_parts(raw):
-        told = "has both content and Gemini's parts; leave one of them out"
+        told = MessageProblem.BOTH_CONTENTS()
         raise MessageError(place=place, problem=told)
     elif isinstance(content, Mapping):
-        told = refused_form(raw) or "is an object; put it into a list"
-        raise MessageError(place=f"{place}, content", problem=told)
+        told = refused_form(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
+        raise MessageError(place=place.within("content"), problem=told)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
-            _check_part(part, f"{place}, content[{at}]")
+            _check_part(part, place, at)
 
 
-def _check_part(part: object, place: str) -> None:
+def _check_part(part: object, place: Place, at: int) -> None:
+    """Refuses the part at `at` of a message's content where it would lose its words."""
     if isinstance(part, str):
         return
-    if not isinstance(part, Mapping) or not type_of(part):
-        raise MessageError(place=place, problem=refused_part(part))
     kind = type_of(part)
+    if not isinstance(part, Mapping) or not kind:
+        raise MessageError(place=place.within("content", at), problem=refused_part(part))
     if kind in ("text", "refusal"):
         if part.get(kind) is None:
-            raise MessageError(place=f"{place}, {kind}", problem="is missing")
-        text_or_none(part[kind], f"{place}, {kind}")
+            inner = place.within("content", at, kind)
+            raise MessageError(place=inner, problem=MessageProblem.MISSING())
+        text_or_none(part[kind], place, "content", at, kind)
 
 
 def _written(group: SentGroup, passed: Passed | None) -> JsonObject:

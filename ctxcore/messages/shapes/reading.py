@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.guarding import shown
-from ctxcore.messages.shapes.foreign import EXPECTED, refused_form, refused_list
+from ctxcore.messages.shapes.foreign import refused_form, refused_list, with_way_out
 from ctxcore.messages.shapes.registry import CODECS
 from ctxcore.messages.shapes.values import Codec, Fit, Passed, Refuse, Shape
 from ctxcore.messages.values import Message
+from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import quoted
+from ctxcore.reasons.values import Reason
 
 _TALKERS: Final = ("user", "assistant", "system")
 
@@ -40,8 +43,8 @@ def parse_one(raw: Mapping[str, object]) -> Message:
     found = parse_messages([raw])
     if len(found) != 1:
         raise MessageError(
-            place="message 0",
-            problem=f"stands for {len(found)} messages where one is expected; append them instead",
+            place=Place(PlaceCode.MESSAGE, 0),
+            problem=MessageProblem.SEVERAL(count=len(found)),
         )
     return found[0]
 
@@ -81,7 +84,7 @@ def listed(messages: object) -> tuple[object, ...]:
     """
     problem = refused_list(messages)
     if problem is not None:
-        raise MessageError(place="messages", problem=problem)
+        raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
     assert isinstance(messages, Iterable)  # whatever is none was refused
     return tuple(messages)
 
@@ -122,7 +125,7 @@ class _Finding:
         return True
 
     def _unfitting(self, at: int, raw: Mapping[str, object]) -> MessageError:
-        place = f"message {at}"
+        place = Place(PlaceCode.MESSAGE, at)
         fits: dict[Codec, Fit] = {codec: codec.detect(raw) for codec in CODECS.values()}
         form = refused_form(raw)
         best = [c for c in fits if fits[c] == "own"] or [c for c in fits if fits[c] == "fits"]
@@ -130,8 +133,7 @@ class _Finding:
             return MessageError(place=place, problem=form or _unknown(raw))
         return MessageError(
             place=place,
-            problem=f"is in {best[0].maker} shape, the messages before it in "
-            f"{CODECS[self.shape].maker}; convert one of them",
+            problem=MessageProblem.OTHER_SHAPE(maker=best[0].maker, other=CODECS[self.shape].maker),
         )
 
 
@@ -145,10 +147,10 @@ def _entries(given: Sequence[object], refused: set[int]) -> Iterator[tuple[int, 
     return ((at, raw) for at, raw in entries if at not in refused) if refused else entries
 
 
-def _unknown(raw: Mapping[str, object]) -> str:
-    if "type" in raw:
-        return f"is of an unknown type, {shown(raw['type'])}; {EXPECTED}"
-    return f"is no message of a known shape; {EXPECTED}"
+def _unknown(raw: Mapping[str, object]) -> Reason:
+    is_typed = "type" in raw
+    what = WhatCode.UNKNOWN_TYPE(kind=quoted(raw["type"])) if is_typed else WhatCode.UNKNOWN()
+    return with_way_out(what, WayOutCode.EXPECTED)
 
 
 def _raise(at: int, error: MessageError) -> None:

@@ -12,9 +12,14 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical, printable
-from ctxcore.messages.guarding import canonical_at, shown, text_or_none, type_of
+from ctxcore.messages.guarding import canonical_at, text_or_none, type_of
 from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
+from ctxcore.messages.shapes.foreign import (
+    refused_content,
+    refused_form,
+    refused_object,
+    refused_part,
+)
 from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.outputs import (
     answer_key,
@@ -46,6 +51,9 @@ from ctxcore.messages.values import (
     Text,
     ToolCall,
 )
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.quoting import quoted
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
@@ -54,6 +62,8 @@ _ROLES: Final[Mapping[str, Role]] = {
     "developer": "developer",
 }
 _OWN_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_ITEM: Final = Place(PlaceCode.KEY, "item")
+_CONTENT: Final = Place(PlaceCode.KEY, "content")
 _TEXT_PARTS: Final = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
 _OTHER_PARTS: Final = frozenset(
     {
@@ -153,7 +163,7 @@ class _Reading:
 
     def add(self, at: int, raw: object) -> None:
         """Takes the item at place `at` in."""
-        place = f"message {at}"
+        place = Place(PlaceCode.MESSAGE, at)
         if isinstance(raw, Message):
             self._append(raw, at)
         elif not isinstance(raw, Mapping):
@@ -179,12 +189,12 @@ class _Reading:
         self.messages.append(message)
         self.places.append((at,))
 
-    def _add_message(self, at: int, raw: Mapping[str, object], place: str) -> None:
+    def _add_message(self, at: int, raw: Mapping[str, object], place: Place) -> None:
         role = raw.get("role")
         if not isinstance(role, str) or role not in _ROLES:
-            told = refused_form(raw) or f"{shown(role)} is none of {', '.join(_ROLES)}"
-            raise MessageError(place=f"{place}, role", problem=told)
-        content = _content(raw.get("content"), f"{place}, content")
+            told = refused_form(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
+            raise MessageError(place=place.within("role"), problem=told)
+        content = _content(raw.get("content"), place.within("content"))
         if not content:
             refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
         if role != "assistant":
@@ -194,7 +204,7 @@ class _Reading:
         self._answer.has_message = True
         self._join(at, parts=content)
 
-    def _add_item(self, at: int, raw: Mapping[str, object], place: str) -> None:
+    def _add_item(self, at: int, raw: Mapping[str, object], place: Place) -> None:
         kind = type_of(raw)
         raw_text = canonical_at(dict(raw), place)
         if kind in _COMPACTIONS:
@@ -355,7 +365,7 @@ class _Kept:
             self._keep_parts(fresh)
         elif not self.is_kept:
             item: JsonObject = {**raw, "type": "item_reference"} if _is_reference(raw) else raw
-            opaque = Opaque(provider=type_of(item), raw=canonical_at(item, "item"))
+            opaque = Opaque(provider=type_of(item), raw=canonical_at(item, _ITEM))
             self.is_kept = _take(fresh, opaque)
 
     def with_parts(self, words: list[JsonValue] | None) -> Iterator[JsonObject]:
@@ -374,7 +384,7 @@ class _Kept:
                 self.parts = [{"type": _text_type(self.raw), "text": content}]
             return
         for raw in content if isinstance(content, list) else ():
-            part = _part(raw, "content")
+            part = _part(raw, _CONTENT)
             if _take(fresh, part) or (
                 isinstance(part, Refusal) and _take(fresh, Text(text=part.text))
             ):
@@ -431,15 +441,15 @@ def _is_call(raw: Mapping[str, object]) -> bool:
     return is_call and isinstance(raw.get("call_id"), str)
 
 
-def _call(raw: Mapping[str, object], place: str) -> ToolCall:
+def _call(raw: Mapping[str, object], place: Place) -> ToolCall:
     kind = type_of(raw)
-    call_id = text_or_none(raw.get("call_id"), f"{place}, call_id")
+    call_id = text_or_none(raw.get("call_id"), place, "call_id")
     if call_id is None:
-        call_id = text_or_none(raw.get("id"), f"{place}, id")
+        call_id = text_or_none(raw.get("id"), place, "id")
     if kind in ("function_call", "custom_tool_call"):
-        name = text_or_none(raw.get("name"), f"{place}, name")
+        name = text_or_none(raw.get("name"), place, "name")
         if not name:
-            raise MessageError(place=f"{place}, name", problem="a call needs a name")
+            raise MessageError(place=place.within("name"), problem=MessageProblem.CALL_NAME())
         refuse_words_elsewhere(raw, _SAYING_KEYS[kind], _CALL_KEYS, place)
         return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
     given = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
@@ -447,18 +457,18 @@ def _call(raw: Mapping[str, object], place: str) -> ToolCall:
     return ToolCall(id=call_id or "", name=name, arguments=canonical_at(given, place))
 
 
-def _arguments(raw: Mapping[str, object], kind: str, place: str) -> str:
+def _arguments(raw: Mapping[str, object], kind: str, place: Place) -> str:
     """The arguments of a call as JSON text; free text as the `input` of an object."""
     if kind == "custom_tool_call":
-        text = text_or_none(raw.get("input"), f"{place}, input")
+        text = text_or_none(raw.get("input"), place, "input")
         return canonical_at({"input": text or ""}, place)
     arguments = raw.get("arguments")
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
-    return canonical_at(arguments, f"{place}, arguments")
+    return canonical_at(arguments, place, "arguments")
 
 
-def _result(raw: Mapping[str, object], place: str) -> Message:
+def _result(raw: Mapping[str, object], place: Place) -> Message:
     answers = raw.get(answer_key(raw), "")
     output = raw.get("output", raw.get("result"))
     if output is None and type_of(raw) in _SAYING_KEYS:
@@ -472,7 +482,7 @@ def _result(raw: Mapping[str, object], place: str) -> Message:
         opaque = Opaque(provider=type_of(raw), raw=canonical_at(held, place))
         content = (opaque,) if held else ()
     else:
-        content = _output_parts(output, f"{place}, output")
+        content = _output_parts(output, place.within("output"))
     return Message(role="tool", content=content, answers=str(answers))
 
 
@@ -480,7 +490,7 @@ def _is_screenshot(output: object) -> bool:
     return type_of(output) == "computer_screenshot"
 
 
-def _output_parts(output: object, place: str) -> tuple[Part, ...]:
+def _output_parts(output: object, place: Place) -> tuple[Part, ...]:
     if isinstance(output, str):
         return (Text(text=output),) if output else ()
     if output is None:
@@ -488,22 +498,21 @@ def _output_parts(output: object, place: str) -> tuple[Part, ...]:
     if isinstance(output, Mapping) and _is_screenshot(output):
         return (_part({**output, "type": "input_image"}, place),)
     if isinstance(output, list) and output and all(type_of(part) for part in output):
-        parts = tuple(_part(part, f"{place}[{at}]") for at, part in enumerate(output))
+        parts = tuple(_part(part, place.within(at)) for at, part in enumerate(output))
         texts = [part.text for part in parts if isinstance(part, Text)]
         return (Text(text="\n".join(texts)),) if len(texts) == len(parts) else parts
     return (Text(text=canonical_at(output, place)),)
 
 
-def _content(value: object, place: str) -> tuple[Part, ...]:
+def _content(value: object, place: Place) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(text=value),) if value else ()
     if not isinstance(value, (list, tuple)):
-        told = "is missing" if value is None else f"expected text or a list, got {shown(value)}"
-        raise MessageError(place=place, problem=told)
-    return tuple(_part(part, f"{place}[{at}]") for at, part in enumerate(value))
+        raise MessageError(place=place, problem=refused_content(value))
+    return tuple(_part(part, place.within(at)) for at, part in enumerate(value))
 
 
-def _part(value: object, place: str) -> Part:
+def _part(value: object, place: Place) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping) or not type_of(value):
@@ -511,9 +520,9 @@ def _part(value: object, place: str) -> Part:
     kind = type_of(value)
     if kind in _TEXT_PARTS or kind == "refusal":
         key = "refusal" if kind == "refusal" else "text"
-        text = text_or_none(value.get(key), f"{place}, {key}")
+        text = text_or_none(value.get(key), place, key)
         if text is None:
-            raise MessageError(place=f"{place}, {key}", problem="is missing")
+            raise MessageError(place=place.within(key), problem=MessageProblem.MISSING())
         return Refusal(text=text) if kind == "refusal" else Text(text=text)
     raw = canonical_at(dict(value), place)
     chat = _chat_media(value)

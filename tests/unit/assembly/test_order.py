@@ -8,6 +8,7 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from tests.histories import assistant, call, user
 from tests.words import context_of, sent, words
 
@@ -66,7 +67,7 @@ def test_the_goal_comes_first_once_its_message_is_covered() -> None:
 
     assert sent(context)[1].startswith("user: fix the bug")
     assert context.verdict(1).verdict == "kept"
-    assert context.verdict(1).reason == "the original request"
+    assert context.verdict(1).reason.code == VerdictCode.GOAL
 
 
 def test_of_a_long_goal_an_excerpt_stays() -> None:
@@ -104,7 +105,7 @@ def test_a_covered_request_that_is_not_the_goal_stands_before_its_calls() -> Non
 
     assert sent(context)[1].endswith("</conversation_summary>\n\nand now this")
     assert sent(context)[2] == "assistant:  (b)"
-    assert context.verdict(3).reason == "last user message"
+    assert context.verdict(3).reason.code == VerdictCode.LAST_REQUEST
 
 
 def test_the_prefix_survives_the_next_user_message() -> None:
@@ -137,12 +138,9 @@ def test_a_pin_moves_only_with_a_compaction() -> None:
     pinned = context_of(history, 500, active=covering(5), pinned=[3])
 
     assert pinned.messages[:2] == before.messages[:2]
-    assert pinned.verdict(2).reason == "pinned"
-    assert (
-        context_of(history, 500, active=covering(5, pins=(3,)), pinned=[3])
-        .verdict(2)
-        .reason.endswith("moved to the front")
-    )
+    assert pinned.verdict(2).reason.code == VerdictCode.PINNED
+    moved = context_of(history, 500, active=covering(5, pins=(3,)), pinned=[3])
+    assert moved.verdict(2).reason.code == VerdictCode.PINNED_FRONT
 
 
 def test_a_pin_beyond_the_lookback_stays() -> None:
@@ -150,7 +148,7 @@ def test_a_pin_beyond_the_lookback_stays() -> None:
 
     context = context_of(turns(10), 4_000, policy=policy, pinned=[5])
 
-    assert context.verdict(4).reason == "pinned"
+    assert context.verdict(4).reason.code == VerdictCode.PINNED
     assert "answer 1" in str(sent(context))
 
 
@@ -164,7 +162,7 @@ def test_an_excluded_message_is_gone_wherever_it_lies() -> None:
     context = context_of(turns(3), 500, excluded=[2, 4])
 
     assert "fix the bug" not in str(sent(context))
-    assert context.verdict(1).reason == "excluded by a mark"
+    assert context.verdict(1).reason.code == VerdictCode.EXCLUDED
     assert context.verdict(3).verdict == "dropped"
 
 
@@ -173,13 +171,13 @@ def test_room_of_excluded_messages_is_used_for_older_ones() -> None:
 
     context = context_of(history, 120, excluded=[10])
 
-    assert "outside the window" not in {run.reason for run in context.runs}
+    assert VerdictCode.OUTSIDE not in {run.reason.code for run in context.runs}
 
 
 def test_what_slides_out_of_the_window_leaves_a_marker_with_its_number() -> None:
     context = context_of(turns(30), 60)
 
-    gone = sum(verdict.reason == "outside the window" for verdict in context.verdicts)
+    gone = sum(verdict.reason.code == VerdictCode.OUTSIDE for verdict in context.verdicts)
     assert gone > 40
     assert f"[{gone} earlier messages are not shown]" in sent(context)[1]
 

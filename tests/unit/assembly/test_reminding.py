@@ -9,6 +9,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, user
 from tests.words import context_of, sent, words
@@ -35,7 +36,8 @@ def test_a_rule_outside_the_window_is_put_back() -> None:
     context = context_of(history, 300)
 
     assert RULE in facts_of(context)
-    assert context.verdict(6).reason == "outside the window, its rules put back"
+    assert context.verdict(6).reason == VerdictCode.REMINDED(why=VerdictCode.OUTSIDE())
+    assert str(context.verdict(6).reason) == "outside the window, its rules put back"
     assert context.breakdown.facts > 0
 
 
@@ -66,7 +68,7 @@ def test_a_rule_that_a_compaction_covers_and_does_not_carry_is_put_back(summary:
     context = context_of(history, 600, active=active)
 
     assert RULE in facts_of(context)
-    assert context.verdict(6).reason.endswith(", its rules put back")
+    assert context.verdict(6).reason.code == VerdictCode.REMINDED
 
 
 def test_a_rule_goes_behind_what_the_record_carries() -> None:

@@ -9,6 +9,7 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.reasons.codes import RepairCode
 from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, user
 
@@ -96,7 +97,9 @@ def test_a_missing_id_is_made_up() -> None:
     context = rendered(user("hi"), assistant("", call("")), tool_result("", "42"))
 
     assert repairs(context) == [("renamed_call", 1)]
-    assert context.messages[2]["tool_call_id"]
+    made_up = str(context.messages[2]["tool_call_id"] or "")
+    assert made_up
+    assert context.repairs[0].reason == RepairCode.NAMED_CALL(new_id=made_up)
 
 
 def test_broken_arguments_are_kept_inside_an_object() -> None:

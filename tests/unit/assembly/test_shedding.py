@@ -10,6 +10,7 @@ from ctxcore.assembly.states import CompactionState
 from ctxcore.errors import BudgetError, MessageError
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from tests.histories import assistant, call, user
 from tests.words import context_of, sent, words
 
@@ -50,7 +51,7 @@ def test_the_last_user_message_keeps_head_and_tail() -> None:
 
     assert sent(context)[1].startswith("user: first")
     assert sent(context)[1].endswith("last")
-    assert context.verdict(1).reason == "elided to fit the window"
+    assert context.verdict(1).reason.code == VerdictCode.ELIDED_TO_WINDOW
 
 
 def test_in_the_smallest_windows_a_few_words_of_what_must_be_kept_are_left() -> None:
@@ -78,7 +79,7 @@ def test_outputs_of_open_calls_are_shortened_and_their_calls_are_not() -> None:
     context = context_of(open_turn, 150, policy=Policy(oversize_ratio=None))
 
     assert '"/srv"' in str(context.messages[1])
-    assert context.verdict(2).reason == "tool output shortened"
+    assert context.verdict(2).reason.code == VerdictCode.OUTPUT_SHORTENED
     assert context.verdict(2).before_tokens > 1_000
 
 
@@ -150,7 +151,7 @@ def test_a_message_over_the_characters_of_a_preset_is_elided_and_says_so() -> No
     context = context_of(history, 4_000, policy=Policy.preset("sliding-summary"))
 
     assert context.verdict(0).verdict == "compressed"
-    assert context.verdict(0).reason == "over-long text elided"
+    assert context.verdict(0).reason.code == VerdictCode.TEXT_ELIDED
 
 
 def test_an_oversize_output_is_shortened_to_its_share_of_usable() -> None:

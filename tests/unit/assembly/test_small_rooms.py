@@ -15,6 +15,7 @@ from ctxcore.compaction.compacting import compact
 from ctxcore.errors import BudgetError
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_messages
 from tests.histories import assistant, call, user
 from tests.words import Words, context_of, sent, words
@@ -105,7 +106,7 @@ def test_where_no_summary_is_sent_nothing_is_summarized() -> None:
     assert (context.summary, context.summary_tokens, context.summarized_messages) == ("", 0, 0)
     gone = [at for at, one in enumerate(context.verdicts) if one.verdict == "dropped"]
     assert gone == list(range(2, 10))
-    assert context.verdict(3).reason == "no room for the summary"
+    assert context.verdict(3).reason.code == VerdictCode.NO_ROOM_FOR_SUMMARY
     assert "[8 earlier messages are not shown]" in said(context)
 
 
@@ -115,8 +116,11 @@ def test_recent_messages_come_back_where_a_kept_block_finds_no_room() -> None:
 
     context = context_of(history, 160, active=active)
 
-    assert context.verdict(2).reason == "no room to keep it"
-    assert [one.reason for one in context.verdicts[5:9]] == ["outside the window"] + ["recent"] * 3
+    assert context.verdict(2).reason.code == VerdictCode.NO_ROOM_TO_KEEP
+    assert [one.reason.code for one in context.verdicts[5:9]] == [
+        VerdictCode.OUTSIDE,
+        *[VerdictCode.RECENT] * 3,
+    ]
     assert "[4 earlier messages are not shown]" in said(context)
 
 
@@ -134,10 +138,10 @@ def test_kept_blocks_that_find_no_room_are_dropped_and_counted() -> None:
 
     context = context_of(HISTORY, 143, active=kept)
 
-    reasons = [one.reason for one in context.verdicts]
-    gone = reasons.count("no room to keep it")
+    reasons = [one.reason.code for one in context.verdicts]
+    gone = reasons.count(VerdictCode.NO_ROOM_TO_KEEP)
     assert 0 < gone < 3
-    assert context.verdict(5).reason == "kept by the compaction"
+    assert context.verdict(5).reason.code == VerdictCode.KEPT
     noun = "message is" if gone == 1 else "messages are"
     assert f"[{gone} earlier {noun} not shown]" in said(context)
     assert context.verdict(6).verdict == "summarized"
@@ -150,7 +154,7 @@ def test_a_rule_of_a_kept_block_that_finds_no_room_is_said_by_the_facts() -> Non
     context = context_of(history, 130, active=record(kept=(3,)))
 
     assert "Never push to main." in said(context)
-    assert context.verdict(2).reason == "no room to keep it, its rules put back"
+    assert context.verdict(2).reason == VerdictCode.REMINDED(why=VerdictCode.NO_ROOM_TO_KEEP())
 
 
 def test_a_request_that_the_compaction_kept_is_there_without_its_block() -> None:
@@ -158,7 +162,7 @@ def test_a_request_that_the_compaction_kept_is_there_without_its_block() -> None
 
     context = context_of(HISTORY, 100, active=active)
 
-    assert context.verdict(1).reason in ("the original request", "elided to fit the window")
+    assert context.verdict(1).reason.code in (VerdictCode.GOAL, VerdictCode.ELIDED_TO_WINDOW)
     assert "goal" in said(context)
 
 

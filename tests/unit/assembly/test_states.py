@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.states import VERSION, CompactionState, Seen
 from ctxcore.errors import StateError
+from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
+from ctxcore.reasons.values import counts
 
 FULL = CompactionState(
     active=Compaction(
@@ -29,7 +31,11 @@ FULL = CompactionState(
         generation=-1_000_000,
         language="zh",
         strategies=("fold_to_fit",),
-        reason="asked",
+        trigger=TriggerCode.ASKED(tokens=900),
+        reason=OutcomeCode.STILL_OVER(
+            why=ChoiceCode.TASK(task="code", evidence=counts({"edits": 3})),
+            trigger=TriggerCode.MARKED(),
+        ),
     ),
     summaries=2,
     truncations=1,
@@ -74,7 +80,18 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 1
+    assert FULL.to_json()["version"] == VERSION == 2
+
+
+def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
+    data: Any = changed("version", 1)
+    data["active"] |= {"trigger": "", "reason": "asked for: tokens 900"}
+
+    active = CompactionState.from_json(data).active
+
+    assert active is not None
+    assert active.trigger is None
+    assert str(active.reason) == "asked for: tokens 900"
 
 
 def kinds(value: object) -> list[type]:
@@ -96,7 +113,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 2), "version 2; this release reads version 1"),
+        (changed("version", 3), "version 3; this release reads version 2"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "no JSON"),
@@ -104,6 +121,8 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("summaries", "2"), "summaries is of type str"),
         (changed("summaries", True), "summaries is of type bool"),
         (changed("failures", -1), "failures is -1"),
+        (changed("active.trigger", 5), "active.trigger is of type int"),
+        (changed("active.reason", {"facts": {}}), "active.reason is of type dict"),
         (changed("active.source_tokens", 10**400), "active.source_tokens is 1000"),
         (changed("seen.own", [2]), "seen.own names messages"),
         (changed("seen.rest", [[1]]), "seen.rest is no list of pairs"),

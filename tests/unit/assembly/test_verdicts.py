@@ -6,17 +6,18 @@ import pytest
 
 from ctxcore.assembly.breakdown import SEGMENTS, make_breakdown
 from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
+from ctxcore.reasons.values import stated
 
 SIZES = [5, 6, 7, 8]
 
 
 def run(first: int, last: int, verdict: VerdictKind, before: int, after: int = 0) -> Run:
-    """A run whose reason is its verdict."""
+    """A run whose reason tells its verdict."""
     return Run(
         first=first,
         last=last,
         verdict=verdict,
-        reason=verdict,
+        reason=stated(verdict),
         before_tokens=before,
         after_tokens=after,
     )

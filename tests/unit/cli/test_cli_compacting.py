@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -33,6 +34,7 @@ def test_the_document_holds_the_same_numbers(path: Path) -> None:
     assert one["before_tokens"] == steps[0]["before_tokens"]
     assert one["after_tokens"] == steps[-1]["after_tokens"]
     assert context["tokens"] <= 1500
+    assert steps[-1]["outcome"] == {"code": OutcomeCode.DONE, "text": "done"}
     assert one["summary"]
     assert context["messages"] is None
 
@@ -50,7 +52,7 @@ def test_force_compacts_though_no_rule_asks(path: Path) -> None:
     )
 
     assert one["applied"] is True
-    assert one["trigger"]["rule"] == "asked for"
+    assert one["trigger"]["code"] == TriggerCode.ASKED
     assert one["after_tokens"] < 1000
 
 

@@ -9,6 +9,7 @@ from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.advising import check_tool_safety, recommend, tool_safety
 from ctxcore.errors import MessageError
 from ctxcore.messages.values import Message
+from ctxcore.reasons.codes import ChoiceCode
 from tests.histories import user
 from tests.words import words
 
@@ -35,14 +36,14 @@ def test_what_a_compaction_covers_does_not_count() -> None:
     rest = recommend(history, max_tokens=5_000, state=CompactionState(active=active))
 
     assert (whole.strategy, whole.urgency) == ("summarize", "critical")
-    assert rest.reason.startswith("short: 5 messages, 2,495 characters")
+    assert rest.reason == ChoiceCode.SHORT(messages=5, chars=2_495)
     assert rest.urgency == "low"
 
 
 def test_without_a_summarizer_it_recommends_to_truncate() -> None:
     advice = recommend(remarks(60), max_tokens=1_000, has_summarizer=False)
 
-    assert (advice.strategy, advice.reason) == ("truncate", "there is no summarizer")
+    assert (advice.strategy, advice.reason) == ("truncate", ChoiceCode.NO_SUMMARIZER())
 
 
 def test_three_summaries_are_remembered() -> None:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.compaction.choosing import Uses, choose, level_of
+from ctxcore.reasons.codes import ChoiceCode
+from ctxcore.reasons.values import Reason
 
 
 def test_without_a_limit_of_summaries_only_the_score_falls() -> None:
-    def chosen(summaries: int) -> str:
+    def chosen(summaries: int) -> Reason:
         uses = Uses(summaries=summaries)
         return choose(
             messages=20, chars=12_000, uses=uses, preference="balanced", max_summaries=None
         ).reason
 
-    assert chosen(2) == "scores: truncate 35, summarize 50"
-    assert chosen(3) == "scores: truncate 35, summarize 15"
+    assert chosen(2) == ChoiceCode.SCORES(truncate=35, summarize=50)
+    assert chosen(3) == ChoiceCode.SCORES(truncate=35, summarize=15)
+    assert str(chosen(3)) == "scores: truncate 35, summarize 15"
 
 
 def test_a_limit_of_zero_never_summarizes() -> None:
     choice = choose(messages=60, chars=20_000, uses=Uses(), preference="quality", max_summaries=0)
 
     assert choice.method == "truncate"
-    assert choice.reason == "0 summaries in this session; 0 are the limit"
+    assert choice.reason == ChoiceCode.LIMIT(count=0, most=0)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.measuring import measure
 from ctxcore.messages.values import Message, Reasoning, Text, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode
 from tests.histories import assistant, call, user
 from tests.words import words
 
@@ -61,8 +62,8 @@ def test_thinking_of_the_open_turn_makes_no_further_step() -> None:
 
     result = compact([*old, *newest], max_tokens=3_000, target_tokens=1_500, force=True)
 
-    assert [(step.strategy, step.outcome) for step in result.steps] == [
-        ("shorten_tool_outputs", "done")
+    assert [(step.strategy, step.outcome.code) for step in result.steps] == [
+        ("shorten_tool_outputs", OutcomeCode.DONE)
     ]
     assert result.after_tokens > 1_500  # its thinking comes back for as long as the turn is open
 

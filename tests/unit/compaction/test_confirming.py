@@ -6,6 +6,7 @@ from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.confirming import Answer, Confirmation, dropping
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode
 from tests.histories import user
 from tests.words import words
 
@@ -72,4 +73,4 @@ def test_a_shadow_is_only_planned_and_nobody_is_asked() -> None:
     )
 
     assert (result.applied, result.needs_confirmation) == (False, False)
-    assert result.reason == "only planned: keep_by_worth"
+    assert result.reason == OutcomeCode.ONLY_PLANNED(strategy="keep_by_worth")

@@ -12,6 +12,7 @@ from ctxcore.compaction.compacting import compact
 from ctxcore.errors import SummarizerError, UnknownWindowError
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, VerdictCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.histories import assistant, call, user
 from tests.words import words
@@ -70,7 +71,7 @@ def test_a_failing_summarizer_changes_nothing_where_the_input_fits(
     result = compact(remarks(9), max_tokens=1_000, summarizer=summarizer)
 
     assert not result.applied
-    assert problem in result.reason
+    assert problem in str(result.reason)
     assert result.state == CompactionState(failures=1)
     assert len(result.context.messages) == 1  # nine user messages, merged
     assert "r0" in str(result.context.messages)
@@ -83,11 +84,11 @@ def test_a_failing_summarizer_leaves_a_truncation_where_the_input_does_not_fit(
     result = compact(remarks(15), max_tokens=1_000, summarizer=summarizer)
 
     assert result.applied
-    assert problem in result.reason
-    assert result.reason.endswith("truncated instead")
+    assert problem in str(result.reason)
+    assert result.reason.code == OutcomeCode.TRUNCATED_INSTEAD
     assert result.summary == ""
     assert (result.state.failures, result.state.truncations) == (1, 1)
-    assert result.context.verdict(3).reason == "truncated by a compaction"
+    assert result.context.verdict(3).reason.code == VerdictCode.TRUNCATED
     assert "earlier messages are not shown" in str(result.context.messages)
 
 
@@ -207,7 +208,7 @@ def test_too_little_gain_is_refused_unless_a_person_asked() -> None:
     refused = compact(remarks(9), max_tokens=1_000, policy=policy, summarizer=Says())
     asked = compact(remarks(9), max_tokens=1_000, policy=policy, summarizer=Says(), force=True)
 
-    assert refused.reason.startswith("too little gain")
+    assert refused.reason.code == OutcomeCode.LITTLE_GAIN
     assert refused.state.failures == 1
     assert asked.applied
 
@@ -219,7 +220,7 @@ def test_a_result_adds_up() -> None:
     assert result.tokens_saved == result.before_tokens - result.after_tokens
     assert result.after_tokens == result.context.tokens
     assert result.summary_written
-    assert [step.outcome for step in result.steps] == ["done"]
+    assert [step.outcome.code for step in result.steps] == [OutcomeCode.DONE]
 
 
 def test_a_summary_of_summaries_is_made_from_the_messages_again_after_three() -> None:

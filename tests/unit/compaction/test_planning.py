@@ -7,6 +7,7 @@ from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, VerdictCode
 from tests.histories import assistant, call, user
 from tests.words import words
 
@@ -68,7 +69,8 @@ def test_what_is_shortened_stays_so_and_is_told() -> None:
 
     verdict = result.context.verdict(2)
     assert result.applied
-    assert (verdict.verdict, verdict.reason) == ("compressed", "tool output shortened")
+    assert verdict.verdict == "compressed"
+    assert verdict.reason.code == VerdictCode.OUTPUT_SHORTENED
     assert verdict.after_tokens <= 200
     assert result.context.verdict(46).verdict == "kept"
     assert result.summary == ""
@@ -122,7 +124,7 @@ def test_folding_only_what_stays_anyway_is_no_plan() -> None:
 
     result = compact(history, max_tokens=1_000)
 
-    assert result.reason == "nothing may be folded: start a new session"
+    assert result.reason.code == OutcomeCode.NOTHING_HELPS
     assert result.state.failures == 0
 
 
@@ -134,4 +136,4 @@ def test_pins_survive_their_fold() -> None:
 
     assert result.state.active is not None
     assert result.state.active.pins == (2,)
-    assert result.context.verdict(1).reason == "pinned, moved to the front"
+    assert result.context.verdict(1).reason.code == VerdictCode.PINNED_FRONT

@@ -11,6 +11,7 @@ from ctxcore.compaction.growing import GrowingContext
 from ctxcore.compaction.simulating import Recording, Simulation, simulate
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import TriggerCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.histories import assistant, call, user
 
@@ -75,7 +76,7 @@ def test_an_input_that_is_too_large_does_not_wait_for_the_end_of_the_turn() -> N
 
     walked = walk(history, 1_000, oversize_ratio=None)
 
-    assert walked.compactions[0].trigger.rule == "input above usable"
+    assert walked.compactions[0].trigger.rule == TriggerCode.OVERFLOW
     assert walked.compactions[0].at < len(history)
 
 

@@ -10,6 +10,7 @@ from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from tests.histories import assistant, user
 from tests.words import words
 
@@ -52,7 +53,7 @@ def test_sliding_summary_measures_summary_and_messages_against_its_share() -> No
 def test_sliding_summary_waits_for_six_messages() -> None:
     result = compact(remarks(5, 96), policy=SLIDING, max_tokens=1_000)
 
-    assert result.reason == "only 5 messages; 6 are needed"
+    assert result.reason == OutcomeCode.TOO_FEW_MESSAGES(messages=5, needed=6)
 
 
 def test_a_message_beyond_the_lookback_is_a_trigger_of_its_own() -> None:
@@ -87,14 +88,17 @@ def test_excluded_messages_do_not_count() -> None:
 
 
 def test_below_the_trigger_it_says_how_far() -> None:
-    assert compact(remarks(2), max_tokens=1_000).reason == "below the trigger: 203 of 800 tokens"
+    reason = compact(remarks(2), max_tokens=1_000).reason
+
+    assert reason == OutcomeCode.BELOW_TRIGGER(tokens=203, trigger=800)
+    assert str(reason) == "below the trigger: 203 of 800 tokens"
 
 
 def test_an_unknown_window_never_starts_by_itself_but_may_be_asked() -> None:
     quiet = compact(remarks(30), model="nobody/knows")
     asked = compact(remarks(30), model="nobody/knows", force=True)
 
-    assert "unknown" in quiet.reason
+    assert quiet.reason.code == OutcomeCode.WINDOW_UNKNOWN
     assert asked.applied
 
 
@@ -145,7 +149,8 @@ def test_the_model_may_ask_once_until_it_asks_again() -> None:
     after = compact(history, policy=policy, max_tokens=2_000, state=first.state)
     later = [*history, assistant("!!!SUMMARY!!!"), user("go on")]
 
-    assert (first.applied, str(first.trigger)) == (True, "asked for by the model")
+    assert first.applied
+    assert first.trigger == Trigger(reason=TriggerCode.MARKED())
     assert (after.applied, after.trigger) == (False, None)
     assert trigger(later, policy, 2_000, state=first.state) is not None
 
@@ -214,9 +219,9 @@ MARKED = [*remarks(9), assistant("!!!SUMMARY!!!")]
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        ({}, "asked for by the model"),
-        ({"summary_marker": None}, "beyond the lookback"),
-        ({"summary_marker": None, "lookback_messages": None}, "number of turns"),
+        ({}, TriggerCode.MARKED),
+        ({"summary_marker": None}, TriggerCode.BEYOND_LOOKBACK),
+        ({"summary_marker": None, "lookback_messages": None}, TriggerCode.MANY_TURNS),
     ],
 )
 def test_urgent_rules_are_named_before_patient_ones(fields: dict[str, object], rule: str) -> None:
@@ -242,8 +247,8 @@ def test_patient_rules_are_named_in_their_order() -> None:
         named.append(found.rule if found else "")
 
     assert named == [
-        *("number of turns", "number of messages", "input at the trigger"),
-        *("input above the upper threshold", "little remains", "input above usable"),
+        *(TriggerCode.MANY_TURNS, TriggerCode.MANY_MESSAGES, TriggerCode.INPUT_RATIO),
+        *(TriggerCode.INPUT_UPPER, TriggerCode.LITTLE_REMAINS, TriggerCode.OVERFLOW),
     ]
 
 
@@ -270,5 +275,5 @@ def test_exactly_at_a_limit_that_must_be_passed_it_says_so() -> None:
     policy = quiet(upper_tokens=703, lower_tokens=300)
 
     assert compact(remarks(7), policy=policy, max_tokens=1_000).reason == (
-        "at the trigger: 703 of 703 tokens"
+        OutcomeCode.AT_TRIGGER(tokens=703, trigger=703)
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.values import to_json
 from ctxcore.store.values import Event
 from dashboard.compacting.attempts import attempts, plans
 from tests.engines import START
@@ -15,9 +17,9 @@ def event(kind: str, body: JsonObject) -> Event:
 
 def test_a_failure_is_told_with_what_it_took() -> None:
     body: JsonObject = {
-        "trigger": "asked for: tokens 9",
+        "trigger": to_json(TriggerCode.ASKED(tokens=9)),
         "strategy": "summarize",
-        "reason": "not smaller",
+        "reason": to_json(OutcomeCode.STAYS(tokens=9)),
         "seconds": 2.5,
         "cost": 0.01,
     }
@@ -26,18 +28,21 @@ def test_a_failure_is_told_with_what_it_took() -> None:
 
     assert failed.has_failed
     assert (failed.strategy, failed.seconds, failed.cost) == ("summarize", 2.5, 0.01)
+    assert failed.trigger == TriggerCode.ASKED(tokens=9)
+    assert failed.reason == OutcomeCode.STAYS(tokens=9)
 
 
 def test_what_was_skipped_took_nothing() -> None:
-    [skipped] = attempts([event(SKIPPED, {"trigger": "asked for", "reason": "changed"})])
+    [skipped] = attempts([event(SKIPPED, {"trigger": to_json(TriggerCode.MARKED())})])
 
     assert not skipped.has_failed
     assert (skipped.strategy, skipped.seconds, skipped.cost) == ("", None, None)
+    assert (skipped.trigger, skipped.reason) == (TriggerCode.MARKED(), None)
 
 
 def test_a_plan_is_told_with_its_numbers() -> None:
     body: JsonObject = {
-        "trigger": "asked for",
+        "trigger": to_json(TriggerCode.MARKED()),
         "strategy": "fold_oldest",
         "original_tokens": 100,
         "expected_tokens": 40,

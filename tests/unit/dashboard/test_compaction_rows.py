@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.executing import Step
 from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
 from ctxcore.store.values import CompactionInfo
 from dashboard.compacting.rows import (
     active_chain,
@@ -66,45 +68,49 @@ def test_the_saved_share_is_unknown_where_nobody_said_how_large_it_was() -> None
 
 
 def test_the_trigger_is_told_with_its_numbers() -> None:
-    details: JsonObject = {
-        "trigger": {"rule": "input at the trigger", "numbers": {"tokens": 90, "trigger": 80}},
-        "steps": [
-            {"strategy": "fold_oldest", "before_tokens": 90, "after_tokens": 40, "outcome": "done"}
-        ],
-    }
+    step = Step(
+        strategy="fold_oldest", before_tokens=90, after_tokens=40, outcome=OutcomeCode.DONE()
+    )
+    details: JsonObject = {"steps": [step.to_dict()]}
+    trigger = TriggerCode.INPUT_RATIO(tokens=90, trigger=80)
 
-    (row,) = compaction_rows([info(1, None, details=details)], "k1")
+    (row,) = compaction_rows([info(1, None, details=details, trigger=trigger)], "k1")
 
-    assert row.trigger == "input at the trigger"
-    assert row.numbers == (("tokens", 90), ("trigger", 80))
+    assert row.trigger == trigger
     assert row.strategy == "fold_oldest"
-    assert [step.after_tokens for step in steps(details)] == [40]
+    assert [(step.after_tokens, step.outcome) for step in steps(details)] == [
+        (40, OutcomeCode.DONE())
+    ]
 
 
 def test_details_of_another_form_are_no_error() -> None:
     assert steps({"steps": "none"}) == []
-    assert compaction_rows([info(1, None, details={"trigger": 3})], None)[0].numbers == ()
+    assert [str(step.outcome) for step in steps({"steps": [{"outcome": "done"}]})] == [""]
+    assert compaction_rows([info(1, None, details={"steps": 3})], None)[0].strategy == ""
 
 
 def test_another_products_compaction_is_known_by_its_trigger() -> None:
-    (row,) = compaction_rows([info(1, None, trigger="recorded by claude-code")], "k1")
+    (row,) = compaction_rows(
+        [info(1, None, trigger=TriggerCode.RECORDED(product="claude-code"))], "k1"
+    )
 
     assert row.is_imported
     assert not row.is_fallback
 
 
 def test_a_truncation_in_place_of_a_summary_is_told() -> None:
-    failed = info(1, None, trigger="asked for", reason="no summary; truncated instead")
-    fine = info(1, None, trigger="asked for", reason="asked for: tokens 90")
-    chosen = info(1, None, trigger="input above usable", reason="long: 32 messages")
+    why, asked = ChoiceCode.NO_SUMMARIZER(), TriggerCode.ASKED(tokens=90)
+    truncated = OutcomeCode.TRUNCATED_INSTEAD(why=why)
+    failed = info(1, None, trigger=asked, reason=truncated)
+    over = info(1, None, trigger=asked, reason=OutcomeCode.STILL_OVER(why=truncated, trigger=asked))
+    fine = info(1, None, trigger=asked, reason=asked)
+    chosen = info(1, None, trigger=TriggerCode.MARKED(), reason=ChoiceCode.LONG(messages=32))
+    rows = [compaction_rows([one], None)[0] for one in (failed, over, fine, chosen)]
 
-    assert compaction_rows([failed], None)[0].is_fallback
-    assert not compaction_rows([fine], None)[0].is_fallback
-    assert [compaction_rows([one], None)[0].was_chosen for one in (failed, fine, chosen)] == [
-        False,
-        False,
-        True,
-    ]
+    assert [row.is_fallback for row in rows] == [True, True, False, False]
+    assert [row.was_chosen for row in rows] == [False, False, False, True]
+    assert [row.is_still_over for row in rows] == [False, True, False, False]
+    assert [row.reason for row in rows] == [why, why, asked, ChoiceCode.LONG(messages=32)]
 
 
 def test_only_what_the_parent_had_not_folded_is_listed() -> None:

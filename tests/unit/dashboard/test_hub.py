@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
+from ctxcore.reasons.values import stated
 from dashboard.hub import RunningTurn, TurnHub
 
 WAIT_SECONDS = 10
@@ -151,7 +152,7 @@ def test_an_error_before_the_first_event_ends_the_turn_with_its_sentence() -> No
     turn = start(hub, FakeEngine(events))
     finish(turn)
 
-    assert (turn.state, turn.error) == ("failed", "no model is set")
+    assert (turn.state, turn.error) == ("failed", stated("no model is set"))
     assert hub.ended("s1") is turn
 
 
@@ -219,7 +220,7 @@ def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
     finish(untold)
 
     assert (told.is_told, untold.is_told) == (True, False)
-    assert isinstance(untold.failure, ContextError)
+    assert untold.error == stated("no model is set")
 
 
 def test_a_dismissed_turn_is_forgotten() -> None:

@@ -12,9 +12,8 @@ from dashboard import texts
 from dashboard.jobs import Job, Progress
 from dashboard.listing.importing import Choice, choices, import_work, problem_lines, read_upload
 from dashboard.listing.pages import PAGE_SESSIONS, list_page
-from dashboard.said import said
-from dashboard.sentences import sentence
-from dashboard.texts import LANGUAGES
+from dashboard.tell import tell_error
+from dashboard.texts import languages
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 
@@ -51,24 +50,15 @@ def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
 ) -> None:
     with engine_with() as (engine, _):
         told = {}
-        for language in LANGUAGES:
+        for language in languages():
             monkeypatch.setattr(texts, "OUTSIDE", language)
             error = read_upload(engine, "x.json", data).error
-            told[language] = sentence(error) if error else ""
+            told[language] = tell_error(error) if error else ""
 
     assert told["zh"].startswith("x.json")
     assert "expected" not in told["zh"].lower()
     assert "Expected are" in told["en"]
     assert "`" not in told["en"]
-
-
-def test_a_line_that_cannot_be_read_is_told_in_the_language_of_the_page(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(texts, "OUTSIDE", "zh")
-
-    assert said("line 4: is JSON but no session record") == ("第 4 行：是 JSON，但不是会话记录")
-    assert said("line 5: something new") == "第 5 行：something new"
 
 
 def test_a_file_that_holds_nothing_says_why() -> None:
@@ -133,7 +123,7 @@ def test_a_job_that_breaks_off_says_so_in_the_language_of_the_page(
             thread.join()
 
     assert job.error is not None
-    assert sentence(job.error) == "程序出错（KeyError），操作中断了；详情见服务器日志"
+    assert tell_error(job.error) == "程序出错（KeyError），操作中断了；详情见服务器日志"
 
 
 def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
@@ -146,7 +136,7 @@ def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
 
     ((name, error),) = done.errors
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
-    assert (name, sentence(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
+    assert (name, tell_error(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
 
 
 def test_the_list_has_pages() -> None:

@@ -15,10 +15,11 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.layers import Layer, to_json
 from ctxcore.policy.rules import RULES
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.values import stated
 from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo
 from dashboard import texts
-from dashboard.settings.allowed import allowed_label
 from dashboard.settings.assigning import options_for, scopes_of
 from dashboard.settings.fields import FIELDS, GROUPS, Field, field_named, rows_of, shown_first
 from dashboard.settings.inputs import preset_line, value_text
@@ -32,7 +33,9 @@ from dashboard.settings.scopes import (
     tokens_of,
     without,
 )
-from dashboard.texts import LANGUAGES, Language, translate
+from dashboard.settings.typed_rules import as_typed
+from dashboard.tell import tell
+from dashboard.texts import Language, languages, translate
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ME = UserInfo(id="me", name="Me", group="team", is_operator=True, created_at=NOW)
@@ -88,7 +91,7 @@ def test_the_fields_of_a_group_stand_together() -> None:
     assert len(list(groupby(FIELDS, key=lambda field: field.group))) == len(GROUPS)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
 def test_a_field_says_in_which_unit_it_is(field: Field, language: Language) -> None:
     label = translate(f"settings.field.{field.name}", language)
@@ -104,20 +107,23 @@ def test_what_is_allowed_is_told_in_the_language_of_the_page(
     said = RULES[field.name][1]
 
     told = {}
-    for language in LANGUAGES:
+    for language in languages():
         monkeypatch.setattr(texts, "OUTSIDE", language)
-        told[language] = allowed_label(said, field)
+        told[language] = tell(as_typed(said, field))
 
-    assert told["zh"] not in (said, told["en"])
+    assert told["zh"] not in (str(said), told["en"])
     assert "(" not in told["en"]
 
 
 def test_a_share_is_told_as_the_percentages_that_are_typed() -> None:
-    assert allowed_label("a number from 0.001 to 1, or none", field_named("facts_ratio")) == (
+    share = AllowedCode.NUMBER(low=0.001, high=1)
+    ratio = field_named("facts_ratio")
+
+    assert tell(as_typed(AllowedCode.OR_NONE(allowed=share), ratio)) == (
         "a number from 0.1 % to 100 %, or nothing"
     )
-    assert allowed_label("a number from 0.001 to 1") == "a number from 0.001 to 1"
-    assert allowed_label("something new", field_named("facts_ratio")) == "something new"
+    assert tell(as_typed(share, None)) == "a number from 0.001 to 1"
+    assert tell(as_typed(stated("something new"), ratio)) == "something new"
 
 
 def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.breakdown import INPUT_SEGMENTS
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.verdicts import Run, VerdictKind
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from dashboard.usage.rows import (
     Known,
@@ -166,11 +167,15 @@ def test_only_calls_counted_by_both_sides_are_compared() -> None:
     assert (row.estimate_tokens, row.provider_tokens, row.difference) == (90, 100, 10)
 
 
+def verdict_run(verdict: VerdictKind, **tokens: int) -> Run:
+    return Run(first=0, last=4, verdict=verdict, reason=VerdictCode.RECENT(), **tokens)
+
+
 def test_what_was_not_sent_is_what_the_verdicts_took_away() -> None:
     runs = [
-        Run(first=0, last=4, verdict="summarized", reason="", before_tokens=500, after_tokens=0),
-        Run(first=5, last=5, verdict="compressed", reason="", before_tokens=80, after_tokens=30),
-        Run(first=6, last=6, verdict="kept", reason="", before_tokens=10, after_tokens=10),
+        verdict_run("summarized", before_tokens=500, after_tokens=0),
+        verdict_run("compressed", before_tokens=80, after_tokens=30),
+        verdict_run("kept", before_tokens=10, after_tokens=10),
     ]
 
     assert not_sent(runs) == {"summarized": 500, "compressed": 50}

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.formats.reading import parse_transcripts
-from ctxcore.formats.values import Problem
 from ctxcore.messages.blocks import block_starts, pair_results
 from ctxcore.messages.values import JsonObject, JsonValue, Media, Reasoning
 from tests.unit.formats.session_lines import (
@@ -277,11 +276,11 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
     (found,) = parse_transcripts(good + '{"type": "user", "mess\n\n' + broken, name="s.jsonl")
 
     assert shape(found) == ["user: go", "assistant: ok"]
-    assert found.problems == (
-        Problem(line=3, reason="is not JSON: Unterminated string starting at column 18"),
-        Problem(line=5, reason="the user record has no content"),
-        Problem(line=6, reason="is JSON but no session record"),
-    )
+    assert [str(problem.placed) for problem in found.problems] == [
+        "line 3: is not JSON: Unterminated string starting at column 18",
+        "line 5: the user record has no content",
+        "line 6: is JSON but no session record",
+    ]
 
 
 def test_results_come_before_the_words_of_the_same_record() -> None:

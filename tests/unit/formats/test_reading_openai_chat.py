@@ -77,7 +77,7 @@ def test_a_bad_message_is_a_problem_and_the_rest_goes_on() -> None:
     (found,) = parse_transcripts(json.dumps(messages), name="talk.json")
 
     assert len(found.messages) == 2
-    assert [problem.reason for problem in found.problems] == [
+    assert [str(problem.reason) for problem in found.problems] == [
         "message 2, role: 'narrator' is none of system, developer, user, assistant, tool",
         "message 3: expected an object, got str",
     ]
@@ -90,7 +90,7 @@ def test_a_bad_line_is_named_with_its_number() -> None:
     (found,) = parse_transcripts(text, name="talk.jsonl")
 
     assert [message.text for message in found.messages] == ["hello", "hi"]
-    assert [(problem.line, problem.reason) for problem in found.problems] == [
+    assert [(problem.line, str(problem.reason)) for problem in found.problems] == [
         (2, "is not JSON: Unterminated string starting at column 18"),
         (4, "is neither a chat message nor a conversation"),
     ]

@@ -142,7 +142,7 @@ def test_our_own_error_comes_back_unchanged() -> None:
 
 def test_a_message_says_what_happened_and_what_to_do() -> None:
     missing = MissingKeyError(model="m", variables=("A_KEY",))
-    local = LocalModelUnavailable(model="local/x", reason="no weights")
+    local = LocalModelUnavailable(model="local/x", problem="no weights")
 
     assert "A_KEY" in str(missing)
     assert "no weights" in str(local)

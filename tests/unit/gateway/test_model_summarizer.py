@@ -18,6 +18,7 @@ from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, Scrip
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.protocol import SummaryRequest, SummaryUsage
 from ctxcore.tokens.count import counter_for
 
@@ -199,7 +200,7 @@ def test_what_is_no_summary_is_refused_and_reported(
 
     (usage,) = usages
     assert usage.error is not None
-    assert problem in usage.error
+    assert problem in str(usage.error)
 
 
 @pytest.mark.parametrize("kind", ["auth", "rate_limit", "quota", "unavailable", "overflow"])
@@ -257,7 +258,7 @@ def test_a_model_that_thinks_gets_room_for_it_from_then_on(writer: Writer) -> No
     assert first == 500
     assert len(later) == 2
     assert all(tokens > 5_000 for tokens in later)
-    assert "thinking" in str(usages[0].error)
+    assert usages[0].error == SummaryProblem.THINKING()
     assert usages[1].error is None
 
 

@@ -338,7 +338,7 @@ def test_a_processor_without_avx2_is_found_before_the_import(
     monkeypatch.setattr(status, "_RUNTIME", "json")
     monkeypatch.setattr(status, "weights_path", lambda: tmp_path)
 
-    assert status.local_model_status().reason == "this processor lacks avx2"
+    assert str(status.local_model_status().reason) == "this processor lacks avx2"
 
 
 def test_scripts_are_read_from_a_file(tmp_path: Path, gateway: LiteLLMGateway) -> None:

@@ -9,6 +9,7 @@ import pytest
 from ctxcore.compaction.simulating import Recording, simulate
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay import replaying
 from ctxcore.replay.prices import Prices
 from ctxcore.replay.references import LiteralUse
@@ -72,7 +73,7 @@ def test_the_three_parts_of_every_call_add_up_and_the_calls_are_those_of_a_walk(
 def test_where_all_fits_every_call_begins_as_the_one_before() -> None:
     replay = replayed(1_000_000)
 
-    assert [one.cause for one in replay.calls] == ["first_call"] + [None] * 60
+    assert [one.cause for one in replay.calls] == [BreakCode.FIRST_CALL] + [None] * 60
     assert (replay.resent_tokens, dict(replay.breaks)) == (0, {})
     assert replay.literals_share == replay.facts.share() == replay.facts.standing_share == 1.0
     newest = replay.calls[-1].tokens
@@ -83,7 +84,7 @@ def test_under_a_small_budget_only_compactions_break_the_prefix() -> None:
     replay = replayed()
 
     assert replay.compactions
-    assert dict(replay.breaks) == {"compaction": len(replay.compactions)}
+    assert dict(replay.breaks) == {BreakCode.COMPACTION: len(replay.compactions)}
     assert replay.breaks_per_100_calls == pytest.approx(100 * len(replay.compactions) / 61)
     assert replay.breaks_per_100_turns == pytest.approx(100 * len(replay.compactions) / 31)
 
@@ -92,7 +93,7 @@ def test_a_window_that_slides_breaks_the_prefix_without_a_compaction() -> None:
     replay = replayed(trigger_ratio=1.0)
 
     assert not replay.compactions
-    assert set(replay.breaks) == {"window_moved"}
+    assert set(replay.breaks) == {BreakCode.WINDOW_MOVED}
 
 
 def test_a_standing_instruction_is_there_under_the_default_and_counted_apart() -> None:

@@ -1,4 +1,4 @@
-"""What the library says in English, told in the language of the page; places and names stay."""
+"""Errors are told in the language of the page; places and names stay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 
@@ -31,13 +31,19 @@ from ctxcore.gateway.errors import (
     ProviderError,
 )
 from ctxcore.messages.shapes.reading import parse_messages
+from ctxcore.policy.rules import RULES
+from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.foreign import DatabaseProblem
+from ctxcore.reasons.message_problems import MessageProblem
+from ctxcore.reasons.problems import LocalModelProblem, SummaryProblem
+from ctxcore.reasons.store_problems import AccessCode, ChangeCode, RecordCode, TurnProblem
+from ctxcore.reasons.values import from_json, to_json
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.tokens.count import counter_for
 from dashboard import texts
-from dashboard.said import said
-from dashboard.sentences import sentence
+from dashboard.tell import tell, tell_error
 from tests.engines import engine_with
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -71,7 +77,7 @@ def caught(work: Callable[[], object]) -> ContextError:
 
 
 def raised(kind: type[ContextError], **facts: object) -> ContextError:
-    return kind(**facts)
+    return cast("Callable[..., ContextError]", kind)(**facts)
 
 
 FILES: Mapping[str, str] = {
@@ -97,7 +103,7 @@ FILES: Mapping[str, str] = {
 def test_a_file_that_cannot_be_read_is_told_with_its_place(chinese: None, text: str) -> None:
     error = caught(lambda: parse_transcripts(text, name="x.json"))
 
-    told = sentence(error)
+    told = tell_error(error)
 
     assert english_in(told) == set()
     assert told.startswith("x.json")
@@ -106,29 +112,28 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(chinese: None, text: 
 def test_why_json_cannot_be_read_stays_with_its_column(chinese: None) -> None:
     error = caught(lambda: parse_transcripts('[\n{"a": 1', name="x.json"))
 
-    assert sentence(error).startswith(
+    assert tell_error(error).startswith(
         "x.json 第 2 行：JSON 已损坏或不完整（缺少分隔符 ','，第 8 列）。"
     )
 
 
-def test_the_line_and_the_field_stay() -> None:
-    text = '{"role": "user", "content": "a"}\n{"role": "user", "content": [3]}\n'
-    told = [said(str(one)) for one in _problems(text)]
-    assert told == ["line 2: the message, content[0]: expected an object, got int"]
+LINE_OF_NO_MESSAGE = '{"role": "user", "content": "a"}\n{"role": "user", "content": [3]}\n'
 
 
-def _problems(text: str) -> list[str]:
+def problems(text: str) -> list[str]:
     with engine_with() as (engine, _):
         (preview,) = engine.preview_import(text, name="x.jsonl")
-    return list(preview.problems)
+    return [tell(problem) for problem in preview.problems]
+
+
+def test_the_line_and_the_field_stay() -> None:
+    assert problems(LINE_OF_NO_MESSAGE) == [
+        "line 2: the message, content[0]: expected an object, got int"
+    ]
 
 
 def test_the_line_and_the_field_stay_in_chinese(chinese: None) -> None:
-    text = '{"role": "user", "content": "a"}\n{"role": "user", "content": [3]}\n'
-
-    assert [said(one) for one in _problems(text)] == [
-        "第 2 行：该消息，content[0]：应为对象，实际为 int"
-    ]
+    assert problems(LINE_OF_NO_MESSAGE) == ["第 2 行：该消息，content[0]：应为对象，实际为 int"]
 
 
 def exports() -> Iterator[tuple[str, str]]:
@@ -154,7 +159,7 @@ def test_an_export_that_is_refused_is_told_with_its_place(chinese: None) -> None
     told = {}
     for name, text in exports():
         error = caught(lambda text=text: parse_native(text, name="x.jsonl"))  # type: ignore[misc]  # mypy#2608
-        told[name] = sentence(error)
+        told[name] = tell_error(error)
 
     assert {name: words for name, words in told.items() if english_in(words)} == {}
     assert all(words.startswith("x.jsonl") for words in told.values())
@@ -170,9 +175,9 @@ def test_a_variable_and_a_file_that_say_something_wrong_are_named(
     config.write_text("policy: [", encoding="utf-8")
     file = caught(lambda: load_layers(environ={}, env_file=None, config=config))
 
-    assert "环境变量 CTXCORE_POLICY_RESERVE_TOKENS" in sentence(variable)
-    assert english_in(sentence(variable).replace("many", "")) == set()
-    assert re.search(r"x\.yaml 第 \d 行：不是 YAML", sentence(file))
+    assert "环境变量 CTXCORE_POLICY_RESERVE_TOKENS" in tell_error(variable)
+    assert english_in(tell_error(variable).replace("many", "")) == set()
+    assert re.search(r"x\.yaml 第 \d 行：不是 YAML", tell_error(file))
 
 
 def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
@@ -180,7 +185,7 @@ def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
 ) -> None:
     named = {"CTXCORE_CONFIG": str(tmp_path / "x.yaml")}
 
-    told = sentence(caught(lambda: load_layers(environ=named, env_file=None)))
+    told = tell_error(caught(lambda: load_layers(environ=named, env_file=None)))
 
     assert told.endswith(
         "x.yaml：无法读取：没有这个文件或文件夹（由 CTXCORE_CONFIG 指定：环境变量 CTXCORE_CONFIG）"
@@ -191,31 +196,33 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
-    ConfigurationError(path="x.yaml", line=3, problem="'a' stands here twice"),
-    PolicyError(field="name", value="x", allowed="a whole number of at least 1, or none"),
+    ConfigurationError(path="x.yaml", line=3, problem=SettingProblem.TWICE(name="a")),
+    PolicyError(field="name", value="x", allowed=RULES["max_turns"][1]),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),
-    SummarizerError(problem="the text is empty"),
-    engine_errors.NotAllowedError(user_id="x", what="x"),
-    engine_errors.StaleProposalError(changed="a pin or exclusion"),
-    engine_errors.TurnStateError(problem="the last turn is done; say something new to go on"),
+    SummarizerError(problem=SummaryProblem.EMPTY()),
+    engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
+    engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
+    engine_errors.TurnStateError(problem=TurnProblem.DONE()),
     engine_errors.TurnLostError(turn_id="t1"),
     engine_errors.PlaceError(place=9, length=3),
     engine_errors.PlaceError(place=9, length=0),
     engine_errors.NoModelError(),
-    store_errors.DatabaseError(problem="database is locked"),
+    store_errors.DatabaseError(problem=DatabaseProblem.LOCKED()),
     store_errors.SchemaError(revision="x", known="x"),
     store_errors.SessionNotFoundError(session_id="x"),
     store_errors.RecordNotFoundError(kind="policy version", record_id=3),
-    store_errors.CorruptRecordError(session_id="x", record="compaction 'x'", problem="is missing"),
-    store_errors.CorruptMessageError(session_id="x", seq=3, problem="message: is missing"),
+    store_errors.CorruptRecordError(
+        session_id="x", record=RecordCode.OF_COMPACTION(id="x"), problem=MessageProblem.MISSING()
+    ),
+    store_errors.CorruptMessageError(session_id="x", seq=3, problem=MessageProblem.MISSING()),
     store_errors.StaleCompactionError(session_id="x", expected="x", active="x"),
     store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW),
     store_errors.CountsMissingError(session_id="x", counter_id="o200k_base"),
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
     ContextOverflowError(model="gpt"),
     MissingKeyError(model="gpt", variables=("ACME_KEY",)),
-    LocalModelUnavailable(model="gpt", reason="this processor lacks avx2"),
+    LocalModelUnavailable(model="gpt", problem=LocalModelProblem.PROCESSOR(flags=("avx2",))),
     *(ProviderError(kind=kind, model="gpt", detail="x") for kind in get_args(ErrorKind)),
 )
 ELSEWHERE = {
@@ -232,8 +239,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_no_error_is_told_in_english_on_a_chinese_page(chinese: None, error: ContextError) -> None:
-    assert english_in(sentence(error)) == set()
-    assert english_in(said(str(error))) == set()
+    assert english_in(tell_error(error)) == set()
 
 
 def test_every_error_of_the_library_is_among_these() -> None:
@@ -250,8 +256,10 @@ def _below(kind: type[ContextError]) -> Iterator[type[ContextError]]:
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_a_stored_error_is_told_in_english_as_it_was_stored(error: ContextError) -> None:
-    assert said(str(error)) == str(error)
+def test_a_stored_error_is_told_as_it_was_raised(chinese: None, error: ContextError) -> None:
+    stored = json.loads(json.dumps(to_json(error.reason)))
+
+    assert tell(from_json(stored)) == tell(error.reason)
 
 
 @pytest.mark.parametrize("text", ["", "Sorry, I cannot do that.", "[]"])
@@ -260,16 +268,21 @@ def test_why_a_text_is_no_summary_is_told(chinese: None, text: str) -> None:
         lambda: check_summary(text, max_tokens=50, source_tokens=1, counter=counter_for())
     )
 
-    assert english_in(sentence(error)) == set()
+    assert english_in(tell_error(error)) == set()
 
 
-def test_what_nobody_knows_is_told_as_it_is(chinese: None) -> None:
-    assert said("x.json: the moon is full") == "x.json: the moon is full"
-    assert said("the user record has no content") == "“user”记录没有内容"
-    assert said("") == ""
+def test_words_of_somebody_else_are_told_with_their_place(chinese: None) -> None:
+    error = ConfigurationError(path="x.yaml", line=3, problem="the moon is full")
+
+    assert tell_error(error) == "x.yaml 第 3 行：the moon is full"
+
+
+def test_a_sentence_begins_with_a_capital_unless_with_a_name() -> None:
+    assert tell_error(engine_errors.TurnStateError(problem=TurnProblem.DONE())).startswith("The")
+    assert tell_error(ConfigurationError(path="x.yaml", problem="broke")) == "x.yaml: broke"
 
 
 def test_a_message_that_is_none_is_told_with_its_place(chinese: None) -> None:
     error = caught(lambda: parse_messages([{"role": "user", "content": "a"}, {"content": "b"}]))
 
-    assert sentence(error).startswith("消息 1，role：")
+    assert tell_error(error).startswith("消息 1，role：")

@@ -1,0 +1,8 @@
+"""The types of JSON values."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonObject: TypeAlias = dict[str, JsonValue]

@@ -1,0 +1,250 @@
+"""The codes of what contexts and compactions tell: verdicts, repairs, triggers, outcomes."""
+
+from __future__ import annotations
+
+from ctxcore.reasons.values import Code
+
+
+class VerdictCode(Code):
+    """Why a message is in a context as it is, or is not."""
+
+    RECENT = "verdict.recent", "recent"
+    SYSTEM_PROMPT = "verdict.system_prompt", "system prompt"
+    PINNED = "verdict.pinned", "pinned"
+    PINNED_FRONT = "verdict.pinned_front", "pinned, moved to the front"
+    KEPT = "verdict.kept", "kept by the compaction"
+    GOAL = "verdict.goal", "the original request"
+    LAST_REQUEST = "verdict.last_request", "last user message"
+    OUTPUT_SHORTENED = "verdict.output_shortened", "tool output shortened"
+    TEXT_ELIDED = "verdict.text_elided", "over-long text elided"
+    ELIDED_TO_SHARE = "verdict.elided_to_share", "elided to fit its share"
+    ELIDED_TO_WINDOW = "verdict.elided_to_window", "elided to fit the window"
+    OUTSIDE = "verdict.outside", "outside the window"
+    FOLDED = "verdict.folded", "folded into the summary"
+    TRUNCATED = "verdict.truncated", "truncated by a compaction"
+    NO_ROOM_FOR_SUMMARY = "verdict.no_room_for_summary", "no room for the summary"
+    NO_ROOM_TO_KEEP = "verdict.no_room_to_keep", "no room to keep it"
+    EXCLUDED = "verdict.excluded", "excluded by a mark"
+    REMINDED = "verdict.reminded", "{why}, its rules put back"
+    OWN = "verdict.own", "a text of this library"
+    """Of texts that are no message of the history."""
+
+
+class RepairCode(Code):
+    """What was made legal for the provider."""
+
+    BROKEN_ARGUMENTS = "repair.broken_arguments", "arguments of call {id!r} are no JSON object"
+    RENAMED_CALL = "repair.renamed_call", "id {id!r} was used before; now {new_id!r}"
+    NAMED_CALL = "repair.named_call", "a call had no id; now {new_id!r}"
+    MISSING_RESULT = "repair.missing_result", "call {id!r} of {tool} has no result"
+    ORPHAN_RESULT = "repair.orphan_result", "no call {id!r} before it"
+    NAME_IN_WORDS = "repair.name_in_words", "{name!r} is no name a provider takes"
+    REFUSAL_IN_WORDS = "repair.refusal_in_words", "a refusal in a field of its own"
+    EMPTY_MESSAGE = "repair.empty_message", "an empty {role} message"
+    BLANK_TEXT = "repair.blank_text", "a part of white space alone"
+    LEADING_ASSISTANT = "repair.leading_assistant", "an assistant message came first"
+    MERGED = "repair.merged", "two {role} messages in a row"
+
+
+class TriggerCode(Code):
+    """The rule that asked for a compaction, with the numbers it compared."""
+
+    ASKED = "trigger.asked", "asked for: tokens {tokens:,}"
+    OVERFLOW = "trigger.overflow", "input above usable: tokens {tokens:,}, usable {usable:,}"
+    MARKED = "trigger.marked", "asked for by the model"
+    NO_ROOM_FOR_TOOLS = "trigger.no_room_for_tools", "no room for tool calls: over by {over_by:,}"
+    MANY_TURNS = "trigger.many_turns", "number of turns: turns {turns:,}, most {most:,}"
+    MANY_MESSAGES = (
+        "trigger.many_messages",
+        "number of messages: uncovered messages {uncovered_messages:,}, most {most:,}",
+    )
+    BEYOND_LOOKBACK = (
+        "trigger.beyond_lookback",
+        "beyond the lookback: uncovered messages {uncovered_messages:,}, looked at {looked_at:,}",
+    )
+    BEYOND_RECENT = (
+        "trigger.beyond_recent",
+        "beyond the recent budget: tokens {tokens:,}, recent budget {recent_budget:,}",
+    )
+    ABOVE_AVAILABLE = (
+        "trigger.above_available",
+        "input above available: tokens {tokens:,}, available {available:,}",
+    )
+    INPUT_RATIO = (
+        "trigger.input_ratio",
+        "input at the trigger: tokens {tokens:,}, trigger {trigger:,}",
+    )
+    HISTORY_RATIO = (
+        "trigger.history_ratio",
+        "history at the trigger: tokens {tokens:,}, trigger {trigger:,}",
+    )
+    INPUT_UPPER = (
+        "trigger.input_upper",
+        "input above the upper threshold: tokens {tokens:,}, upper {upper:,}, lower {lower:,}",
+    )
+    HISTORY_UPPER = (
+        "trigger.history_upper",
+        "history above the upper threshold: tokens {tokens:,}, upper {upper:,}, lower {lower:,}",
+    )
+    LITTLE_REMAINS = (
+        "trigger.little_remains",
+        "little remains: remaining {remaining:,}, least {least:,}",
+    )
+    REFUSED = (
+        "trigger.refused",
+        "refused by the provider as too long: needed {needed:,}, limit {limit:,}",
+    )
+    """A number that the provider did not say is None."""
+    RECORDED = "trigger.recorded", "recorded by {product}"
+    """Another product compacted, and its transcript says so."""
+
+
+class ChoiceCode(Code):
+    """Why a compaction was made in the way it was."""
+
+    NO_SUMMARIZER = "choice.no_summarizer", "there is no summarizer"
+    SHORT = "choice.short", "short: {messages} messages, {chars:,} characters"
+    LIMIT = "choice.limit", "{count} summaries in this session; {most} are the limit"
+    FAST = "choice.fast", "fast is preferred"
+    LONG = "choice.long", "long: {messages} messages"
+    QUALITY = "choice.quality", "quality is preferred"
+    SCORES = "choice.scores", "scores: truncate {truncate:g}, summarize {summarize:g}"
+    FEW = "choice.few", "{messages} messages do not fit"
+    TASK = "choice.task", "task {task}: {evidence}"
+    TASK_STATED = "choice.task_stated", "task {task}: as stated"
+    TASK_UNSAID = "choice.task_unsaid", "task {task}: nothing said yet"
+
+
+class OutcomeCode(Code):
+    """What came of a compaction or of one of its steps, or why there was none."""
+
+    DONE = "outcome.done", "done"
+    NOT_ENOUGH = "outcome.not_enough", "not enough"
+    SKIPPED = "outcome.skipped", "skipped: {why}"
+    TRUNCATED = "outcome.truncated", "truncated: {why}"
+    TRUNCATED_INSTEAD = "outcome.truncated_instead", "{why}; truncated instead"
+    STILL_OVER = "outcome.still_over", "{why}; still over ({trigger}): start a new session"
+    RECORDED = "outcome.recorded", "recorded by {product} ({trigger})"
+    """Another product compacted, and its transcript says why."""
+    RECORDED_UNTOLD = "outcome.recorded_untold", "recorded by {product} (trigger not told)"
+    NOTHING_FOLDS = "outcome.nothing_folds", "nothing may be folded"
+    NOTHING_HELPS = "outcome.nothing_helps", "nothing may be folded: start a new session"
+    NOT_SMALLER = "outcome.not_smaller", "not smaller: {before:,} tokens before, {after:,} after"
+    LITTLE_GAIN = (
+        "outcome.little_gain",
+        "too little gain: {before:,} tokens before, {after:,} after",
+    )
+    STAYS = "outcome.stays", "at least {tokens:,} tokens stay"
+    ONLY_PLANNED = "outcome.only_planned", "only planned: {strategy}"
+    NEEDS_CONFIRMATION = "outcome.needs_confirmation", "needs confirmation"
+    WINDOW_UNKNOWN = (
+        "outcome.window_unknown",
+        "the window is unknown, so nothing starts by itself",
+    )
+    SWITCHED_OFF = (
+        "outcome.switched_off",
+        "automatic compaction is switched off (trigger ratio of 1.0 or more)",
+    )
+    FAILURES = "outcome.failures", "stopped after {failures} failed compactions; force one to retry"
+    TOO_FEW_MESSAGES = "outcome.too_few_messages", "only {messages} messages; {needed} are needed"
+    AT_TRIGGER = "outcome.at_trigger", "at the trigger: {tokens:,} of {trigger:,} tokens"
+    BELOW_TRIGGER = "outcome.below_trigger", "below the trigger: {tokens:,} of {trigger:,} tokens"
+
+
+class LossCode(Code):
+    """What a compaction no longer says, by the kind of fact."""
+
+    REQUEST = "loss.request", "original request"
+    INSTRUCTION = "loss.instruction", "instruction"
+    TODO = "loss.todo", "to do"
+    DECISION = "loss.decision", "decision"
+    QUESTION = "loss.question", "open question"
+    ERROR = "loss.error", "error"
+    FILE_CHANGED = "loss.file_changed", "changed file"
+    CHANGE = "loss.change", "change"
+    IDENTIFIER = "loss.identifier", "identifier"
+    NUMBER = "loss.number", "number"
+    AMOUNT = "loss.amount", "amount"
+    DATE = "loss.date", "date"
+    URL = "loss.url", "address"
+    PATH = "loss.path", "path"
+    FILE_READ = "loss.file_read", "read file"
+    NAME = "loss.name", "name"
+
+
+class CallCode(Code):
+    """Why a call or a turn ended without an answer, where no error says it."""
+
+    STOPPED = "call.stopped", "stopped"
+    PROGRAM_ERROR = (
+        "turn.program_error",
+        "the turn broke off because of a program error; try it again",
+    )
+
+
+class BreakCode(Code):
+    """Why a request does not begin with the request before."""
+
+    FIRST_CALL = "break.first_call", "the first call"
+    MODEL = "break.model", "another model"
+    TOOLS = "break.tools", "other tool definitions"
+    UNDO = "break.undo", "a compaction was undone"
+    COMPACTION = "break.compaction", "a compaction"
+    POLICY = "break.policy", "another policy"
+    EXCLUSION = "break.exclusion", "a message was excluded or let in again"
+    SYSTEM = "break.system", "the system prompt changed"
+    THINKING = "break.thinking", "the thinking of an answered turn is left out"
+    REQUEST_MOVED = (
+        "break.request_moved",
+        "the last user message, shown apart, gave way to the next",
+    )
+    WINDOW_MOVED = "break.window_moved", "the recent part moved"
+    JOINED = "break.joined", "the last message was joined by another of its role"
+    OUTPUT_SHORTENED = "break.output_shortened", "a message was shortened"
+    KNOWLEDGE = "break.knowledge", "other knowledge"
+    PINS = "break.pins", "other pins"
+    OTHER = "break.other", "something else"
+
+
+class NoticeCode(Code):
+    """What a caller should know of a state that was passed with other messages than before."""
+
+    FRONT_MISSING = (
+        "notice.front_missing",
+        "{messages} covered messages are no longer at the front of the list; the summary stands "
+        "for them",
+    )
+    MESSAGES_MISSING = (
+        "notice.messages_missing",
+        "{messages} messages behind the covered part are no longer in the list; nothing stands "
+        "for them",
+    )
+    CONTEXT_READ_BACK = (
+        "notice.context_read_back",
+        "the list begins with the context that was sent before; it is continued",
+    )
+    SUMMARY_READ_BACK = (
+        "notice.summary_read_back",
+        "the list holds the summary of the state in place of what it covers; it is continued",
+    )
+    SUMMARY_FOUND = (
+        "notice.summary_found",
+        "the list holds a summary or facts of an earlier context; they are continued",
+    )
+    REBUILT = (
+        "notice.rebuilt",
+        "message {at} is not the one that the state covers; its summary is left out, and what is "
+        "passed is compacted anew",
+    )
+    MARK_DROPPED = (
+        "notice.mark_dropped",
+        "the mark on message {at} is dropped: that message changed or is gone",
+    )
+    SHORTENING_DROPPED = (
+        "notice.shortening_dropped",
+        "message {at} changed or is gone; its short text is dropped",
+    )
+    PREFIX_CHANGED = (
+        "notice.prefix_changed",
+        "{part} changed since the last call; the prompt cache breaks there",
+    )

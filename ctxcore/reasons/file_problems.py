@@ -1,0 +1,87 @@
+"""The codes of what can be wrong with files: conversations, exports, settings, scripts."""
+
+from __future__ import annotations
+
+from ctxcore.reasons.values import Code
+
+
+class FileProblem(Code):
+    """Why a file, or a line of it, is no conversation."""
+
+    EXPECTED = (
+        "file.expected",
+        "{problem}; expected OpenAI chat messages (a list, an object with `messages`, or one "
+        "message or conversation a line) or a Claude Code session (.jsonl)",
+    )
+    NULS = "file.nuls", "{problem}; it holds NUL bytes: save it as UTF-8 if it is text"
+    EMPTY = "file.empty", "the file is empty"
+    NO_CONVERSATION = "file.none", "holds no conversation"
+    NO_CONVERSATION_BECAUSE = "file.none_because", "holds no conversation: {problem}"
+    NEITHER = "file.neither", "is neither a chat message nor a conversation"
+    NO_RECORD = "file.no_record", "is JSON but no session record"
+    NO_CONTENT = "file.no_content", "the {kind} record has no content"
+    DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
+    NOT_JSON = "file.not_json", "is not JSON: {reason}"
+    UNREADABLE = "file.unreadable", "cannot be read: {reason}"
+    MISSING = "file.missing", "there is no such file or folder"
+    MISSING_NAMED = (
+        "file.missing_named",
+        "there is no file {path!r}; name another with --database or CTXCORE_DATABASE_URL",
+    )
+    NO_FILES = "file.no_files", "holds no .json or .jsonl files"
+    NO_SUCH_ID = "file.no_such_id", "no conversation has an id that starts with {beginning!r}"
+    NOT_UTF8 = "file.not_utf8", "it is not UTF-8"
+    BROKEN_UTF8 = "file.broken_utf8", "is not UTF-8; broken characters are shown as U+FFFD"
+
+
+class ExportProblem(Code):
+    """Why a file is no export of this library, or not one that can be read."""
+
+    NO_HEAD = "export.no_head", "is no export: no {kind!r} line comes first"
+    VERSION = "export.version", "version {version!r} is not read, only {known}"
+    CUT = "export.cut", "ends before its last line; the file was cut short"
+    DIGEST = (
+        "export.digest",
+        "was damaged or changed: its digest does not match what it holds; take "
+        '"digest" out of its last line to import it nevertheless',
+    )
+    NO_OBJECT = "export.no_object", "is not an object"
+    NO_GOAL = "export.no_goal", "the goal is message {number}, which it does not hold"
+    UNKNOWN_KIND = "export.unknown_kind", "records of type {kind!r} are not known"
+    NO_MESSAGE = "export.no_message", "the message is not an object"
+    MESSAGE_BEFORE = "export.message_before", "message {number} is missing before it"
+    MARK = "export.mark", "a mark is a pin or an exclude, not {kind!r}"
+    KNOWS = "export.knows", "it knows message {number}, which the file does not hold"
+    PARENT = "export.parent", "the compaction {id!r} before it is missing"
+    NO_SUCH_MESSAGE = "export.no_such_message", "there is no message {number}"
+    WHOLE = "export.whole", "{value!r} is not a whole number"
+    TEXT = "export.text", "{value!r} is not a text"
+    RECORD = "export.record", "the record is not an object"
+
+
+class ScriptProblem(Code):
+    """What is wrong in a file of scripted models."""
+
+    NO_MODELS = "script.no_models", "expected an object of model names"
+    NO_OBJECT = "script.no_object", "expected an object"
+    UNKNOWN_KEYS = "script.unknown_keys", "unknown key {names}"
+    VALUE = "script.value", "{key} is {value!r}"
+    NO_KIND = "script.no_kind", "no error kind {kind!r}"
+
+
+class SettingProblem(Code):
+    """What is wrong with a setting, or with the file that it stands in."""
+
+    FIELD = "config.field", "policy field {field!r} is {value!r}; allowed: {allowed}"
+    YAML = "config.yaml", "is no YAML: {reason}"
+    KEYS = "config.keys", "expected keys with values"
+    WORD = "config.word", "a key must be a word"
+    TWICE = "config.twice", "{name!r} stands here twice"
+    NAMED = "config.named", "{problem} ({variable} names it: {source})"
+    STATE_FIELD = (
+        "config.state_field",
+        "working state field {field!r} {problem}; allowed: {allowed}",
+    )
+    TYPE = "config.type", "is of type {kind!r}"
+    HOLDS_TYPE = "config.holds_type", "holds one of type {kind!r}"
+    NO_STATE = "config.no_state", "the working state is no object"

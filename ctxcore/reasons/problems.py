@@ -1,0 +1,235 @@
+"""The codes of what can be wrong: budgets, states, parts, the store, turns and model calls.
+
+Those of files and settings are in `file_problems`, those of messages in `message_problems`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ctxcore.reasons.file_problems import FileProblem, SettingProblem
+from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.values import Code, Reason
+
+
+class BudgetProblem(Code):
+    """Why no context can be made."""
+
+    NO_ROOM = (
+        "budget.no_room",
+        "what must be kept takes {needed:,} tokens but {available:,} are usable ({parts}); "
+        "shorten the system prompt or tool definitions, or use a larger window",
+    )
+    WINDOW_OF = (
+        "budget.window_of",
+        "the context window of model {model!r} is unknown; pass window_tokens or max_tokens",
+    )
+    WINDOW = (
+        "budget.window",
+        "the context window is unknown; pass window_tokens or max_tokens",
+    )
+    REFUSED = (
+        "budget.refused",
+        "the compaction was refused at {tokens:,} of {available:,} tokens; "
+        "compact, drop the oldest messages, or start a new session",
+    )
+
+
+class StateProblem(Code):
+    """Why a state cannot be read, or does not go with the messages that were passed."""
+
+    TYPE = "state.type", "expected a CompactionState or a summary, got {kind}"
+    PLAIN = (
+        "state.plain",
+        "expected a CompactionState or a summary, got {kind}; CompactionState.from_json reads what "
+        "to_json wrote",
+    )
+    NOT_JSON = "state.not_json", "it is no JSON: {reason}"
+    NO_OBJECT = "state.no_object", "expected the object that to_json wrote, got {kind}"
+    VERSION = "state.version", "it says version {version!r}; this release reads version {known}"
+    NO_VERSION = "state.no_version", "it says no version; this release reads version {known}"
+    FIELD_MISSING = "state.field_missing", "its field {field} is missing"
+    FIELD = "state.field", "its field {field} is {problem}"
+    OF_TYPE = "state.of_type", "of type {kind}"
+    VALUE = "state.value", "{value}"
+    QUOTED = "state.quoted", "{value!r}"
+    NO_COUNTS = "state.no_counts", "no list of whole numbers from {least} on"
+    NO_TEXTS = "state.no_texts", "no list of texts"
+    CUT = "state.cut", "cut off"
+    NO_PAIRS = "state.no_pairs", "no list of pairs of a message and a text"
+    NO_REST = "state.no_rest", "no list of pairs of a message and its texts"
+    UNKNOWN_FIELD = "state.unknown_field", "none that this release knows"
+    NO_WORKING = "state.no_working", "its field working is no working state: {reason}"
+    LEFT_OUT = "state.left_out", "its field seen.left_out names messages that it does not have"
+    OWN = "state.own", "its field seen.own names messages that are not left out"
+    COVERS = "state.covers", "its field active covers more messages than it has seen"
+    KEEPS = "state.keeps", "its field active keeps or summarizes more than it covers"
+    SHORTENED = "state.shortened", "its field active.shortened names a message before the first"
+    KNOWS_MORE = (
+        "state.knows_more",
+        "it knows {known:,} messages but {count:,} were passed; "
+        "pass the whole conversation, including what is covered",
+    )
+    OTHER_MESSAGES = (
+        "state.other_messages",
+        "the state was made from other messages; pass the conversation it was made from, or "
+        'on_mismatch="rebuild"',
+    )
+    LIST_ENDS = (
+        "state.list_ends",
+        "the state covers {covered:,} messages, and the list ends before it; pass the conversation "
+        'it was made from, or on_mismatch="rebuild"',
+    )
+    OTHER_MESSAGE = (
+        "state.other_message",
+        "the state covers {covered:,} messages, and this is not the one it covers; pass the "
+        'conversation it was made from, or on_mismatch="rebuild"',
+    )
+
+
+class PartProblem(Code):
+    """Why a tool output has no such part, or there is no such output."""
+
+    NO_PART = "part.no_part", "no part {part!r}: {problem}"
+    STEP = "part.step", "{rest!r} is no key and no [place]"
+    OUTPUT = "part.output", "the output"
+    ITEMS = "part.items", "{where} has {count:,} items, counted from 0"
+    ITEM = "part.item", "{where} has {count} item, counted from 0"
+    KEYS = "part.keys", "{where} has the keys {keys}"
+    LIST = "part.list", "{where} is a list of {count:,} items"
+    LIST_OF_ONE = "part.list_of_one", "{where} is a list of {count} item"
+    NO_PARTS = "part.no_parts", "{where} has no parts"
+    NOT_JSON = "part.not_json", "the output is not JSON"
+    ROWS = "part.rows", "rows are asked for as a:b, e.g. 10:20"
+    COUNT = "part.count", "there are {count:,}, counted from 0"
+    NO_LINE = "part.no_line", "none of {count:,} lines matches"
+    NO_LINE_OF_ONE = "part.no_line_of_one", "none of {count} line matches"
+    NO_ROWS = "part.no_rows", "that is neither a list nor an object"
+    NO_MATCH = "part.no_match", "no value and no key matches"
+    NO_MESSAGES = "part.no_messages", "the session has no messages"
+    MESSAGES = "part.messages", "the session has the messages m1 to m{last}"
+    NO_TEXT = "part.no_text", "that message has no text"
+    LEFT_OUT = "part.left_out", "a person left that message out"
+
+
+class SummaryProblem(Code):
+    """Why a text is no summary, or there is none."""
+
+    NO_SUMMARY = "summary.none", "the summarizer gave no usable summary: {problem}"
+    RAISED = "summary.raised", "{kind}: {problem}"
+    NOT_TEXT = "summary.not_text", "it is {kind}, not text"
+    CALL_REPLY = "summary.call", "the reply is a tool call"
+    FILTER = "summary.filter", "the provider's content filter blocked it"
+    NO_ROOM = "summary.no_room", "there is no room for one"
+    WINDOW = (
+        "summary.window",
+        "the window of {model!r}, {tokens:,} tokens, has no room for what is to be summarized",
+    )
+    EMPTY = "summary.empty", "the text is empty"
+    IS_CALL = "summary.is_call", "the text is a tool call"
+    IS_ERROR = "summary.is_error", "the text is an error"
+    LIMIT = "summary.limit", "nothing of it fits {tokens:,} tokens"
+    LIMIT_CHARS = (
+        "summary.limit_chars",
+        "nothing of it fits {tokens:,} tokens and {chars:,} characters",
+    )
+    LARGER = (
+        "summary.larger",
+        "its {tokens:,} tokens are no fewer than the {needed:,} it stands for",
+    )
+    THINKING = "summary.thinking", "its thinking left no room for the summary"
+
+
+class ProviderProblem(Code):
+    """Why a model call failed, one code for each kind of error."""
+
+    SAID = "model.said", "{problem} (it said: {detail})"
+    AUTH = (
+        "model.auth",
+        "the provider of {model!r} refused the key; check the connection's key and its rights",
+    )
+    MISSING_KEY = (
+        "model.missing_key",
+        "no key for {model!r}; set the connection's environment variable or secret",
+    )
+    MISSING_KEY_NAMED = (
+        "model.missing_key_named",
+        "no key for {model!r}: set the environment variable or secret {variables}, or choose "
+        "another connection",
+    )
+    RATE_LIMIT = (
+        "model.rate_limit",
+        "the provider of {model!r} asks to slow down; wait a moment and send again",
+    )
+    QUOTA = (
+        "model.quota",
+        "the account for {model!r} has no credit left; check the plan and its billing",
+    )
+    OVERFLOW = (
+        "model.overflow",
+        "the context is too long for {model!r}; compact the session or take a model with a larger "
+        "window",
+    )
+    TIMEOUT = "model.timeout", "{model!r} did not answer in time; send again or raise the timeout"
+    UNAVAILABLE = (
+        "model.unavailable",
+        "{model!r} cannot be reached right now; check the address or send again later",
+    )
+    BAD_REQUEST = (
+        "model.bad_request",
+        "the provider of {model!r} refused the request; check the model's settings",
+    )
+    CONTENT_FILTER = (
+        "model.content_filter",
+        "the provider of {model!r} blocked this content; reword or remove it",
+    )
+    MALFORMED_HISTORY = (
+        "model.malformed_history",
+        "the provider of {model!r} refused the order of the messages; check the context for tool "
+        "calls without results",
+    )
+    UNKNOWN_MODEL = (
+        "model.unknown_model",
+        "the provider does not know the model {model!r}; check its name and, for an own server, "
+        "that the model is loaded",
+    )
+    INTERRUPTED = (
+        "model.interrupted",
+        "the answer of {model!r} broke off; what arrived is kept, send again to go on",
+    )
+    LOCAL_UNAVAILABLE = "model.no_local", "the built-in model is not available"
+    NO_LOCAL_BECAUSE = (
+        "model.no_local_because",
+        "the built-in model is not available: {reason}; connect a provider with an API key, or an "
+        "OpenAI-compatible server by its URL",
+    )
+    UNKNOWN = "model.failed", "the call to {model!r} failed"
+
+
+class LocalModelProblem(Code):
+    """Why the built-in model cannot run here."""
+
+    NO_RUNTIME = (
+        "model.no_runtime",
+        "its runtime xllamacpp is not installed (the extra `local`)",
+    )
+    NO_WEIGHTS = "model.no_weights", "its weights are not installed ({command})"
+    PROCESSOR = "model.processor", "this processor lacks {flags}"
+
+
+AROUND: Final[frozenset[str]] = frozenset(
+    {
+        PlaceCode.AT,
+        FileProblem.EXPECTED,
+        FileProblem.NULS,
+        SettingProblem.NAMED,
+        ProviderProblem.SAID,
+    }
+)
+"""Codes that say more about the problem they hold, and are none themselves."""
+
+
+def core(reason: Reason) -> Reason:
+    """What is wrong, without its place and what else is said of it."""
+    inner = reason.facts.get("problem")
+    return core(inner) if reason.code in AROUND and isinstance(inner, Reason) else reason

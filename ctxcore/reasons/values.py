@@ -1,0 +1,200 @@
+"""Why something happened, for programs and people: a code with its facts, in English by `str()`.
+
+A code is a member of an enum that derives from `Code` and brings its English text along. The text
+has a blank for each fact; other languages fill the same blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from string import Formatter
+from typing import Self, TypeAlias, Union
+
+from ctxcore.json_types import JsonObject, JsonValue
+
+Fact: TypeAlias = Union[str, int, float, bool, "Reason", tuple["Fact", ...], None]
+"""What fills a blank; a reason may hold another, e.g. why a step was skipped."""
+
+LEGACY = "legacy"
+"""The code of a stored sentence that nobody recognises any more; its fact is `text`."""
+
+_KNOWN: dict[str, Code] = {}
+_PLAIN: dict[str, Reason] = {}  # of codes without blanks
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A code and the facts that its text names."""
+
+    code: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        code = _KNOWN.get(self.code)
+        return self._bare() if code is None else fill(code.text, self.facts)
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def mentions(self, code: str) -> bool:
+        """Whether this is `code`, or a reason among its facts does."""
+        inner = (fact for fact in self.facts.values() if isinstance(fact, Reason))
+        return self.code == code or any(reason.mentions(code) for reason in inner)
+
+    def _bare(self) -> str:
+        facts = ", ".join(f"{name} {shown(fact)}" for name, fact in self.facts.items())
+        return f"{self.code}: {facts}" if facts else self.code
+
+
+class Code(StrEnum):
+    """Base of all enums of codes. A member is written as `NAME = "area.name", "English {fact}"`.
+
+    Calling a member makes a reason: `Outcome.STAYS(tokens=300)`.
+    """
+
+    text: str
+    """The English text with blanks for the facts, as `str.format` reads them."""
+
+    def __new__(cls, value: str, text: str) -> Self:
+        if value in _KNOWN:
+            raise ValueError(f"the code {value!r} is declared twice")
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.text = text
+        _KNOWN[value] = member
+        return member
+
+    def __call__(self, **facts: Fact) -> Reason:
+        if not facts and self.value in _PLAIN:  # every message of a context has a reason
+            return _PLAIN[self.value]
+        if facts.keys() != blanks(self.text):
+            raise TypeError(f"{self.value} needs {sorted(blanks(self.text))}, not {sorted(facts)}")
+        reason = Reason(self, facts)
+        if not facts:
+            _PLAIN[self.value] = reason
+        return reason
+
+
+class Stated(Code):
+    """Reasons that other people's words are."""
+
+    COUNT = "count", "{counted} {count:,}"
+    """A number of something, e.g. of a tool's calls; several are a list of these."""
+    TEXT = "text", "{text}"
+    """Words of a provider, an operating system or an application, as they came."""
+    OLD_TEXT = LEGACY, "{text}"
+
+
+def stated(words: str | Reason) -> Reason:
+    """`words` of somebody else as a reason; a reason as it is."""
+    return words if isinstance(words, Reason) else Stated.TEXT(text=words)
+
+
+def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
+    """Numbers by name as a fact, in their order."""
+    return tuple(Stated.COUNT(counted=name, count=count) for name, count in numbers.items())
+
+
+def known_codes() -> Mapping[str, Code]:
+    """Every code that was declared so far, by its value."""
+    return _KNOWN
+
+
+@cache
+def blanks(text: str) -> frozenset[str]:
+    """The names of the blanks in a text."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def fill(text: str, facts: Mapping[str, Fact]) -> str:
+    """`text` with its blanks filled; a fact that is missing or of another kind shows as it can."""
+    return _FORMATTER.vformat(text, (), facts)
+
+
+def shown(fact: Fact) -> str:
+    """One fact in English: a list with commas."""
+    if isinstance(fact, tuple):
+        return ", ".join(shown(one) for one in fact)
+    if isinstance(fact, int) and not isinstance(fact, bool):
+        return f"{fact:,}"
+    return str(fact)
+
+
+class _Formatter(Formatter):
+    """Fills blanks and never fails: what is stored may have been written by another release."""
+
+    def get_value(self, key: int | str, args: object, kwargs: Mapping[str, Fact]) -> Fact:
+        return kwargs.get(str(key), "?")
+
+    def convert_field(self, value: object, conversion: str | None) -> object:
+        if isinstance(value, Reason):  # words in place of a value that is none of ours
+            return value
+        return repr(value) if conversion == "r" else value
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if isinstance(value, tuple):
+            return shown(value)
+        if value is None:
+            return "?"
+        try:
+            return format(value, format_spec)
+        except (TypeError, ValueError):
+            return str(value)
+
+
+_FORMATTER = _Formatter()
+
+
+def to_json(reason: Reason) -> JsonObject:
+    """`reason` as JSON: its code, and its facts where it has any."""
+    if not reason.facts:
+        return {"code": str(reason.code)}
+    return {
+        "code": str(reason.code),
+        "facts": {name: _to_json(fact) for name, fact in reason.facts.items()},
+    }
+
+
+def document(reason: Reason) -> JsonObject:
+    """`reason` as commands print it: its JSON and its English text."""
+    return {**to_json(reason), "text": str(reason)}
+
+
+def from_json(raw: object) -> Reason:
+    """The reason that `to_json` wrote; its code may be one of another release.
+
+    Raises:
+        ValueError: it is no reason.
+    """
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("code"), str):
+        raise ValueError("a reason is an object with a code")
+    facts = raw.get("facts", {})
+    if not isinstance(facts, Mapping) or raw.keys() - {"code", "facts"}:
+        raise ValueError("the facts of a reason are an object")
+    known = _KNOWN.get(raw["code"])
+    code = raw["code"] if known is None else known
+    return Reason(code, {name: _from_json(fact) for name, fact in facts.items()})
+
+
+def _to_json(fact: Fact) -> JsonValue:
+    if isinstance(fact, Reason):
+        return to_json(fact)
+    if isinstance(fact, tuple):
+        return [_to_json(one) for one in fact]
+    return fact
+
+
+def _from_json(raw: object) -> Fact:
+    if isinstance(raw, Mapping):
+        return from_json(raw)
+    if isinstance(raw, list):
+        return tuple(_from_json(one) for one in raw)
+    if raw is None or isinstance(raw, (str, int, float)):
+        return raw
+    raise ValueError(f"no fact: {raw!r}")
