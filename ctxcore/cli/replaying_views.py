@@ -12,6 +12,7 @@ from rich.text import Text
 from ctxcore.cli.replaying import Replayed
 from ctxcore.cli.tables import add_row, bullets, closing, facts, make_table, section
 from ctxcore.cli.texts import ESTIMATED, amount, one_line, percent, plural
+from ctxcore.compaction.losing import loss_code
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay.needing import NeededFact
@@ -216,7 +217,7 @@ def lost_lines(lost: Sequence[NeededFact]) -> list[Text]:
 
 def _lost_line(one: NeededFact) -> str:
     where = "" if one.needed_at is None else f" · needed at message {one.needed_at + 1:,}"
-    return f"{one.kind}, message {one.at + 1:,}{where}: {one.text}"
+    return f"{loss_code(one.kind).text}, message {one.at + 1:,}{where}: {one.text}"
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:

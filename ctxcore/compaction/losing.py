@@ -20,6 +20,7 @@ from ctxcore.facts.ledger import Entry, live
 from ctxcore.facts.said_text import SaidText, is_on_a_line
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, ToolCall
+from ctxcore.reasons.codes import LossCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,11 @@ class LostFact:
             worth=entry.worth,
             fact=entry.fact,
         )
+
+
+def loss_code(kind: Kind) -> LossCode:
+    """The code of losing a fact of this kind."""
+    return LossCode[kind.upper()]
 
 
 def lost_facts(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ctxcore.compaction.losing import LostFact, call_text
+from ctxcore.compaction.losing import LostFact, call_text, loss_code
 from ctxcore.facts.said_text import SaidText, word_runs
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import JsonObject, Message
@@ -34,6 +34,7 @@ class NeededFact:
         return {
             "text": self.text,
             "kind": self.kind,
+            "code": loss_code(self.kind),
             "at": self.at,
             "worth": round(self.worth, 3),
             "needed_at": self.needed_at,

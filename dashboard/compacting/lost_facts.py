@@ -13,9 +13,8 @@ import streamlit as st
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
-from ctxcore.compaction.losing import LostFact
+from ctxcore.compaction.losing import LostFact, loss_code
 from ctxcore.facts.values import KINDS, Kind
-from ctxcore.reasons.values import Reason
 from ctxcore.replay.needing import NeededBy, NeededFact
 from dashboard import numbers
 from dashboard.compacting.passages import passage, short_fact
@@ -106,7 +105,7 @@ def show_lost_facts(
 
 def _kind(kind: Kind) -> str:
     """What a kind of fact is called."""
-    return tell(Reason(f"loss.{kind}"))
+    return tell(loss_code(kind)())
 
 
 def _name(row: LostRow) -> str:

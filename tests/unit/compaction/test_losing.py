@@ -16,6 +16,7 @@ from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.losing import (
     call_text,
     find_losses,
+    loss_code,
     said_text,
     with_losses,
 )
@@ -27,6 +28,7 @@ from ctxcore.facts.said_text import SaidText
 from ctxcore.facts.values import KINDS, Fact, Kind
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import LossCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.histories import assistant, call, histories, user
 from tests.words import Words
@@ -210,3 +212,7 @@ def test_every_kind_is_looked_for() -> None:
 
         assert SaidText("the parcel TRK-88 left").says(fact) is True
         assert SaidText("the parcel TRK-8 left").says(fact) is False
+
+
+def test_every_kind_of_fact_has_a_code_for_its_loss() -> None:
+    assert {loss_code(kind) for kind in KINDS} == set(LossCode)
