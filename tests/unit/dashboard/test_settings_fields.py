@@ -22,7 +22,15 @@ from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo
 from dashboard import texts
 from dashboard.settings.assigning import options_for, scopes_of
-from dashboard.settings.fields import FIELDS, GROUPS, Field, field_named, rows_of, shown_first
+from dashboard.settings.fields import (
+    FIELDS,
+    GROUPS,
+    Field,
+    field_named,
+    form_fields,
+    rows_of,
+    shown_first,
+)
 from dashboard.settings.inputs import field_help, field_name, group_name, preset_line, value_text
 from dashboard.settings.saving import typed
 from dashboard.settings.scopes import (
@@ -37,6 +45,7 @@ from dashboard.settings.scopes import (
 from dashboard.settings.typed_rules import as_typed
 from dashboard.tell import tell
 from dashboard.texts import Language, catalogue, languages
+from tests.unit.test_policy_fields import Bolder
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ME = UserInfo(id="me", name="Me", group="team", is_operator=True, created_at=NOW)
@@ -131,6 +140,13 @@ def test_a_field_is_told_in_english_by_its_declaration_and_in_chinese_by_the_tex
     assert english == [(one.label, one.help) for one in declared]
     assert [pair for pair in chinese if pair in english] == []
     assert [title for title in titles if title in markers.GROUPS.values()] == []
+
+
+def test_a_new_field_stands_in_the_form_without_another_line() -> None:
+    (boldness,) = set(form_fields(fields_of(Bolder).values())) - set(FIELDS)
+
+    assert (boldness.kind, boldness.group, boldness.is_optional) == ("count", "when", True)
+    assert field_named("boldness") is None
 
 
 def test_no_text_is_of_a_field_that_there_is_not() -> None:
