@@ -18,6 +18,7 @@ from ctxcore.cli.expanding import run_expand
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.listing import run_sessions
+from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.replaying import run_replay
 
 __all__ = ["app"]
@@ -58,3 +59,8 @@ app.command("replay")(run_replay)
 app.command("compress")(run_compress)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
+
+_policy = typer.Typer(no_args_is_help=True, help="See the fields of policies and their values.")
+_policy.command("fields")(run_fields)
+_policy.command("show")(run_show)
+app.add_typer(_policy, name="policy")

@@ -10,6 +10,8 @@ from pathlib import Path
 import typer
 
 from ctxcore.errors import ContextError
+from ctxcore.messages.values import JsonObject
+from ctxcore.policy.layers import PRESET_FIELD, Layer, Merged, merge
 from ctxcore.policy.values import Policy
 
 _ABSOLUTE = ("system_estimate_tokens", "router_tokens", "upper_tokens", "lower_tokens")
@@ -26,9 +28,7 @@ def choose_policy(
         typer.BadParameter: there is no such preset, both a window and a budget are named, or file
             or environment say what is not allowed.
     """
-    if preset is not None and preset not in Policy.presets():
-        known = ", ".join(Policy.presets())
-        raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint="--preset")
+    check_preset(preset)
     check_one_budget(window, max_tokens)
     policy = _load(preset, config)
     if window is None:
@@ -40,6 +40,32 @@ def choose_policy(
         name: tokens * smaller // whole for name, tokens in absolute.items() if tokens is not None
     }
     return policy.override(window_tokens=smaller, **scaled)
+
+
+def check_preset(preset: str | None, *, hint: str = "--preset") -> None:
+    """Refuses the name of a preset that there is not.
+
+    Raises:
+        typer.BadParameter: there is none of this name.
+    """
+    if preset is not None and preset not in Policy.presets():
+        known = ", ".join(Policy.presets())
+        raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint=hint)
+
+
+def merged_here(preset: str | None, config: Path | None) -> Merged:
+    """The policy that preset, file and environment make, with where each value is from.
+
+    Raises:
+        typer.BadParameter: file or environment say what is not allowed.
+    """
+    from ctxcore.settings.loading import load_layers
+
+    named: JsonObject = {} if preset is None else {PRESET_FIELD: preset}
+    try:
+        return merge([*load_layers(config=config), Layer(name="call", overrides=named)])
+    except ContextError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def check_one_budget(window: int | None, max_tokens: int | None) -> None:

@@ -20,6 +20,10 @@ from ctxcore.reasons.values import Reason
 
 Urgency = Literal["low", "medium", "high", "critical"]
 
+TOOL_CALL_TOKENS = 500
+"""Room that each planned call must find. Ours: the third design keeps 2,000 tokens for the reply
+and tool calls together and names no number for one."""
+
 _URGENCIES: tuple[tuple[float, Urgency], ...] = (
     (0.95, "critical"),
     (0.80, "high"),
@@ -116,14 +120,12 @@ def check_tool_safety(
     policy = Policy.preset("truncate-or-summarize")
     prepared = _prepare(messages, policy, max_tokens, model, None, "raise")
     measured = measure(prepared.view, prepared.call, None)
-    return tool_safety(larger_input(measured), max_tokens, tools_count, policy.tool_call_tokens)
+    return tool_safety(larger_input(measured), max_tokens, tools_count)
 
 
-def tool_safety(
-    input_tokens: int, max_tokens: int, tools_count: int, tool_call_tokens: int
-) -> ToolSafety:
+def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSafety:
     """`check_tool_safety` for an input that is measured already."""
-    planned = tools_count * tool_call_tokens
+    planned = tools_count * TOOL_CALL_TOKENS
     over_by = max(0, input_tokens + planned - max_tokens)
     calls = "1 tool call needs" if tools_count == 1 else f"{tools_count} tool calls need"
     told = f"the input takes {input_tokens:,} tokens and {calls} {planned:,} of {max_tokens:,}"

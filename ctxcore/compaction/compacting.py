@@ -25,6 +25,7 @@ from ctxcore.compaction.resolving import resolved
 from ctxcore.compaction.results import CompactionResult, bound_to, finished, unchanged
 from ctxcore.compaction.starting_anew import new_session_plan
 from ctxcore.compaction.triggers import (
+    MOST_FAILURES,
     Trigger,
     asked,
     find_trigger,
@@ -264,7 +265,7 @@ def _prepare(
 
 def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:
     """The rule that fires by itself; after too many failures only an overflow does."""
-    if prepared.state.failures >= prepared.call.policy.max_failures:
+    if prepared.state.failures >= MOST_FAILURES:
         return overflow(measured, prepared.call)
     return find_trigger(measured, prepared.call)
 
@@ -280,7 +281,7 @@ def _why_not(prepared: Prepared, measured: Measure) -> Reason:
         return OutcomeCode.WINDOW_UNKNOWN()
     if not policy.is_automatic:
         return OutcomeCode.SWITCHED_OFF()
-    if prepared.state.failures >= policy.max_failures:
+    if prepared.state.failures >= MOST_FAILURES:
         return OutcomeCode.FAILURES(failures=prepared.state.failures)
     seen = measured.ruling
     size = seen.input_tokens if policy.trigger_on == "input" else seen.history_tokens

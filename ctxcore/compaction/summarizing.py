@@ -34,6 +34,7 @@ from ctxcore.summarizers.protocol import (
 )
 from ctxcore.tokens.count import count_message
 
+_LEAST_CHARS = 100  # that are asked for; the third design names the number and no setting
 _BRIEF_CHARS = 500  # of a source; a shorter one is asked for briefly, in half the length
 _KEY_POINTS_CHARS = 2_000  # a shorter one by its key points, a longer one in layers
 
@@ -225,7 +226,7 @@ def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | Non
     if policy.summary_chars_ratio is None:
         return policy.summary_asked_chars, None
     most = policy.summary_asked_chars or source_chars
-    wanted = clamp(int(source_chars * policy.summary_chars_ratio), policy.summary_min_chars, most)
+    wanted = clamp(int(source_chars * policy.summary_chars_ratio), _LEAST_CHARS, most)
     if source_chars < _BRIEF_CHARS:
         return wanted // 2, "brief"
     return wanted, "key_points" if source_chars < _KEY_POINTS_CHARS else "layered"

@@ -21,8 +21,10 @@ _WHATEVER_THE_SIZE = (
     TriggerCode.MARKED,
     TriggerCode.NO_ROOM_FOR_TOOLS,
     TriggerCode.MANY_TURNS,
-    TriggerCode.MANY_MESSAGES,
 )
+MOST_FAILURES = 3
+"""After so many failed compactions in a row nothing is tried until a person asks. Source: the
+`default` preset in `docs/designs.md`."""
 DIRECT = (TriggerCode.ASKED, TriggerCode.MARKED, TriggerCode.MANY_TURNS)
 """The rules that take a policy's `direct_strategies`."""
 _AT_RATIO = {"input": TriggerCode.INPUT_RATIO, "history": TriggerCode.HISTORY_RATIO}
@@ -151,13 +153,6 @@ def _many_turns(measured: Measure, policy: Policy, budget: TokenBudget) -> Reaso
     return TriggerCode.MANY_TURNS(turns=measured.turns, most=policy.max_turns)
 
 
-def _many_messages(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    most, new = policy.max_messages, measured.uncovered_messages
-    if most is None or new < most:
-        return None
-    return TriggerCode.MANY_MESSAGES(uncovered_messages=new, most=most)
-
-
 def _at_ratio(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     size = _size(measured, policy)
     if policy.trigger_ratio is None or size < budget.trigger_tokens:
@@ -189,6 +184,8 @@ def _size(measured: Measure, policy: Policy) -> int:
 
 _URGENT: tuple[Rule, ...] = (_marked, _beyond_lookback, _beyond_recent, _above_available)
 _PATIENT: tuple[Rule, ...] = (
-    *(_many_turns, _many_messages),
-    *(_at_ratio, _above_upper, _little_remains),
+    _many_turns,
+    _at_ratio,
+    _above_upper,
+    _little_remains,
 )

@@ -22,6 +22,7 @@ from ctxcore.facts.memories import memories_of, passages_of
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.counter import TokenCounter
 
+MOST_MEMORIES: Final = 10  # the latest; the document names the number and no setting for it
 PASSAGES_PART: Final = 4  # of usable that pinned passages may take: people asked for them
 
 _TITLES: Mapping[Language, Mapping[str, str]] = {
@@ -51,7 +52,7 @@ def collected(view: HistoryView, call: Call, record: Compaction) -> Compaction:
     return replace(
         record,
         passages=(*record.passages, *passages),
-        memories=_latest((*record.memories, *memories), call.policy.max_memories),
+        memories=_latest((*record.memories, *memories)),
         read_until=last,
     )
 
@@ -90,8 +91,7 @@ def _sections(
     yield "tasks", [tasks] if tasks else []
     hidden = (text for seq, text in record.memories if seq not in {*visible, *out})
     memories = list(hidden if told.memories is None else told.memories)
-    most = call.policy.max_memories
-    yield "memories", [f"- {text}" for text in memories[-most:]] if most else []
+    yield "memories", [f"- {text}" for text in memories[-MOST_MEMORIES:]]
     changes = _changes(entries, visible) if told.changes is None else [told.changes]
     yield "changes", [line for line in changes if line]
 
@@ -162,11 +162,11 @@ def _changes(entries: Iterable[Entry], visible: Collection[int]) -> list[str]:
     return [f"- {one.text} {one.note}".rstrip() for one in told]
 
 
-def _latest(memories: Sequence[tuple[int, str]], most: int) -> tuple[tuple[int, str], ...]:
+def _latest(memories: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """The newest different memories, oldest first; one that is said again counts as new."""
     unique = {text: seq for seq, text in memories}
     newest = sorted(((seq, text) for text, seq in unique.items()), key=lambda one: one[0])
-    return tuple(newest[-most:]) if most else ()
+    return tuple(newest[-MOST_MEMORIES:])
 
 
 def _behind(view: HistoryView, after: int, last: int) -> Iterator[Counted]:

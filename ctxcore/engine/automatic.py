@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from ctxcore.compaction.compacting import confirmation, refusal
 from ctxcore.compaction.confirming import Answer, Confirm
 from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.triggers import Trigger, find_trigger, overflow
+from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, overflow
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
@@ -218,8 +218,7 @@ class Automatic:
         """Whether automatic compaction waits: after an undo, or after too many failures."""
         if self._desk.store.undone_compaction(subject.session.id) is not None:
             return True
-        limit = subject.call.policy.max_failures
-        return self._failures(subject.session.id, limit) >= limit
+        return self._failures(subject.session.id, MOST_FAILURES) >= MOST_FAILURES
 
     def _failures(self, session_id: str, limit: int) -> int:
         """Failed compactions in a row, `limit` at most; a truncation in place of one counts too."""

@@ -26,6 +26,7 @@ from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.migrations import legacy_reasons
 from ctxcore.policy.layers import to_policy
+from ctxcore.policy.removed import without_removed
 from ctxcore.reasons.file_problems import ExportProblem, FileProblem
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import in_file
@@ -181,7 +182,7 @@ class _Parsed:
     def _settings(self, record: JsonObject) -> None:
         overrides, goal = record.get("overrides"), record.get("goal")
         self.settings = overrides if isinstance(overrides, dict) else {}
-        to_policy(self.settings)
+        to_policy(without_removed(self.settings)[0])  # stored as it is, and told when it is read
         self.goal_seq = None if goal is None else _whole(goal)
         self.working = from_said(record.get("working", {}))
 

@@ -5,12 +5,15 @@ An effective value comes from the narrowest layer that names it, and each says w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge, to_field
+from ctxcore.policy.removed import REMOVED
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import PolicyCode
+from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import PolicyVersion, Scope
 
@@ -25,6 +28,8 @@ class EffectivePolicy:
     """The newest stored version that takes part; None where nothing is stored."""
     places: Mapping[str, Reason] = field(default_factory=dict)
     """Where exactly environment or file name a field, e.g. `config.yaml, line 4`."""
+    notices: tuple[Reason, ...] = ()
+    """What stored layers say that is not used, since policies no longer have such a field."""
 
     def source(self, field: str) -> str:
         """Where the value of `field` comes from.
@@ -62,7 +67,15 @@ def merge_layers(
         sources=merged.sources,
         places=merged.places,
         version_id=max((version.id for version in versions), default=None),
+        notices=tuple(_removed(versions)),
     )
+
+
+def _removed(versions: Sequence[PolicyVersion]) -> Iterator[Reason]:
+    for version in versions:
+        place = PlaceCode.POLICY_OF(layer=version.scope.kind)
+        for name in version.removed:
+            yield PolicyCode.FIELD_REMOVED(place=place, field=name, since=REMOVED[name])
 
 
 def deviations(

@@ -90,7 +90,7 @@ def _safety(subject: Subject, calls: Sequence[ToolCall]) -> ToolSafety | None:
     if budget is None or not policy.is_automatic:
         return None
     size = larger_input(measure(subject.view, subject.call, subject.record))
-    return tool_safety(size, budget.usable_tokens, len(calls), policy.tool_call_tokens)
+    return tool_safety(size, budget.usable_tokens, len(calls))
 
 
 def _run_safely(run_tool: RunTool, call: ToolCall) -> str:

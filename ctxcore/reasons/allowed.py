@@ -15,6 +15,7 @@ class AllowedCode(Code):
     NAMES = "allowed.names", "{names}"
     YES_OR_NO = "allowed.yes_or_no", "yes or no"
     OR_NONE = "allowed.or_none", "{allowed}, or none"
+    REMOVED = "allowed.removed", "nothing, since {since} has no such field any more"
     LIST_OF = "allowed.list_of", "a list of {names}"
     FALLING = "allowed.falling", "a list of whole numbers, each smaller than the one before"
     TURNS_BY_MESSAGES = (

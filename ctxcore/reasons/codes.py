@@ -58,6 +58,7 @@ class TriggerCode(Code):
         "trigger.many_messages",
         "number of messages: uncovered messages {uncovered_messages:,}, most {most:,}",
     )
+    """Of records that are stored; no policy has such a rule any more."""
     BEYOND_LOOKBACK = (
         "trigger.beyond_lookback",
         "beyond the lookback: uncovered messages {uncovered_messages:,}, looked at {looked_at:,}",
@@ -113,6 +114,15 @@ class ChoiceCode(Code):
     TASK = "choice.task", "task {task}: {evidence}"
     TASK_STATED = "choice.task_stated", "task {task}: as stated"
     TASK_UNSAID = "choice.task_unsaid", "task {task}: nothing said yet"
+
+
+class PolicyCode(Code):
+    """What a caller should know of the policy that holds."""
+
+    FIELD_REMOVED = (
+        "policy.field_removed",
+        "{place} names {field!r}, which policies no longer have since {since}; it is not used",
+    )
 
 
 class OutcomeCode(Code):

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_origin
 
 from ctxcore.errors import ConfigurationError, PolicyError
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer
-from ctxcore.policy.rules import RULES
+from ctxcore.policy.removed import REMOVED
+from ctxcore.policy.rules import refuse_field
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.reasons.file_problems import FileProblem
@@ -114,6 +116,8 @@ def _refuse_misspelled(name: str, one: Given) -> None:
     prefix = _prefix(name)
     if prefix is None or name.removeprefix(prefix) in _PREFIXED[prefix]:
         return
+    if prefix == OWN_PREFIX and (field := name.removeprefix(prefix)) in REMOVED:
+        raise refuse_field(field, one.value, (), source=one.place)
     known = [f"{prefix}{field}".upper() for field in _PREFIXED[prefix]]
     raise refuse_unknown(name.upper(), one, known)
 
@@ -138,7 +142,11 @@ def _parsed(given: Mapping[str, Given]) -> dict[str, Given]:
 def _refusal(name: str, one: Given) -> PolicyError:
     known = _DOCUMENTS.get(name)
     field = known.field if known else name.removeprefix(OWN_PREFIX)
-    allowed = AllowedCode.YES_OR_NO() if known and known.type is bool else RULES[field][1]
+    allowed = (
+        AllowedCode.YES_OR_NO()
+        if known and known.type is bool
+        else fields_of(Policy)[field].allowed
+    )
     if known and known.type is int:
         allowed = AllowedCode.WHOLE(low=0)
     return PolicyError(field=field, value=one.value, allowed=allowed, source=one.place)
@@ -163,9 +171,9 @@ def _settings() -> type[BaseSettings]:
     from pydantic import create_model, field_validator
     from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-    hints = get_type_hints(Policy)
-    types: dict[str, Any] = {f"{OWN_PREFIX}{field}": hints[field] for field in own_names()}
-    types |= {name: known.type or hints[known.field] for name, known in _DOCUMENTS.items()}
+    declared = fields_of(Policy)
+    types: dict[str, Any] = {f"{OWN_PREFIX}{name}": one.type for name, one in declared.items()}
+    types |= {name: known.type or declared[known.field].type for name, known in _DOCUMENTS.items()}
     types |= {PRESET_NAME: str, CONFIG_NAME: str}
 
     class Names(BaseSettings):

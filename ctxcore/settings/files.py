@@ -11,6 +11,7 @@ from typing import Any
 
 from ctxcore.errors import ConfigurationError
 from ctxcore.policy.layers import Layer
+from ctxcore.policy.rules import refuse_field
 from ctxcore.reasons.file_problems import FileProblem, SettingProblem
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import in_file
@@ -35,7 +36,9 @@ def read_file(path: Path) -> Layer:
             given = Given(value=_plain(path, block), place=block.place)
             raise refuse_unknown(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
     own, compaction = (_block(path, blocks.get(n)) for n in (OWN_BLOCK, COMPACTION_BLOCK))
-    _refuse_others(own, own_names())
+    for name, one in own.items():
+        if name not in own_names():
+            raise refuse_field(name, one.value, own_names(), source=one.place)
     _refuse_others(compaction, COMPACTION_NAMES)
     gathering = Gathering()
     gathering.add_documents(compaction, COMPACTION_NAMES)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer, to_field, to_json
-from ctxcore.policy.rules import RULES, check_value
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.reasons.quoting import raw_fact
@@ -43,7 +43,7 @@ class Gathering:
         for name in sorted(given, key=lambda name: _order(names[name])):
             known, one = names[name], given[name]
             for own, value in known.overrides(one.value, one.place).items():
-                check_value(own, to_field(value), source=one.place)
+                fields_of(Policy)[own].check(to_field(value), source=one.place)
                 if known.is_switch or own not in self.overrides:
                     self._set(own, value, one.place)
                 elif not known.is_fallback and self.overrides[own] != value:
@@ -60,7 +60,7 @@ class Gathering:
             if name == "name" and value not in Policy.presets():
                 allowed = AllowedCode.ONE_OF(names=Policy.presets())
                 raise PolicyError(field=name, value=value, allowed=allowed, source=one.place)
-            check_value(name, value, source=one.place)
+            fields_of(Policy)[name].check(value, source=one.place)
             self._set(name, to_json(value), one.place)
 
     def layer(self, name: str) -> Layer:
@@ -83,9 +83,9 @@ def refuse_unknown(name: str, one: Given, known: Iterable[str]) -> PolicyError:
     return PolicyError(field=name, value=one.value, allowed=allowed, source=one.place)
 
 
-def own_names() -> tuple[str, ...]:
+def own_names(policy: type = Policy) -> tuple[str, ...]:
     """Every field of a policy that a source may name."""
-    return tuple(RULES)
+    return tuple(fields_of(policy))
 
 
 def _order(name: Name) -> int:

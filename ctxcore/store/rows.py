@@ -25,6 +25,7 @@ from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
+from ctxcore.policy.removed import without_removed
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.store_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
@@ -182,14 +183,16 @@ def to_mark(row: RowMapping) -> Mark:
 
 
 def to_policy_version(row: RowMapping) -> PolicyVersion:
-    """A row of `policy` as a value."""
+    """A row of `policy` as a value, without fields that policies no longer have."""
+    overrides, removed = without_removed(row["body"])
     return PolicyVersion(
         id=row["id"],
         scope=Scope(kind=row["scope"], owner=row["owner"], model=row["model"]),
         version=row["version"],
-        overrides=row["body"],
+        overrides=overrides,
         created_by=row["created_by"],
         created_at=row["created_at"],
+        removed=removed,
     )
 
 

@@ -142,6 +142,8 @@ class PolicyVersion:
     overrides: JsonObject
     created_by: str
     created_at: datetime
+    removed: tuple[str, ...] = ()
+    """The fields that it names and policies no longer have; they are not among `overrides`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,25 @@
-"""Owns the thresholds a person may change: which fields there are, and how each is shown.
+"""Owns the thresholds a person may change: how each is shown, and which matter for a preset.
 
-Pure: a field turns a policy's value into what an input shows, and what was typed into a value.
+Which there are is what policies declare. Pure: a field turns a policy's value into what an input
+shows, and what was typed into a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 from ctxcore.messages.values import JsonValue
-from ctxcore.policy.values import Policy, Preference, SummaryForm, TaskType
-from ctxcore.tokens.counting import Counting
+from ctxcore.policy import markers
+from ctxcore.policy.fields import PolicyField, fields_of
+from ctxcore.policy.markers import GroupName, Kind
+from ctxcore.policy.values import Policy
 
-Kind: TypeAlias = Literal[
-    "percent", "tokens", "count", "number", "choice", "switch", "model", "text", "list", "names"
-]
-Group: TypeAlias = Literal["window", "when", "target", "stays", "summary", "tools"]
 Shown: TypeAlias = float | int | str | bool | None
 
-GROUPS: tuple[Group, ...] = get_args(Group)
+GROUPS: tuple[GroupName, ...] = tuple(name for name in markers.GROUPS if name != "preset")
 ROW_FIELDS = 3  # so many stand side by side
 NEVER = 1.0  # a trigger ratio at which nothing starts by itself
 AUTOMATIC = 0.8  # where automatic compaction starts when it is switched on without a number
@@ -32,9 +31,20 @@ class Field:
 
     name: str
     kind: Kind
-    group: Group
+    group: GroupName
     is_optional: bool = False
     choices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, declared: PolicyField) -> Field:
+        """The field as it is declared."""
+        return cls(
+            name=declared.name,
+            kind=declared.kind,
+            group=declared.group,
+            is_optional=declared.is_optional,
+            choices=declared.choices,
+        )
 
     def shown(self, value: object) -> Shown:
         """The value of a policy as an input shows it."""
@@ -69,96 +79,13 @@ class Field:
         return round(shown / 100, 6) if self.kind == "percent" else int(shown)
 
 
-def _field(name: str, kind: Kind, group: Group) -> Field:
-    return Field(name=name, kind=kind, group=group)
+def form_fields(declared: Iterable[PolicyField]) -> tuple[Field, ...]:
+    """The fields that a person may change, group by group; what makes a preset is no threshold."""
+    shown = [one for one in declared if one.group in GROUPS]
+    return tuple(map(Field.of, sorted(shown, key=lambda one: GROUPS.index(one.group))))
 
 
-def _limit(name: str, kind: Kind, group: Group) -> Field:
-    """One that may be empty: there is no such limit then."""
-    return Field(name=name, kind=kind, group=group, is_optional=True)
-
-
-def _choice(name: str, group: Group, choices: tuple[str, ...]) -> Field:
-    return Field(name=name, kind="choice", group=group, choices=choices)
-
-
-FIELDS = (
-    _limit("window_tokens", "tokens", "window"),
-    _limit("fallback_window_tokens", "tokens", "window"),
-    _field("reserve_tokens", "tokens", "window"),
-    _field("reserve_window_ratio", "percent", "window"),
-    _field("usable_ratio", "percent", "window"),
-    _field("system_estimate_tokens", "tokens", "window"),
-    _field("history_ratio", "percent", "window"),
-    _limit("router_tokens", "tokens", "window"),
-    _limit("trigger_ratio", "percent", "when"),
-    _limit("upper_tokens", "tokens", "when"),
-    _limit("remaining_ratio", "percent", "when"),
-    _limit("max_messages", "count", "when"),
-    _limit("max_turns", "count", "when"),
-    _limit("lookback_messages", "count", "when"),
-    _field("lookback_target_messages", "count", "when"),
-    _limit("summary_marker", "text", "when"),
-    _field("min_messages", "count", "when"),
-    _field("first_min_messages", "count", "when"),
-    _field("next_min_messages", "count", "when"),
-    _field("next_min_ratio", "percent", "when"),
-    _choice("counting", "when", get_args(Counting)),
-    _choice("check_at", "when", ("background", "after_answer", "before_message", "before_send")),
-    _field("requires_confirmation", "switch", "when"),
-    _field("is_shadow", "switch", "when"),
-    _field("max_failures", "count", "when"),
-    _field("target_ratio", "percent", "target"),
-    _limit("lower_tokens", "tokens", "target"),
-    Field(
-        name="task_type",
-        kind="choice",
-        group="target",
-        is_optional=True,
-        choices=get_args(TaskType),
-    ),
-    _choice("fold_as", "target", ("summary", "truncation", "choice")),
-    _choice("preference", "target", get_args(Preference)),
-    _limit("max_summaries", "count", "target"),
-    _field("keep_turns", "list", "target"),
-    _field("keep_turns_by_messages", "list", "target"),
-    _field("keep_messages", "count", "target"),
-    _field("importance_threshold", "number", "target"),
-    _field("keep_others", "count", "target"),
-    _field("chunk_turns", "count", "target"),
-    _field("min_fold_messages", "count", "target"),
-    _field("min_gain_ratio", "percent", "target"),
-    _field("recent_ratio", "percent", "stays"),
-    _field("recent_min_tokens", "tokens", "stays"),
-    _field("recent_max_tokens", "tokens", "stays"),
-    _limit("recent_history_ratio", "percent", "stays"),
-    _field("skips_chains", "switch", "stays"),
-    _limit("max_message_chars", "count", "stays"),
-    _field("goal_max_tokens", "tokens", "stays"),
-    _field("is_interactive", "switch", "stays"),
-    _field("max_memories", "count", "stays"),
-    _limit("working_state_ratio", "percent", "stays"),
-    _limit("facts_ratio", "percent", "stays"),
-    _limit("summary_model", "model", "summary"),
-    _limit("rebuild_after", "count", "summary"),
-    _choice("summary_form", "summary", get_args(SummaryForm)),
-    _field("summary_max_tokens", "tokens", "summary"),
-    _limit("summary_usable_ratio", "percent", "summary"),
-    _limit("summary_history_ratio", "percent", "summary"),
-    _field("summary_source_ratio", "percent", "summary"),
-    _limit("summary_chars_ratio", "percent", "summary"),
-    _field("summary_min_chars", "count", "summary"),
-    _limit("summary_asked_chars", "count", "summary"),
-    _limit("summary_max_chars", "count", "summary"),
-    _field("shorten_over_tokens", "tokens", "tools"),
-    _field("shortens_always", "switch", "tools"),
-    _field("fresh_turns", "count", "tools"),
-    _limit("oversize_ratio", "percent", "tools"),
-    _field("tool_limits", "names", "tools"),
-    _field("protected_tools", "names", "tools"),
-    _field("offers_expand", "switch", "tools"),
-    _field("tool_call_tokens", "tokens", "tools"),
-)
+FIELDS = form_fields(fields_of(Policy).values())
 
 _ALWAYS = (
     "reserve_tokens",

@@ -9,6 +9,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from ctxcore.policy.fields import fields_of
+from ctxcore.policy.markers import GROUPS, GroupName
+from ctxcore.policy.values import Policy
 from dashboard import numbers
 from dashboard.services import default_model, engine
 from dashboard.settings.fields import Field, Shown, field_named
@@ -21,9 +24,23 @@ _FRACTIONAL = ("percent", "number")
 
 
 def field_name(name: str) -> str:
-    """What a field is called."""
-    key = f"settings.field.{name}"
-    return t(key) if has_text(key) else name
+    """What a field is called; English stands in its declaration."""
+    declared = fields_of(Policy).get(name)
+    return _text(f"settings.field.{name}", declared.label if declared else name)
+
+
+def field_help(name: str) -> str:
+    """What a field does; English stands in its declaration."""
+    return _text(f"settings.field.{name}.help", fields_of(Policy)[name].help)
+
+
+def group_name(group: GroupName) -> str:
+    """What a group of fields is called."""
+    return _text(f"settings.group.{group}", GROUPS[group])
+
+
+def _text(key: str, english: str) -> str:
+    return t(key) if has_text(key) else english
 
 
 def preset_name(name: str) -> str:
@@ -84,7 +101,7 @@ def draw_input(
         st.text_input(
             field_name(field.name),
             key=key,
-            help=_help(field),
+            help=field_help(field.name),
             placeholder=t("settings.none"),
             on_change=on_change,
             args=tuple(args),
@@ -101,7 +118,7 @@ def _number(
         step=1.0 if is_fractional else 1,
         format="%.1f" if is_fractional else "%d",
         key=key,
-        help=_help(field),
+        help=field_help(field.name),
         disabled=disabled,
         placeholder=t("settings.none") if field.is_optional else None,
         on_change=on_change,
@@ -111,7 +128,11 @@ def _number(
 
 def _switch(field: Field, key: str, on_change: OnChange, args: Sequence[object]) -> None:
     st.toggle(
-        field_name(field.name), key=key, help=_help(field), on_change=on_change, args=tuple(args)
+        field_name(field.name),
+        key=key,
+        help=field_help(field.name),
+        on_change=on_change,
+        args=tuple(args),
     )
 
 
@@ -123,7 +144,7 @@ def _choice(field: Field, key: str, on_change: OnChange, args: Sequence[object])
         placeholder=t("settings.none") if field.is_optional else None,
         format_func=lambda choice: words_for(f"settings.choice.{field.name}", choice),
         key=key,
-        help=_help(field),
+        help=field_help(field.name),
         on_change=on_change,
         args=tuple(args),
     )
@@ -139,13 +160,9 @@ def _model(
         list(dict.fromkeys([*known, *([str(shown)] if shown else [])])),
         index=None,
         key=key,
-        help=_help(field),
+        help=field_help(field.name),
         placeholder=t("settings.none"),
         accept_new_options=True,
         on_change=on_change,
         args=tuple(args),
     )
-
-
-def _help(field: Field) -> str:
-    return t(f"settings.field.{field.name}.help")

@@ -10,8 +10,8 @@ import streamlit as st
 from ctxcore.engine.policies import merge_layers
 from ctxcore.errors import ContextError, PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import to_field
-from ctxcore.policy.rules import check_value
 from ctxcore.policy.values import Policy
 from dashboard.services import engine
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
@@ -42,7 +42,7 @@ def typed(field: Field, shown: Shown) -> JsonValue:
         value = field.stored(shown)
     except ValueError:
         value = str(shown)
-    check_value(field.name, to_field(value))
+    fields_of(Policy)[field.name].check(to_field(value))
     return value
 
 

@@ -15,14 +15,15 @@ import streamlit as st
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.policies import EffectivePolicy
 from ctxcore.policy.layers import PRESET_FIELD
+from ctxcore.policy.markers import GroupName
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import PolicyVersion, SessionInfo, UserInfo
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
 from dashboard.settings import saving
-from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, Group, rows_of, shown_first
-from dashboard.settings.inputs import draw_input, preset_line, preset_name
+from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, rows_of, shown_first
+from dashboard.settings.inputs import draw_input, group_name, preset_line, preset_name
 from dashboard.settings.scopes import (
     ScopeName,
     Target,
@@ -34,7 +35,7 @@ from dashboard.settings.scopes import (
 )
 from dashboard.settings.versions import show_versions
 from dashboard.shell import current_session, session_title
-from dashboard.tell import tell
+from dashboard.tell import tell, tell_sentence
 from dashboard.texts import t
 
 
@@ -65,6 +66,7 @@ def show_thresholds() -> None:
     form = _form(target, name, session, model)
     st.markdown(_sentence(form))
     _refused()
+    _notices(form)
     _switches(form)
     first = shown_first(form.policy.name, form.effective.sources)
     _groups(form, first)
@@ -189,6 +191,12 @@ def _refused() -> None:
         st.error(plain_label(problem, max_chars=400), icon=":material/error:")
 
 
+def _notices(form: Form) -> None:
+    """What was stored for fields that are gone; the next save of its scope leaves it out."""
+    for notice in form.effective.notices:
+        st.info(plain_label(tell_sentence(notice), max_chars=300), icon=":material/info:")
+
+
 def _switches(form: Form) -> None:
     key = "settings_preset"
     st.session_state["settings_automatic"] = form.policy.is_automatic
@@ -216,14 +224,14 @@ def _switches(form: Form) -> None:
 
 def _groups(form: Form, fields: Sequence[Field]) -> None:
     """The fields by group; small groups stand side by side under their own headings."""
-    begun: Group | None = None
+    begun: GroupName | None = None
     for row in rows_of(fields):
         has_heading = any(field.group != begun for field in row)
         for column, field in zip(st.columns(ROW_FIELDS), row, strict=False):
             with column:
                 if has_heading:
                     is_first = field.group != begun
-                    _heading(t(f"settings.group.{field.group}") if is_first else "&nbsp;")
+                    _heading(group_name(field.group) if is_first else "&nbsp;")
                 _field(form, field)
             begun = field.group
 

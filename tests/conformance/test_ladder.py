@@ -14,6 +14,7 @@ from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.results import CompactionResult
 from ctxcore.compaction.strategies import ladder
+from ctxcore.compaction.working import MOST_MEMORIES
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.policy.values import Policy, StrategyName, TaskType
@@ -468,7 +469,7 @@ def test_a_run_without_a_person_pins_its_whole_request() -> None:
 def test_the_settings_have_the_documents_values() -> None:
     assert (DESIGN.keep_messages, DESIGN.importance_threshold) == (9, 3.0)
     assert (DESIGN.chunk_turns, DESIGN.max_turns) == (20, 200)
-    assert (DESIGN.remaining_ratio, DESIGN.max_memories) == (0.25, 10)
+    assert (DESIGN.remaining_ratio, MOST_MEMORIES) == (0.25, 10)
 
 
 def test_a_record_holds_what_the_next_one_needs() -> None:

@@ -167,7 +167,7 @@ def test_more_may_be_said_while_it_waits(app: Dashboard) -> None:
 
 def test_what_changed_meanwhile_is_told_and_nothing_is_done(app: Dashboard) -> None:
     session = asked(app)
-    changed: JsonObject = {"name": "pi", "summary_min_chars": 90}
+    changed: JsonObject = {"name": "pi", "chunk_turns": 9}
     app.engine.save_policy(Scope(kind="session", owner=session.id), changed)
 
     choose(app, "compact")

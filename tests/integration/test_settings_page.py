@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -362,7 +363,7 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
     assert told(PlaceCode.VARIABLE(variable=variable), language) in shown
-    assert translate("settings.field.trigger_ratio", language) in shown
+    assert {"en": "Trigger (%)", "zh": "触发线（%）"}[language] in shown
     assert told(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
@@ -386,6 +387,24 @@ def test_each_kind_of_threshold_is_saved_as_the_policy_stores_it(app: Dashboard)
         "summary_model": MODEL,
     }
     assert translate("settings.live.shadow", "en") in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_stored_field_that_is_gone_is_told_until_the_next_save(
+    app: Dashboard, language: Language
+) -> None:
+    store, at = app.engine.store, datetime(2026, 3, 2, tzinfo=UTC)
+    store.save_policy(MINE, {"max_failures": 5, "fresh_turns": 4}, by="local", at=at)
+
+    page = opened(app, language=language)
+    before = [one.value for one in page.info]
+    typed(app, "trigger_ratio", 50.0)
+
+    assert len(before) == 1
+    assert "max" in before[0]
+    assert "0.1.0" in before[0].replace("\\", "")
+    assert not page.info
+    assert overrides(app) == {"fresh_turns": 4, "trigger_ratio": 0.5}
 
 
 def test_a_list_that_is_none_is_refused(app: Dashboard) -> None:

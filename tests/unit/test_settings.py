@@ -157,7 +157,8 @@ def test_documents_that_contradict_each_other_are_both_named() -> None:
         ("ENABLE_CONTEXT_OPTIMIZATION", "maybe", "trigger_ratio", "yes or no"),
         ("CONTEXT_COMPACTION_KEEP_RECENT_ROUNDS", "-1", "keep_turns", "at least 0"),
         ("CTXCORE_POLICY_KEEP_TURNS", "2, 1", "keep_turns", "each smaller than the one before"),
-        ("CTXCORE_POLICY_MAX_FAILURES", "none", "max_failures", "a whole number of at least 1"),
+        ("CTXCORE_POLICY_CHUNK_TURNS", "none", "chunk_turns", "a whole number of at least 1"),
+        ("CTXCORE_POLICY_MAX_FAILURES", "2", "max_failures", "nothing, since 0.1.0 has no such"),
         ("CTXCORE_POLICY", "sliding", "name", "default, sliding-summary"),
         ("CTXCORE_POLICY_TRIGER_RATIO", "0.5", "CTXCORE_POLICY_TRIGER_RATIO", "TRIGGER_RATIO"),
         ("CONTEXT_COMPACTION_ENABLE", "no", "CONTEXT_COMPACTION_ENABLE", "_ENABLED"),
@@ -281,6 +282,7 @@ def test_off_in_the_block_switches_automatic_compaction_off(tmp_path: Path) -> N
         ("policy:\n  trigger_ratio: '0.8'\n", 2, "'0.8'; allowed: a number"),
         ("policy:\n  fresh_turns: 2.5\n", 2, "2.5; allowed: a whole number"),
         ("policy:\n  name: best\n", 2, "policy field 'name' is 'best'; allowed: one of default"),
+        ("policy:\n  max_failures: 2\n", 2, "is 2; allowed: nothing, since 0.1.0 has no such"),
         ("policy:\n\n  triger: 1\n", 3, "policy field 'triger' is 1; allowed: one of check_at"),
         ("context_compaction:\n  enabled: 2\n", 2, "2; allowed: yes or no"),
         ("context_compaction:\n  keep_rounds: 2\n", 2, "allowed: one of enabled, keep_recent"),
@@ -340,14 +342,14 @@ def test_arguments_win_over_the_file_and_the_file_over_the_environment(
 ) -> None:
     path = written(tmp_path, "policy:\n  fresh_turns: 5\n  min_messages: 5\n")
     monkeypatch.setenv("CTXCORE_CONFIG", str(path))
-    for name in ("FRESH_TURNS", "MIN_MESSAGES", "MAX_FAILURES"):
+    for name in ("FRESH_TURNS", "MIN_MESSAGES", "MAX_TURNS"):
         monkeypatch.setenv(f"CTXCORE_POLICY_{name}", "6")
     monkeypatch.setenv("CTXCORE_POLICY", "pi")
 
     policy = load_policy(env_file=None, fresh_turns=4)
 
     assert policy.name == "pi"
-    assert (policy.fresh_turns, policy.min_messages, policy.max_failures) == (4, 5, 6)
+    assert (policy.fresh_turns, policy.min_messages, policy.max_turns) == (4, 5, 6)
     assert load_policy("default", env_file=None).name == "default"
 
 

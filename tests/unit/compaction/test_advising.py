@@ -74,7 +74,7 @@ def test_what_is_no_message_is_refused() -> None:
 def test_tool_safety_says_how_many_tokens_are_missing(
     calls: int, over_by: int, message: str
 ) -> None:
-    safety = tool_safety(800, 1_500, calls, 500)
+    safety = tool_safety(800, 1_500, calls)
 
     assert (safety.is_safe, safety.over_by, safety.message) == (over_by == 0, over_by, message)
 

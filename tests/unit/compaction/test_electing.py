@@ -58,18 +58,18 @@ def test_further_facts_add_less() -> None:
 def test_of_what_is_not_important_the_newest_stay() -> None:
     view, blocks = viewed([user(f"hm {n}") for n in range(20)])
 
-    kept = important(blocks, view, DESIGN.override(importance_threshold=5.0, keep_others=3))
+    kept = important(blocks, view, DESIGN.override(importance_threshold=5.0))
 
-    assert [row.seq for block in kept for row in block] == [18, 19, 20]
+    assert [row.seq for block in kept for row in block] == [16, 17, 18, 19, 20]
 
 
 def test_a_block_stays_whole() -> None:
     chain = [assistant("", call("c", "update_order")), tool_result("c", "ok")]
     view, blocks = viewed([*chain, *(user(f"hm {n}") for n in range(20))])
 
-    kept = eventful(blocks, view, DESIGN.override(keep_others=0))
+    kept = eventful(blocks, view, DESIGN)
 
-    assert [row.seq for block in kept for row in block] == [1, 2]
+    assert [row.seq for block in kept for row in block] == [1, 2, 18, 19, 20, 21, 22]
 
 
 def test_finished_tasks_decisions_and_changes_are_events() -> None:

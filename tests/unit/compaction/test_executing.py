@@ -106,7 +106,7 @@ def test_the_next_summary_stands_for_what_was_truncated_too() -> None:
 
 def test_a_summary_that_gains_nothing_is_replaced_by_a_truncation_where_one_is_needed() -> None:
     history = [user(words(500)), user("x " * 60), user("y " * 40), user(words(430))]
-    policy = Policy(strategies=("fold_oldest",), recent_ratio=0, recent_min_tokens=0)
+    policy = Policy(strategies=("fold_oldest",), recent_ratio=0)
 
     def longest(request: SummaryRequest) -> object:
         return words(request.max_tokens)

@@ -15,7 +15,7 @@ from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.strategies import STRATEGIES
 from ctxcore.messages.values import Message, tool_result
-from ctxcore.policy.rules import RULES
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy, StrategyName
 from tests.histories import assistant, call, user
 from tests.words import words
@@ -28,9 +28,7 @@ def remarks(count: int, size: int = 96) -> list[Message]:
 
 def kept(history: list[Message], usable: int, *strategies: StrategyName, **fields: object) -> int:
     """How many of the newest messages stay."""
-    policy = Policy(
-        strategies=strategies, recent_ratio=0, recent_min_tokens=0, goal_max_tokens=0
-    ).override(**fields)
+    policy = Policy(strategies=strategies, recent_ratio=0, goal_max_tokens=0).override(**fields)
     plan = plan_compaction(history, policy=policy, max_tokens=usable)
     assert plan is not None
     assert plan.keep == tuple(range(len(history) - len(plan.keep), len(history)))
@@ -38,20 +36,21 @@ def kept(history: list[Message], usable: int, *strategies: StrategyName, **field
 
 
 def test_every_strategy_has_a_name_that_a_policy_may_hold() -> None:
-    is_valid, _ = RULES["strategies"]
+    field = fields_of(Policy)["strategies"]
 
-    assert all(is_valid((name,)) for name in STRATEGIES)
+    for name in STRATEGIES:
+        field.check((name,))
 
 
 def test_fold_oldest_stops_at_the_target_and_never_in_the_protected_tail() -> None:
     # 400 are the target; the summary takes up to 100 and its frame some 40.
     assert kept(remarks(10), 1_000, "fold_oldest") == 2
-    assert kept(remarks(10), 1_000, "fold_oldest", recent_min_tokens=500, recent_ratio=1) == 2
+    assert kept(remarks(10), 1_000, "fold_oldest", recent_ratio=1) == 2
     assert kept(remarks(10), 1_000, "fold_oldest", target_ratio=0.1) == 1
 
 
 def test_fold_to_fit_goes_on_through_the_protected_tail() -> None:
-    fields = {"recent_min_tokens": 900, "recent_max_tokens": 900, "target_ratio": 0.5}
+    fields = {"recent_ratio": 0.9, "target_ratio": 0.5}
 
     assert kept(remarks(10), 1_000, "fold_oldest", **fields) == 3
     assert kept(remarks(10), 1_000, "fold_to_fit", **(fields | {"target_ratio": 0.3})) == 1

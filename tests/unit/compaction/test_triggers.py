@@ -115,15 +115,6 @@ def quiet(**fields: object) -> Policy:
     return Policy(trigger_ratio=None).override(**fields)
 
 
-def test_so_many_messages_are_a_trigger() -> None:
-    policy = quiet(max_messages=10)
-
-    assert trigger(remarks(9, 1), policy, 1_000) is None
-    assert str(trigger(remarks(10, 1), policy, 1_000)) == (
-        "number of messages: uncovered messages 10, most 10"
-    )
-
-
 def test_so_many_turns_since_the_last_compaction_are_a_trigger() -> None:
     policy = quiet(max_turns=5)
     history = [message for _ in range(5) for message in (user("ask"), assistant("answer"))]
@@ -202,11 +193,11 @@ def test_an_input_above_available_by_the_policys_own_counter_is_a_trigger() -> N
 
 
 def test_the_lookback_counts_the_current_message_on_top() -> None:
-    policy = quiet(lookback_messages=5, lookback_target_messages=2, strategies=("fold_to_tail",))
+    policy = quiet(lookback_messages=25, strategies=("fold_to_tail",))
 
-    assert trigger(remarks(6, 1), policy, 1_000) is None
-    assert str(trigger(remarks(7, 1), policy, 1_000)) == (
-        "beyond the lookback: uncovered messages 7, looked at 5"
+    assert trigger(remarks(26, 1), policy, 1_000) is None
+    assert str(trigger(remarks(27, 1), policy, 1_000)) == (
+        "beyond the lookback: uncovered messages 27, looked at 25"
     )
 
 
@@ -225,9 +216,9 @@ MARKED = [*remarks(9), assistant("!!!SUMMARY!!!")]
     ],
 )
 def test_urgent_rules_are_named_before_patient_ones(fields: dict[str, object], rule: str) -> None:
-    policy = Policy(
-        summary_marker="!!!SUMMARY!!!", lookback_messages=5, max_turns=3, max_messages=3
-    ).override(**fields)
+    policy = Policy(summary_marker="!!!SUMMARY!!!", lookback_messages=5, max_turns=3).override(
+        **fields
+    )
 
     found = fired(MARKED, policy, 1_000)
 
@@ -237,7 +228,7 @@ def test_urgent_rules_are_named_before_patient_ones(fields: dict[str, object], r
 
 def test_patient_rules_are_named_in_their_order() -> None:
     every: dict[str, object] = {
-        **{"max_turns": 3, "max_messages": 3, "trigger_ratio": 0.5},
+        **{"max_turns": 3, "trigger_ratio": 0.5},
         **{"upper_tokens": 500, "remaining_ratio": 0.5},
     }
     named = []
@@ -247,7 +238,7 @@ def test_patient_rules_are_named_in_their_order() -> None:
         named.append(found.rule if found else "")
 
     assert named == [
-        *(TriggerCode.MANY_TURNS, TriggerCode.MANY_MESSAGES, TriggerCode.INPUT_RATIO),
+        *(TriggerCode.MANY_TURNS, TriggerCode.INPUT_RATIO),
         *(TriggerCode.INPUT_UPPER, TriggerCode.LITTLE_REMAINS, TriggerCode.OVERFLOW),
     ]
 
@@ -262,7 +253,7 @@ def test_rules_that_can_wait_wait_for_their_messages_and_urgent_ones_do_not() ->
 
 
 def test_a_next_summary_waits_for_messages_and_for_tokens() -> None:
-    policy = quiet(max_messages=1, next_min_messages=3, next_min_ratio=0.5)
+    policy = quiet(max_turns=1, next_min_messages=3, next_min_ratio=0.5)
     active = Compaction(covered_until=4, summarized_until=4, summary=words(196), seen_until=4)
     state = CompactionState(active=active)
 

@@ -31,7 +31,8 @@ from ctxcore.gateway.errors import (
     ProviderError,
 )
 from ctxcore.messages.shapes.reading import parse_messages
-from ctxcore.policy.rules import RULES
+from ctxcore.policy.fields import fields_of
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
@@ -197,7 +198,7 @@ ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
     ConfigurationError(path="x.yaml", line=3, problem=SettingProblem.TWICE(name="a")),
-    PolicyError(field="name", value="x", allowed=RULES["max_turns"][1]),
+    PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),
     SummarizerError(problem=SummaryProblem.EMPTY()),

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.policy import markers
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer, to_json
-from ctxcore.policy.rules import RULES
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.reasons.values import stated
@@ -21,8 +22,16 @@ from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo
 from dashboard import texts
 from dashboard.settings.assigning import options_for, scopes_of
-from dashboard.settings.fields import FIELDS, GROUPS, Field, field_named, rows_of, shown_first
-from dashboard.settings.inputs import preset_line, value_text
+from dashboard.settings.fields import (
+    FIELDS,
+    GROUPS,
+    Field,
+    field_named,
+    form_fields,
+    rows_of,
+    shown_first,
+)
+from dashboard.settings.inputs import field_help, field_name, group_name, preset_line, value_text
 from dashboard.settings.saving import typed
 from dashboard.settings.scopes import (
     budget_for,
@@ -35,7 +44,8 @@ from dashboard.settings.scopes import (
 )
 from dashboard.settings.typed_rules import as_typed
 from dashboard.tell import tell
-from dashboard.texts import Language, languages, translate
+from dashboard.texts import Language, catalogue, languages
+from tests.unit.test_policy_fields import Bolder
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ME = UserInfo(id="me", name="Me", group="team", is_operator=True, created_at=NOW)
@@ -93,8 +103,11 @@ def test_the_fields_of_a_group_stand_together() -> None:
 
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_a_field_says_in_which_unit_it_is(field: Field, language: Language) -> None:
-    label = translate(f"settings.field.{field.name}", language)
+def test_a_field_says_in_which_unit_it_is(
+    field: Field, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "OUTSIDE", language)
+    label = field_name(field.name)
 
     assert ("%" in label) is (field.kind == "percent")
     assert ("tokens" in label) is (field.kind == "tokens")
@@ -104,7 +117,7 @@ def test_a_field_says_in_which_unit_it_is(field: Field, language: Language) -> N
 def test_what_is_allowed_is_told_in_the_language_of_the_page(
     field: Field, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = RULES[field.name][1]
+    said = fields_of(Policy)[field.name].allowed
 
     told = {}
     for language in languages():
@@ -113,6 +126,35 @@ def test_what_is_allowed_is_told_in_the_language_of_the_page(
 
     assert told["zh"] not in (str(said), told["en"])
     assert "(" not in told["en"]
+
+
+def test_a_field_is_told_in_english_by_its_declaration_and_in_chinese_by_the_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = fields_of(Policy).values()
+    english = [(field_name(one.name), field_help(one.name)) for one in declared]
+    monkeypatch.setattr(texts, "OUTSIDE", "zh")
+    chinese = [(field_name(one.name), field_help(one.name)) for one in declared]
+    titles = [group_name(group) for group in GROUPS]
+
+    assert english == [(one.label, one.help) for one in declared]
+    assert [pair for pair in chinese if pair in english] == []
+    assert [title for title in titles if title in markers.GROUPS.values()] == []
+
+
+def test_a_new_field_stands_in_the_form_without_another_line() -> None:
+    (boldness,) = set(form_fields(fields_of(Bolder).values())) - set(FIELDS)
+
+    assert (boldness.kind, boldness.group, boldness.is_optional) == ("count", "when", True)
+    assert field_named("boldness") is None
+
+
+def test_no_text_is_of_a_field_that_there_is_not() -> None:
+    keys = {key for key in catalogue("zh") if key.startswith("settings.field.")}
+    known = {f"settings.field.{name}{end}" for name in fields_of(Policy) for end in ("", ".help")}
+
+    assert keys == known
+    assert not [key for key in catalogue("en") if key.startswith("settings.field.")]
 
 
 def test_a_share_is_told_as_the_percentages_that_are_typed() -> None:

@@ -23,6 +23,7 @@ from ctxcore.reasons.codes import (
 )
 from ctxcore.reasons.quoting import QuoteCode
 from ctxcore.reasons.values import Code, Reason, Stated, blanks, counts, known_codes
+from ctxcore.store.values import ScopeKind
 from dashboard import codes, texts
 from dashboard.settings import typed_rules
 from dashboard.tell import tell
@@ -42,6 +43,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "strategy": get_args(StrategyName),
     "part": ("system", "tools", "goal"),
     "trigger": ("auto", "manual"),
+    "layer": ("environment", "file", *get_args(ScopeKind)),
     "counted": ("messages", "messages_with_code", "short_requests", "system", "framing_and_tools"),
 }
 """Facts that are one of a few words."""

@@ -12,8 +12,8 @@ import pytest
 from dashboard import texts
 from dashboard.texts import about, catalogue, language_of, languages, translate
 
-OF_CODES = "reason."
-"""Begins the texts of codes; where English has none, the library's own is told."""
+OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.")
+"""Begin the texts of codes and fields; where English has none, the library's own is told."""
 
 
 def placeholders(text: str) -> set[str]:
@@ -22,7 +22,9 @@ def placeholders(text: str) -> set[str]:
 
 def own(language: str) -> dict[str, str]:
     """The texts of a language that the library has no English for."""
-    return {key: text for key, text in catalogue(language).items() if not key.startswith(OF_CODES)}
+    return {
+        key: text for key, text in catalogue(language).items() if not key.startswith(OF_THE_LIBRARY)
+    }
 
 
 def test_both_languages_have_the_same_keys() -> None:
