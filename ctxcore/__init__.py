@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ctxcore.compaction.confirming import Confirmation
     from ctxcore.compaction.plans import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
+    from ctxcore.compaction.strategies import register_strategy
     from ctxcore.compression.expanding import EXPAND_TOOL
     from ctxcore.compression.lossless import decompress
     from ctxcore.compression.outputs import Compressed, compress
@@ -105,6 +106,7 @@ __all__ = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_strategy",
 ]
 
 __version__ = "0.1.0"
@@ -112,52 +114,53 @@ __version__ = "0.1.0"
 _HOMES = {
     "acompact": "engine.asynchronous",
     "BudgetError": "errors",
+    "check_tool_safety": "compaction.advising",
+    "compact": "compaction.compacting",
     "Compaction": "assembly.records",
     "CompactionPlan": "compaction.plans",
     "CompactionRefusedError": "errors",
     "CompactionResult": "compaction.results",
     "CompactionState": "assembly.states",
+    "compress": "compression.outputs",
     "Compressed": "compression.outputs",
-    "Confirmation": "compaction.confirming",
     "ConfigurationError": "errors",
+    "Confirmation": "compaction.confirming",
     "Context": "assembly.context",
     "ContextEngine": "engine.core",
     "ContextError": "errors",
+    "count_messages": "tokens.count",
+    "count_tokens": "tokens.count",
+    "decompress": "compression.lossless",
     "EXPAND_TOOL": "compression.expanding",
     "ExtractiveSummarizer": "summarizers.extractive",
+    "fit": "assembly.fitting",
     "FormatError": "errors",
+    "lint": "assembly.legality",
     "LiteLLMGateway": "gateway.litellm_gateway",
+    "load_layers": "settings.loading",
+    "load_policy": "settings.loading",
     "MessageError": "errors",
+    "model_info": "tokens.catalog",
     "ModelSummarizer": "gateway.summarizing",
+    "open_store": "store.sql",
     "PartNotFoundError": "errors",
+    "plan_compaction": "compaction.compacting",
     "Policy": "policy.values",
     "PolicyError": "errors",
+    "read_transcripts": "formats.reading",
     "Reason": "reasons.values",
+    "recommend": "compaction.advising",
     "Recommendation": "compaction.advising",
+    "register_strategy": "compaction.strategies",
     "StateError": "errors",
     "SummarizerError": "errors",
-    "ToolSafety": "compaction.advising",
     "TokenBudget": "budget",
+    "ToolSafety": "compaction.advising",
     "UnknownWindowError": "errors",
     "Verdict": "assembly.verdicts",
     "Violation": "assembly.legality",
     "WorkingState": "assembly.records",
     "WorkingStateError": "errors",
-    "check_tool_safety": "compaction.advising",
-    "compact": "compaction.compacting",
-    "compress": "compression.outputs",
-    "count_messages": "tokens.count",
-    "count_tokens": "tokens.count",
-    "decompress": "compression.lossless",
-    "fit": "assembly.fitting",
-    "lint": "assembly.legality",
-    "load_layers": "settings.loading",
-    "load_policy": "settings.loading",
-    "model_info": "tokens.catalog",
-    "open_store": "store.sql",
-    "plan_compaction": "compaction.compacting",
-    "read_transcripts": "formats.reading",
-    "recommend": "compaction.advising",
 }
 
 

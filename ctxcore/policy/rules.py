@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any, get_args
 
 from ctxcore.errors import PolicyError
+from ctxcore.policy.names import STRATEGIES, unknown_strategies
 from ctxcore.policy.values import (
     Policy,
     Preference,
-    StrategyName,
     SummaryForm,
     SummaryPlace,
     TaskType,
@@ -44,6 +44,8 @@ def check_value(field: str, value: object, *, source: Reason | None = None) -> N
     """
     is_valid, allowed = RULES[field]
     if not is_valid(value):
+        if field in ("strategies", "direct_strategies"):
+            allowed = unknown_strategies(value) or allowed
         raise PolicyError(field=field, value=value, allowed=allowed, source=source)
 
 
@@ -88,12 +90,11 @@ def _yes_or_no() -> Rule:
     return lambda value: isinstance(value, bool), AllowedCode.YES_OR_NO()
 
 
-def _some_of(*names: str, least: int = 1) -> Rule:
+def _strategies(*, least: int) -> Rule:
     def is_valid(value: Any) -> bool:
-        is_list = isinstance(value, tuple) and len(value) >= least
-        return is_list and all(name in names for name in value)
+        return _names(value) and len(value) >= least and all(name in STRATEGIES for name in value)
 
-    return is_valid, AllowedCode.LIST_OF(names=names)
+    return is_valid, AllowedCode.LIST_OF(names=tuple(STRATEGIES))
 
 
 def _falling(value: Any) -> bool:
@@ -169,8 +170,8 @@ RULES: dict[str, Rule] = {
     "is_shadow": _yes_or_no(),
     "rebuild_after": _optional(_whole(1)),
     "max_failures": _whole(1),
-    "strategies": _some_of(*get_args(StrategyName)),
-    "direct_strategies": _some_of(*get_args(StrategyName), least=0),
+    "strategies": _strategies(least=1),
+    "direct_strategies": _strategies(least=0),
     "task_type": _optional(_one_of(*get_args(TaskType))),
     "fold_as": _one_of("summary", "truncation", "choice"),
     "preference": _one_of(*get_args(Preference)),

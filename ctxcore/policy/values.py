@@ -11,26 +11,12 @@ from typing import Any, Literal
 
 from ctxcore.budget import TokenBudget, clamp, reserve_for
 from ctxcore.errors import PolicyError, UnknownWindowError
+from ctxcore.policy.names import StrategyName
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.tokens.counting import Counting
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
-StrategyName = Literal[
-    "shorten_tool_outputs",
-    "keep_by_worth",
-    "fold_oldest",
-    "fold_to_tail",
-    "fold_to_lower",
-    "keep_turns",
-    "fold_to_fit",
-    "truncate",
-    "sliding_window",
-    "importance",
-    "key_events",
-    "incremental",
-    "full_summary",
-]
 Preference = Literal["fast", "balanced", "quality"]
 TaskType = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 

@@ -60,6 +60,7 @@ PUBLIC_NAMES = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_strategy",
 ]
 
 HEAVY = ("alembic", "litellm", "pandas", "pydantic", "sqlmodel", "streamlit", "tiktoken", "typer")
