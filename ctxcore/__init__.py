@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.assembly.fitting import fit
-    from ctxcore.assembly.legality import Violation, lint
+    from ctxcore.assembly.legality import lint
     from ctxcore.assembly.records import Compaction, WorkingState
+    from ctxcore.assembly.rules.registry import register_rule
+    from ctxcore.assembly.rules.values import EachMessage, Rule, Violation
     from ctxcore.assembly.states import CompactionState
     from ctxcore.assembly.verdicts import Verdict
     from ctxcore.budget import TokenBudget
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     )
     from ctxcore.compaction.compacting import compact, plan_compaction
     from ctxcore.compaction.confirming import Confirmation
+    from ctxcore.compaction.drafting import Draft
     from ctxcore.compaction.plans import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
     from ctxcore.compaction.strategies import register_strategy
@@ -70,6 +73,8 @@ __all__ = [
     "Context",
     "ContextEngine",
     "ContextError",
+    "Draft",
+    "EachMessage",
     "ExtractiveSummarizer",
     "FormatError",
     "LiteLLMGateway",
@@ -80,6 +85,7 @@ __all__ = [
     "PolicyError",
     "Reason",
     "Recommendation",
+    "Rule",
     "StateError",
     "SummarizerError",
     "TokenBudget",
@@ -106,6 +112,7 @@ __all__ = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_rule",
     "register_strategy",
 ]
 
@@ -131,6 +138,8 @@ _HOMES = {
     "count_messages": "tokens.count",
     "count_tokens": "tokens.count",
     "decompress": "compression.lossless",
+    "Draft": "compaction.drafting",
+    "EachMessage": "assembly.rules.values",
     "EXPAND_TOOL": "compression.expanding",
     "ExtractiveSummarizer": "summarizers.extractive",
     "fit": "assembly.fitting",
@@ -151,14 +160,16 @@ _HOMES = {
     "Reason": "reasons.values",
     "recommend": "compaction.advising",
     "Recommendation": "compaction.advising",
+    "register_rule": "assembly.rules.registry",
     "register_strategy": "compaction.strategies",
+    "Rule": "assembly.rules.values",
     "StateError": "errors",
     "SummarizerError": "errors",
     "TokenBudget": "budget",
     "ToolSafety": "compaction.advising",
     "UnknownWindowError": "errors",
     "Verdict": "assembly.verdicts",
-    "Violation": "assembly.legality",
+    "Violation": "assembly.rules.values",
     "WorkingState": "assembly.records",
     "WorkingStateError": "errors",
 }

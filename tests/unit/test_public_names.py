@@ -24,6 +24,8 @@ PUBLIC_NAMES = [
     "Context",
     "ContextEngine",
     "ContextError",
+    "Draft",
+    "EachMessage",
     "ExtractiveSummarizer",
     "FormatError",
     "LiteLLMGateway",
@@ -34,6 +36,7 @@ PUBLIC_NAMES = [
     "PolicyError",
     "Reason",
     "Recommendation",
+    "Rule",
     "StateError",
     "SummarizerError",
     "TokenBudget",
@@ -60,6 +63,7 @@ PUBLIC_NAMES = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_rule",
     "register_strategy",
 ]
 
