@@ -49,6 +49,8 @@ if TYPE_CHECKING:
         WorkingStateError,
     )
     from ctxcore.formats.reading import read_transcripts
+    from ctxcore.formats.registry import register_format
+    from ctxcore.formats.values import Format, Transcript
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.gateway.summarizing import ModelSummarizer
     from ctxcore.policy.values import Policy
@@ -76,6 +78,7 @@ __all__ = [
     "Draft",
     "EachMessage",
     "ExtractiveSummarizer",
+    "Format",
     "FormatError",
     "LiteLLMGateway",
     "MessageError",
@@ -90,6 +93,7 @@ __all__ = [
     "SummarizerError",
     "TokenBudget",
     "ToolSafety",
+    "Transcript",
     "UnknownWindowError",
     "Verdict",
     "Violation",
@@ -112,6 +116,7 @@ __all__ = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_format",
     "register_rule",
     "register_strategy",
 ]
@@ -143,6 +148,7 @@ _HOMES = {
     "EXPAND_TOOL": "compression.expanding",
     "ExtractiveSummarizer": "summarizers.extractive",
     "fit": "assembly.fitting",
+    "Format": "formats.values",
     "FormatError": "errors",
     "lint": "assembly.legality",
     "LiteLLMGateway": "gateway.litellm_gateway",
@@ -160,6 +166,7 @@ _HOMES = {
     "Reason": "reasons.values",
     "recommend": "compaction.advising",
     "Recommendation": "compaction.advising",
+    "register_format": "formats.registry",
     "register_rule": "assembly.rules.registry",
     "register_strategy": "compaction.strategies",
     "Rule": "assembly.rules.values",
@@ -167,6 +174,7 @@ _HOMES = {
     "SummarizerError": "errors",
     "TokenBudget": "budget",
     "ToolSafety": "compaction.advising",
+    "Transcript": "formats.values",
     "UnknownWindowError": "errors",
     "Verdict": "assembly.verdicts",
     "Violation": "assembly.rules.values",

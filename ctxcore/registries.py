@@ -45,19 +45,29 @@ class Registry(Mapping[str, T], Generic[T]):
         self._values: Mapping[str, T | At] = dict(built_in or {})
         self._lock = RLock()
 
-    def register(self, name: str, value: T) -> None:
-        """Adds `value` behind the others.
+    def register(self, name: str, value: T, *, before: str | None = None) -> None:
+        """Adds `value` behind the others, or before the one named.
 
         Raises:
             NameTakenError: the name is taken.
             ValueError: the name is no text, or empty.
+            KeyError: there is none to stand before.
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"the name of a {self.kind} is a text that is not empty, not {name!r}")
         with self._lock:
             if name in self._values:
                 raise NameTakenError(kind=self.kind, name=name)
-            self._values = {**self._values, name: value}  # who is looping over it may go on
+            names = list(self._values)
+            at = len(names) if before is None else self._place(before)
+            ordered = [*names[:at], name, *names[at:]]
+            values = {**self._values, name: value}
+            self._values = {one: values[one] for one in ordered}  # who loops over it may go on
+
+    def _place(self, name: str) -> int:
+        if name not in self._values:
+            raise KeyError(f"there is no {self.kind} named {name!r}; one of {', '.join(self)}")
+        return list(self._values).index(name)
 
     @contextmanager
     def restored(self) -> Iterator[None]:

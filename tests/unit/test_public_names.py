@@ -27,6 +27,7 @@ PUBLIC_NAMES = [
     "Draft",
     "EachMessage",
     "ExtractiveSummarizer",
+    "Format",
     "FormatError",
     "LiteLLMGateway",
     "MessageError",
@@ -41,6 +42,7 @@ PUBLIC_NAMES = [
     "SummarizerError",
     "TokenBudget",
     "ToolSafety",
+    "Transcript",
     "UnknownWindowError",
     "Verdict",
     "Violation",
@@ -63,6 +65,7 @@ PUBLIC_NAMES = [
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_format",
     "register_rule",
     "register_strategy",
 ]
