@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Format, Transcript
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.gateway.summarizing import ModelSummarizer
+    from ctxcore.plugins import load_plugins
+    from ctxcore.policy.presets import register_preset
     from ctxcore.policy.values import Policy
     from ctxcore.reasons.values import Reason
     from ctxcore.settings.loading import load_layers, load_policy
@@ -110,6 +112,7 @@ __all__ = [
     "fit",
     "lint",
     "load_layers",
+    "load_plugins",
     "load_policy",
     "model_info",
     "open_store",
@@ -117,6 +120,7 @@ __all__ = [
     "read_transcripts",
     "recommend",
     "register_format",
+    "register_preset",
     "register_rule",
     "register_strategy",
 ]
@@ -153,6 +157,7 @@ _HOMES = {
     "lint": "assembly.legality",
     "LiteLLMGateway": "gateway.litellm_gateway",
     "load_layers": "settings.loading",
+    "load_plugins": "plugins",
     "load_policy": "settings.loading",
     "MessageError": "errors",
     "model_info": "tokens.catalog",
@@ -167,6 +172,7 @@ _HOMES = {
     "recommend": "compaction.advising",
     "Recommendation": "compaction.advising",
     "register_format": "formats.registry",
+    "register_preset": "policy.presets",
     "register_rule": "assembly.rules.registry",
     "register_strategy": "compaction.strategies",
     "Rule": "assembly.rules.values",

@@ -59,6 +59,7 @@ PUBLIC_NAMES = [
     "fit",
     "lint",
     "load_layers",
+    "load_plugins",
     "load_policy",
     "model_info",
     "open_store",
@@ -66,6 +67,7 @@ PUBLIC_NAMES = [
     "read_transcripts",
     "recommend",
     "register_format",
+    "register_preset",
     "register_rule",
     "register_strategy",
 ]
