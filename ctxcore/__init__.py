@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
     from ctxcore.assembly.fitting import fit
-    from ctxcore.assembly.legality import Violation, lint
+    from ctxcore.assembly.legality import lint
     from ctxcore.assembly.records import Compaction, WorkingState
+    from ctxcore.assembly.rules.registry import register_rule
+    from ctxcore.assembly.rules.values import EachMessage, Rule, Violation
     from ctxcore.assembly.states import CompactionState
     from ctxcore.assembly.verdicts import Verdict
     from ctxcore.budget import TokenBudget
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     )
     from ctxcore.compaction.compacting import compact, plan_compaction
     from ctxcore.compaction.confirming import Confirmation
+    from ctxcore.compaction.drafting import Draft
     from ctxcore.compaction.plans import CompactionPlan
     from ctxcore.compaction.results import CompactionResult
+    from ctxcore.compaction.strategies import register_strategy
     from ctxcore.compression.expanding import EXPAND_TOOL
     from ctxcore.compression.lossless import decompress
     from ctxcore.compression.outputs import Compressed, compress
@@ -45,8 +49,12 @@ if TYPE_CHECKING:
         WorkingStateError,
     )
     from ctxcore.formats.reading import read_transcripts
+    from ctxcore.formats.registry import register_format
+    from ctxcore.formats.values import Format, Transcript
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.gateway.summarizing import ModelSummarizer
+    from ctxcore.plugins import load_plugins
+    from ctxcore.policy.presets import register_preset
     from ctxcore.policy.values import Policy
     from ctxcore.reasons.values import Reason
     from ctxcore.settings.loading import load_layers, load_policy
@@ -69,7 +77,10 @@ __all__ = [
     "Context",
     "ContextEngine",
     "ContextError",
+    "Draft",
+    "EachMessage",
     "ExtractiveSummarizer",
+    "Format",
     "FormatError",
     "LiteLLMGateway",
     "MessageError",
@@ -79,10 +90,12 @@ __all__ = [
     "PolicyError",
     "Reason",
     "Recommendation",
+    "Rule",
     "StateError",
     "SummarizerError",
     "TokenBudget",
     "ToolSafety",
+    "Transcript",
     "UnknownWindowError",
     "Verdict",
     "Violation",
@@ -99,12 +112,17 @@ __all__ = [
     "fit",
     "lint",
     "load_layers",
+    "load_plugins",
     "load_policy",
     "model_info",
     "open_store",
     "plan_compaction",
     "read_transcripts",
     "recommend",
+    "register_format",
+    "register_preset",
+    "register_rule",
+    "register_strategy",
 ]
 
 __version__ = "0.1.0"
@@ -112,52 +130,62 @@ __version__ = "0.1.0"
 _HOMES = {
     "acompact": "engine.asynchronous",
     "BudgetError": "errors",
+    "check_tool_safety": "compaction.advising",
+    "compact": "compaction.compacting",
     "Compaction": "assembly.records",
     "CompactionPlan": "compaction.plans",
     "CompactionRefusedError": "errors",
     "CompactionResult": "compaction.results",
     "CompactionState": "assembly.states",
+    "compress": "compression.outputs",
     "Compressed": "compression.outputs",
-    "Confirmation": "compaction.confirming",
     "ConfigurationError": "errors",
+    "Confirmation": "compaction.confirming",
     "Context": "assembly.context",
     "ContextEngine": "engine.core",
     "ContextError": "errors",
-    "EXPAND_TOOL": "compression.expanding",
-    "ExtractiveSummarizer": "summarizers.extractive",
-    "FormatError": "errors",
-    "LiteLLMGateway": "gateway.litellm_gateway",
-    "MessageError": "errors",
-    "ModelSummarizer": "gateway.summarizing",
-    "PartNotFoundError": "errors",
-    "Policy": "policy.values",
-    "PolicyError": "errors",
-    "Reason": "reasons.values",
-    "Recommendation": "compaction.advising",
-    "StateError": "errors",
-    "SummarizerError": "errors",
-    "ToolSafety": "compaction.advising",
-    "TokenBudget": "budget",
-    "UnknownWindowError": "errors",
-    "Verdict": "assembly.verdicts",
-    "Violation": "assembly.legality",
-    "WorkingState": "assembly.records",
-    "WorkingStateError": "errors",
-    "check_tool_safety": "compaction.advising",
-    "compact": "compaction.compacting",
-    "compress": "compression.outputs",
     "count_messages": "tokens.count",
     "count_tokens": "tokens.count",
     "decompress": "compression.lossless",
+    "Draft": "compaction.drafting",
+    "EachMessage": "assembly.rules.values",
+    "EXPAND_TOOL": "compression.expanding",
+    "ExtractiveSummarizer": "summarizers.extractive",
     "fit": "assembly.fitting",
+    "Format": "formats.values",
+    "FormatError": "errors",
     "lint": "assembly.legality",
+    "LiteLLMGateway": "gateway.litellm_gateway",
     "load_layers": "settings.loading",
+    "load_plugins": "plugins",
     "load_policy": "settings.loading",
+    "MessageError": "errors",
     "model_info": "tokens.catalog",
+    "ModelSummarizer": "gateway.summarizing",
     "open_store": "store.sql",
+    "PartNotFoundError": "errors",
     "plan_compaction": "compaction.compacting",
+    "Policy": "policy.values",
+    "PolicyError": "errors",
     "read_transcripts": "formats.reading",
+    "Reason": "reasons.values",
     "recommend": "compaction.advising",
+    "Recommendation": "compaction.advising",
+    "register_format": "formats.registry",
+    "register_preset": "policy.presets",
+    "register_rule": "assembly.rules.registry",
+    "register_strategy": "compaction.strategies",
+    "Rule": "assembly.rules.values",
+    "StateError": "errors",
+    "SummarizerError": "errors",
+    "TokenBudget": "budget",
+    "ToolSafety": "compaction.advising",
+    "Transcript": "formats.values",
+    "UnknownWindowError": "errors",
+    "Verdict": "assembly.verdicts",
+    "Violation": "assembly.rules.values",
+    "WorkingState": "assembly.records",
+    "WorkingStateError": "errors",
 }
 
 

@@ -7,28 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
+from ctxcore.plugins import load_plugins
 from ctxcore.store.values import SessionInfo
+from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine, needs_login, user_id, warm_up_later
 from dashboard.settings.problem import show_configuration_problem
-from dashboard.tell import tell_error
+from dashboard.tell import tell, tell_error
 from dashboard.texts import STATE_KEY, Language, language, language_name, language_of, languages, t
 
-PAGES = (
-    ("chat", ":material/chat:"),
-    ("context", ":material/visibility:"),
-    ("usage", ":material/monitoring:"),
-    ("compaction", ":material/compress:"),
-    ("sessions", ":material/folder_open:"),
-    ("settings", ":material/tune:"),
-)
-
-_FOLDER = Path(__file__).resolve().parent.parent / "pages"
 _SESSION = "session_id"
 _ASKED = "shell_asked"  # the address as this module last saw or wrote it
 _NOTICE = "shell_notice"
@@ -40,6 +31,7 @@ def run_shell() -> None:
     if needs_login():
         _login()
         return
+    plugins = load_plugins()
     try:
         _choose_language()
         _choose_session()
@@ -52,6 +44,9 @@ def run_shell() -> None:
         st.error(tell_error(error), icon=":material/error:")
         return
     _notice()
+    for plugin in plugins:
+        if plugin.problem is not None:
+            st.warning(tell(plugin.problem), icon=":material/extension_off:")
     page.run()
     warm_up_later()
 
@@ -139,13 +134,13 @@ def _write_address() -> None:
 def _pages() -> list[st.Page]:
     return [
         st.Page(
-            _FOLDER / f"{name}.py",
-            title=t(f"shell.page.{name}"),
-            icon=icon,
-            url_path=name,
-            default=name == "chat",
+            page.file,
+            title=t(page.title),
+            icon=page.icon,
+            url_path=page.name,
+            default=page.name == "chat",
         )
-        for name, icon in PAGES
+        for page in PAGES.values()
     ]
 
 

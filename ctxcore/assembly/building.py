@@ -15,14 +15,15 @@ from ctxcore.assembly.context import Context, Synthetic
 from ctxcore.assembly.cutting import SHORT_TOKENS
 from ctxcore.assembly.explaining import explain
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.items import total
+from ctxcore.assembly.items import Merged, total
 from ctxcore.assembly.knowledge import knowledge_items
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
 from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
-from ctxcore.assembly.repairs import Merged, Repairer
+from ctxcore.assembly.repairs import Repairer, refuse
+from ctxcore.assembly.rules.sent_names import NO_TOOLS, SentNames
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
 from ctxcore.assembly.shedding import Room, Shedder
 from ctxcore.budget import TokenBudget
@@ -51,6 +52,8 @@ class Call:
     budget: TokenBudget | None = None
     """None where the window is unknown: everything is sent."""
     tools_tokens: int = 0
+    tool_names: SentNames = NO_TOOLS
+    """What the tools that are sent along are called in the request."""
     knowledge: Mapping[str, str] = field(default_factory=dict)
     offers_expand: bool = False
     """Whether the model can ask for originals, so that shortened outputs say where they are."""
@@ -78,9 +81,12 @@ def build_context(view: HistoryView, call: Call, active: Compaction | None = Non
 
     Raises:
         BudgetError: what must be kept does not fit.
+        MessageError: a rule that was registered refuses it.
     """
     active = active or NOTHING_COVERED
-    return build_at_rest(view, call, active) or Builder(view, call, active).build()
+    context = build_at_rest(view, call, active) or Builder(view, call, active).build()
+    refuse(context.made_of)
+    return context
 
 
 def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context | None:
@@ -182,7 +188,7 @@ class Builder:
         taken = self.framing(reading)
         layout = self._choose(reading, taken, WHOLE if limit is None else limit)
         items, prefix = layout.ordered(reading.anchors)
-        repairer = Repairer(self._counter)
+        repairer = Repairer(self._counter, names=self._call.tool_names)
         merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
         made = self._context(reading, merged, repairer, taken, prefix, layout)
         return made, taken + layout.tokens
@@ -451,7 +457,9 @@ class Builder:
                 for item in items
                 if item.row is None
             ),
-            repairs=tuple(repairer.repairs),
+            repairs=(*self._call.tool_names.repairs, *repairer.repairs),
+            renamed_tools={**self._call.tool_names.original, **repairer.renamed_tools},
+            renamed_ids=repairer.renamed_ids,
             budget=budget,
             prefix_messages=count_prefix(merged, prefix),
             made_of=tuple(merged),

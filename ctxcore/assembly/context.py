@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from ctxcore.assembly.breakdown import Breakdown
-from ctxcore.assembly.repairs import Merged, Repair
+from ctxcore.assembly.items import Merged
+from ctxcore.assembly.rules.repair import Repair
+from ctxcore.assembly.rules.sent_names import renamed_tools
 from ctxcore.assembly.shaping import in_shape
 from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.values import Passed, Shape
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.counter import TokenCounter
 
@@ -61,6 +64,23 @@ class Context:
     """What became of a state that was made from other messages; empty where it was not."""
     passed: Passed | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""
+
+    renamed_tools: Mapping[str, str] = field(default_factory=dict)
+    """Names that tools are sent under where a provider refuses their own, which they map to."""
+    renamed_ids: Mapping[str, str] = field(default_factory=dict)
+    """Ids that calls are sent under in place of their own, which they map to."""
+
+    def sent_tools(self, tools: Sequence[Mapping[str, object]]) -> list[JsonObject]:
+        """The tool definitions to send beside the messages: `tools`, renamed where calls are."""
+        sent = {own: name for name, own in self.renamed_tools.items()}
+        return [cast("JsonObject", tool) for tool in renamed_tools(tools, sent)]
+
+    def own_calls(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls of a model that was sent this context, under the caller's names of tools."""
+        own = self.renamed_tools
+        return tuple(
+            replace(call, name=own[call.name]) if call.name in own else call for call in calls
+        )
 
     @property
     def shape(self) -> Shape:

@@ -13,6 +13,7 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.rules.sent_names import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.carrying import carry, parse_carried
@@ -151,7 +152,9 @@ def prepare(
     counter, passed, tools = counter_for(model), read_list(messages), checked_tools(tools)
     bound = bind(passed, full_state, policy, counter, on_mismatch=on_mismatch)
     parsed, full_state = bound.digested.messages, bound.state
-    tools_tokens = count_tools(tools, counter) if tools else 0
+    names = SentNames(defined_names(tools))
+    sent_tools = names.applied(tools)
+    tools_tokens = count_tools(sent_tools, counter) if tools else 0
     budget = budget_of(
         policy,
         model_info(model),
@@ -164,11 +167,12 @@ def prepare(
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
+        tool_names=names,
         knowledge=checked_knowledge(knowledge),
         sends_reasoning=takes_reasoning(model),
         working=full_state.working,
         left_out=full_state.left_out,
-        **ruling(policy, model, tools),
+        **ruling(policy, model, sent_tools),
     )
     view = ListHistory(
         parsed,

@@ -59,6 +59,20 @@ class Item:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The items that became one message of the request."""
+
+    message: Message
+    items: tuple[Item, ...]
+    has_reasoning: bool = False
+
+    def with_reasoning(self, tokens: int) -> Merged:
+        """This message with its thinking sent along, which takes `tokens` more."""
+        first = replace(self.items[0], tokens=self.items[0].tokens + tokens)
+        return Merged(self.message, (first, *self.items[1:]), has_reasoning=True)
+
+
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with the short text that stands for it where there is one."""
     if row.short is None:

@@ -15,7 +15,7 @@ from ctxcore.assembly.history import Anchors, Counted
 from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
-from ctxcore.assembly.repairs import are_mergeable
+from ctxcore.assembly.rules.alternation import are_mergeable
 from ctxcore.assembly.texts import (
     ACKNOWLEDGED,
     HOISTED,

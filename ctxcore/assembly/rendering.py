@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxcore.assembly.items import Item
-from ctxcore.assembly.repairs import Merged
+from ctxcore.assembly.items import Item, Merged
 from ctxcore.messages.canonical import printable, printable_json
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Message, Text

@@ -12,7 +12,11 @@ from ctxcore.assembly.history import Counted
 from ctxcore.assembly.items import elide_item, from_row
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.reading import WHOLE, Reading
-from ctxcore.assembly.repairs import Repairer, is_json_object, is_sayable
+from ctxcore.assembly.repairs import Repairer
+from ctxcore.assembly.rules.arguments import is_json_object
+from ctxcore.assembly.rules.call_ids import is_taken_everywhere
+from ctxcore.assembly.rules.sent_names import is_sent_everywhere
+from ctxcore.assembly.rules.words import is_sayable
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import text_message
 from ctxcore.reasons.codes import VerdictCode
@@ -230,4 +234,9 @@ def _is_sound(block: Sequence[Counted]) -> bool:
         return len(block) == 1 and not head.is_tool_result
     calls = [call.id for call in head.calls]
     is_answered = calls == [row.message.answers for row in block[1:]] and all(calls)
-    return is_answered and all(is_json_object(call.arguments) for call in head.calls)
+    return is_answered and all(
+        is_json_object(call.arguments)
+        and is_sent_everywhere(call.name)
+        and is_taken_everywhere(call.id)
+        for call in head.calls
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxcore.assembly.items import Item
-from ctxcore.assembly.repairs import Merged
+from ctxcore.assembly.items import Item, Merged
 from ctxcore.messages.shapes.registry import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject

@@ -18,8 +18,10 @@ from ctxcore.cli.expanding import run_expand
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.listing import run_sessions
+from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.replaying import run_replay
+from ctxcore.plugins import load_plugins
 
 __all__ = ["app"]
 
@@ -49,6 +51,9 @@ def _main(
     ] = False,
 ) -> None:
     """See what fills the context window of recorded conversations, and what would fit in it."""
+    for plugin in load_plugins():
+        if plugin.problem is not None:
+            print_error(str(plugin.problem))
 
 
 app.command("inspect")(run_inspect)

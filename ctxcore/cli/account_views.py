@@ -206,19 +206,24 @@ def legality_view(legality: Legality) -> Iterator[RenderableType]:
         yield _violations_table(legality)
 
 
+_IN_TOOLS = -1  # in the definitions, which come before all messages
+
+
 def _violations_table(legality: Legality) -> Table:
     found: dict[str, set[tuple[int, str]]] = defaultdict(set)
     providers: dict[str, list[str]] = defaultdict(list)
     for provider, violations in legality.items():
         for violation in violations:
-            found[violation.rule].add((violation.at, violation.detail))
+            at = _IN_TOOLS if violation.at is None else violation.at
+            found[violation.rule].add((at, violation.detail))
             if provider not in providers[violation.rule]:
                 providers[violation.rule].append(provider)
     table = make_table("rule", ">times", ">first at", "refused by", "*for example")
     for rule, places in found.items():
         at, detail = min(places)
         who = ", ".join(providers[rule]) if len(providers[rule]) < len(legality) else "all"
-        add_row(table, rule, f"{len(places):,}", f"{at:,}", who, one_line(detail))
+        first = "tools" if at == _IN_TOOLS else f"{at:,}"
+        add_row(table, rule, f"{len(places):,}", first, who, one_line(detail))
     return table
 
 

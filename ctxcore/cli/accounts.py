@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from ctxcore.assembly.legality import PROVIDERS, Violation, lint
+from ctxcore.assembly.legality import PROVIDERS, lint
+from ctxcore.assembly.rules.values import Violation
 from ctxcore.cli.about import About
 from ctxcore.cli.running import told
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
+from ctxcore.reasons.values import document
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_messages, count_tools, counter_for
 
@@ -82,7 +84,7 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
         compactions=transcript.compactions,
         problems=transcript.problems,
         ignored=dict(transcript.ignored),
-        legality=check_legality(messages),
+        legality=check_legality(messages, transcript.tools),
     )
 
 
@@ -93,17 +95,20 @@ def _live_tokens(transcript: Transcript, model: str | None) -> int:
     return count_messages(live, model=model, tools=transcript.tools)
 
 
-def check_legality(messages: Sequence[Message] | Sequence[JsonObject]) -> Legality:
-    """What each provider would refuse in `messages`."""
-    return {provider: lint(messages, provider) for provider in PROVIDERS}
+def check_legality(
+    messages: Sequence[Message] | Sequence[JsonObject], tools: Sequence[JsonObject] = ()
+) -> Legality:
+    """What each provider would refuse in `messages` and `tools`."""
+    return {provider: lint(messages, provider, tools=tools) for provider in PROVIDERS}
 
 
 def legality_document(legality: Legality) -> JsonObject:
     """What `lint` says, by provider."""
-    return {
-        provider: [cast("JsonValue", asdict(violation)) for violation in found]
-        for provider, found in legality.items()
-    }
+    return {provider: [_violation(one) for one in found] for provider, found in legality.items()}
+
+
+def _violation(one: Violation) -> JsonValue:
+    return {"rule": one.rule, "at": one.at, "reason": document(one.reason)}
 
 
 def account_document(account: Account) -> JsonObject:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import cast
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.repairs import Repair
+from ctxcore.assembly.rules.repair import Repair
 from ctxcore.assembly.verdicts import Run
 from ctxcore.cli.accounts import check_legality, legality_document
 from ctxcore.messages.values import JsonObject, JsonValue

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.repairs import Repair
+from ctxcore.assembly.rules.repair import Repair
 from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.budget import TokenBudget
 from ctxcore.cli.account_views import legality_view

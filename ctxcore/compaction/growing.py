@@ -14,10 +14,10 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.assembly.items import Item, from_row, total
+from ctxcore.assembly.items import Item, Merged, from_row, total
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.repairs import Merged, Repairer
+from ctxcore.assembly.repairs import Repairer
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_reasoning
 
@@ -26,6 +26,8 @@ _LOCAL = (
     "merged",
     "leading_assistant",
     "renamed_call",
+    "renamed_id",
+    "renamed_tool",
 )  # what comes behind leaves them as they are
 
 
@@ -174,7 +176,7 @@ class GrowingContext:
 
     def _legal(self, base: _Base, items: Sequence[Item]) -> list[Merged] | None:
         """`items` as legal messages; None where more than their neighbours matters."""
-        repairer = Repairer(self._call.counter, taken_ids=base.ids)
+        repairer = Repairer(self._call.counter, taken_ids=base.ids, names=self._call.tool_names)
         groups = repairer.repair(items)
         if any(repair.kind not in _LOCAL for repair in repairer.repairs):
             return None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.repairs import Merged
 from ctxcore.compaction.remembering import ledger_at
 from ctxcore.errors import BudgetError
 from ctxcore.facts.file_uses import arguments_of

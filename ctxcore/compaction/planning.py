@@ -23,12 +23,12 @@ from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
 from ctxcore.compaction.remembering import facts_room
-from ctxcore.compaction.strategies import STRATEGIES, is_ordered_by_task, ladder, turns_to_keep
+from ctxcore.compaction.strategies import is_ordered_by_task, ladder, strategy, turns_to_keep
 from ctxcore.compaction.triggers import DIRECT, Trigger
 from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
-from ctxcore.policy.values import StrategyName
+from ctxcore.policy.names import StrategyName
 from ctxcore.reasons.codes import ChoiceCode, TriggerCode
 
 Drafts = Sequence[tuple[StrategyName, Draft]]
@@ -107,7 +107,7 @@ class _Planner:
         names = list(self._strategies)
         behind = names[names.index(tried[-1]) + 1 :] if tried else []
         for name in behind:
-            further = STRATEGIES[name](draft)
+            further = strategy(name)(draft)
             if further == draft:
                 continue
             drafts = [*drafts, (name, further)]
@@ -171,7 +171,7 @@ class _Planner:
     def _climb(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
         """`draft` after the strategies that the target takes; what each made goes to `drafts`."""
         for name in self._strategies:
-            tried = STRATEGIES[name](draft)
+            tried = strategy(name)(draft)
             if tried == draft:
                 continue
             drafts[name] = draft = tried
@@ -319,5 +319,5 @@ class _Planner:
         """Where only the newest messages are left that fit, by either counter."""
         own = self._own_scope("truncation")
         scopes = (own, self._ruling_scope("truncation") or own)
-        cut = max(STRATEGIES["fold_to_fit"](Draft.of(scope)).cut for scope in scopes)
+        cut = max(strategy("fold_to_fit")(Draft.of(scope)).cut for scope in scopes)
         return own.blocks[cut - 1][-1].seq if cut else None

@@ -11,7 +11,7 @@ from ctxcore.compaction.keeping import Addition, Pieces
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import Task
-from ctxcore.policy.values import StrategyName
+from ctxcore.policy.names import StrategyName
 from ctxcore.reasons.values import Reason
 
 FoldAs = Literal["summary", "truncation"]

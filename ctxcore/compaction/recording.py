@@ -8,6 +8,7 @@ from dataclasses import replace
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView, ListHistory
+from ctxcore.assembly.rules.sent_names import SentNames, defined_names
 from ctxcore.messages.beside import checked_tools
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message
@@ -32,7 +33,9 @@ class Recording:
         self._counter, tools = counter_for(model), checked_tools(tools)
         self.model = model
         self._tools = tools
-        self._tools_tokens = count_tools(tools, self._counter) if tools else 0
+        self._names = SentNames(defined_names(tools))
+        sent = self._names.applied(tools)
+        self._tools_tokens = count_tools(sent, self._counter) if tools else 0
         self._histories: dict[int | None, ListHistory] = {}
 
     def prepare(
@@ -58,6 +61,7 @@ class Recording:
             counter=self._counter,
             budget=budget,
             tools_tokens=self._tools_tokens,
+            tool_names=self._names,
             sends_reasoning=takes_reasoning(self.model),
             **ruling(policy, self.model, self._tools),
         )

@@ -13,10 +13,10 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.items import Merged
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.prefixes import PrefixHistory
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.repairs import Merged
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import automatic_trigger, compact_prepared
 from ctxcore.compaction.confirming import Answer, Confirmation

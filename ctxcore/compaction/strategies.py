@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 from ctxcore.assembly.history import Counted, is_expansion
 from ctxcore.compaction.drafting import Chooser, Draft, Scope
 from ctxcore.compaction.superseding import Superseded, find_superseded
 from ctxcore.compression.expanding import LEAST_TOKENS
-from ctxcore.policy.values import Policy, StrategyName, TaskType
+from ctxcore.policy.names import STRATEGIES, StrategyName
+from ctxcore.policy.values import Policy, TaskType
+
+Strategy = Callable[[Draft], Draft]
 
 STALE_SHARE = 4  # an output that says nothing new any more keeps a quarter of what others keep
 
@@ -240,18 +244,20 @@ TASK_ORDERS: Mapping[TaskType, tuple[StrategyName, ...]] = {
     "mixed": ("sliding_window", "incremental", "importance"),
     "unknown": _OF_TALK,
 }
-STRATEGIES: Mapping[StrategyName, Callable[[Draft], Draft]] = {
-    "shorten_tool_outputs": shorten_tool_outputs,
-    "keep_by_worth": keep_by_worth,
-    "fold_oldest": fold_oldest,
-    "fold_to_tail": fold_to_tail,
-    "fold_to_lower": fold_to_lower,
-    "keep_turns": keep_turns,
-    "fold_to_fit": fold_to_fit,
-    "truncate": truncate,
-    "sliding_window": sliding_window,
-    "importance": importance,
-    "key_events": key_events,
-    "incremental": incremental,
-    "full_summary": full_summary,
-}
+
+
+def register_strategy(name: str, fn: Strategy) -> None:
+    """Adds a strategy that policies may name: a draft in, a draft with less in it out.
+
+    A strategy that changes nothing gives its draft back. It runs while a compaction is planned,
+    calls no model and keeps nothing.
+
+    Raises:
+        NameTakenError: there is a strategy of this name.
+    """
+    STRATEGIES.register(name, fn)
+
+
+def strategy(name: StrategyName) -> Strategy:
+    """The strategy of a name that a policy holds."""
+    return cast("Strategy", STRATEGIES[name])

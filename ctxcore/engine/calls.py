@@ -54,6 +54,7 @@ class Calls:
         except GeneratorExit:
             self._record(running, context, None, CallCode.STOPPED())
             raise
+        reply = replace(reply, calls=context.own_calls(reply.calls))
         if subject.price is not None:
             reply = replace(reply, cost=cost_of(reply.usage, subject.price))
         with self._desk.slots:
@@ -133,7 +134,7 @@ def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelReques
     return ModelRequest(
         model=subject.model or "",
         messages=context.messages,
-        tools=subject.tools,
+        tools=context.sent_tools(subject.tools),
         max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
         temperature=asked.temperature,
         connection=subject.connection,

@@ -15,6 +15,7 @@ from ctxcore.assembly.building import Call
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.rules.sent_names import SentNames, defined_names
 from ctxcore.compaction.confirming import Confirm
 from ctxcore.compression.expanding import EXPAND_TOOL, offered_beside
 from ctxcore.engine.errors import NotAllowedError
@@ -208,7 +209,9 @@ def _to_call(
     counter: TokenCounter,
     knowledge: Mapping[str, str],
 ) -> Call:
-    tools_tokens = count_tools(tools, counter) if tools else 0
+    names = SentNames(defined_names(tools))
+    sent_tools = names.applied(tools)
+    tools_tokens = count_tools(sent_tools, counter) if tools else 0
     system = view.get(view.anchors().system)
     budget = budget_of(
         effective.policy,
@@ -222,8 +225,9 @@ def _to_call(
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
+        tool_names=names,
         knowledge=dict(knowledge),
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
-        **ruling(effective.policy, model, tools),
+        **ruling(effective.policy, model, sent_tools),
     )

@@ -14,9 +14,9 @@ from ctxcore.formats.claude_branch import active_branch, parent_places
 from ctxcore.formats.claude_entries import Entry, Log, is_said, parse_log
 from ctxcore.formats.fields import text_at
 from ctxcore.formats.naming import file_stem, prompt_texts, title_of
-from ctxcore.formats.records import Records
-from ctxcore.formats.values import Problem, Transcript
+from ctxcore.formats.values import Format, Problem, Records, Transcript
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.file_problems import FormatCode
 
 _MAIN = ""
 
@@ -98,3 +98,11 @@ def _ignored(
     left.subtract(Counter(entry.kind for entry in branch if entry.kind != "link"))
     counts = log.ignored + Counter({"left branch": left.total()})
     return tuple(sorted(counts.items()))
+
+
+CLAUDE_CODE = Format(
+    name="claude-code",
+    label=FormatCode.CLAUDE_CODE(),
+    matches=is_claude_code,
+    read=read_claude_code,
+)

@@ -15,13 +15,12 @@ from ctxcore.errors import MessageError
 from ctxcore.formats.claude_blocks import to_messages
 from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
 from ctxcore.formats.naming import file_stem, prompt_texts, title_of
-from ctxcore.formats.records import Records
-from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
+from ctxcore.formats.values import Format, Problem, RecordedCompaction, Records, Transcript
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
-from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.file_problems import FileProblem, FormatCode
 from ctxcore.reasons.places import Place, PlaceCode
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
@@ -206,3 +205,11 @@ def _raw_tools(about: Mapping[str, JsonValue]) -> tuple[str, ...]:
     if isinstance(functions, list):
         definitions += [{"type": "function", "function": function} for function in functions]
     return tuple(to_canonical(openai_tool(o)) for o in definitions if isinstance(o, dict))
+
+
+OPENAI_CHAT = Format(
+    name="openai",
+    label=FormatCode.OPENAI(),
+    matches=lambda _: True,
+    read=read_openai_chat,
+)

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ctxcore.errors import FormatError, MessageError
-from ctxcore.formats.claude_code import is_claude_code, read_claude_code
 from ctxcore.formats.naming import with_unique_ids
-from ctxcore.formats.openai_chat import read_openai_chat
 from ctxcore.formats.records import decode_text, parse_records
-from ctxcore.formats.values import Problem, Transcript
+from ctxcore.formats.registry import FORMATS, expected
+from ctxcore.formats.values import Format, Problem, Records, Transcript
 from ctxcore.reasons.file_problems import FileProblem
 from ctxcore.reasons.foreign import reason_of, system_reason
 
@@ -57,9 +56,8 @@ def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
         FormatError: it holds no conversation.
     """
     records = parse_records(text, name=name)
-    read = read_claude_code if is_claude_code(records) else read_openai_chat
     try:
-        found, problems = read(records, name)
+        found, problems = _format_of(records).read(records, name)
     except (MessageError, RecursionError) as error:  # JSON just shallow enough to be read
         problem = FileProblem.UNREADABLE(reason=reason_of(error))
         raise FormatError(path=name, problem=problem) from error
@@ -69,10 +67,15 @@ def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
     return with_unique_ids([replace(found[0], problems=tuple(listed)), *found[1:]])
 
 
+def _format_of(records: Records) -> Format:
+    """The first format that takes `records`; the last where none does: it says what is wrong."""
+    formats = list(FORMATS.values())
+    return next((one for one in formats if one.matches(records)), formats[-1])
+
+
 def _nothing_found(name: str, problems: list[Problem]) -> FormatError:
     if not problems:
-        found = FileProblem.EXPECTED(problem=FileProblem.NO_CONVERSATION())
-        return FormatError(path=name, problem=found)
+        return FormatError(path=name, problem=expected(FileProblem.NO_CONVERSATION()))
     first = problems[0]
     because = FileProblem.NO_CONVERSATION_BECAUSE(problem=first.reason)
-    return FormatError(path=name, line=first.line, problem=FileProblem.EXPECTED(problem=because))
+    return FormatError(path=name, line=first.line, problem=expected(because))

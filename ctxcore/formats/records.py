@@ -8,32 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from ctxcore.errors import FormatError
-from ctxcore.formats.values import Problem
+from ctxcore.formats.registry import expected
+from ctxcore.formats.values import Problem, Record, Records
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.file_problems import FileProblem
 from ctxcore.reasons.foreign import JsonProblem, column_reason, reason_of
 from ctxcore.reasons.values import Reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One JSON value of a file; `line` is None inside a document that spans many lines."""
-
-    line: int | None
-    value: JsonValue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Records:
-    """All that could be read of a file; `is_document` tells one JSON value from JSON lines."""
-
-    is_document: bool
-    records: tuple[Record, ...]
-    problems: tuple[Problem, ...] = ()
 
 
 def decode_text(data: bytes) -> str:
@@ -50,7 +33,7 @@ def parse_records(text: str, *, name: str) -> Records:
     """
     lines = [(at, line) for at, line in enumerate(_bare(text).split("\n"), 1) if line.strip()]
     if not lines:
-        raise FormatError(path=name, problem=FileProblem.EXPECTED(problem=FileProblem.EMPTY()))
+        raise FormatError(path=name, problem=expected(FileProblem.EMPTY()))
     if len(lines) > 1:
         by_line = _parse_lines(lines)
         if _is_json_lines(by_line, lines[0][0]):
@@ -83,7 +66,7 @@ def _parse_document(text: str, name: str) -> Record:
         return Record(line=None, value=_parse_json(text))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        problem = FileProblem.EXPECTED(problem=FileProblem.DAMAGED(reason=_reason(error)))
+        problem = expected(FileProblem.DAMAGED(reason=_reason(error)))
         raise FormatError(path=name, line=line, problem=problem) from error
 
 

@@ -5,16 +5,18 @@ Places are indexes into `messages`; times are aware and in UTC, None where the f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from ctxcore.messages.canonical import parse_canonical
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason
 
-TranscriptFormat: TypeAlias = Literal["openai", "claude-code"]
+TranscriptFormat: TypeAlias = str
+"""The name of a registered format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,23 @@ class Problem:
         if not self.line:
             return self.reason
         return PlaceCode.AT(place=PlaceCode.LINE(line=self.line), problem=self.reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One JSON value of a file; `line` is None inside a document that spans many lines."""
+
+    line: int | None
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """All that could be read of a file; `is_document` tells one JSON value from JSON lines."""
+
+    is_document: bool
+    records: tuple[Record, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +111,16 @@ class Transcript:
     def tools(self) -> list[JsonObject]:
         """Tool definitions in OpenAI's form."""
         return [cast("JsonObject", parse_canonical(raw)) for raw in self.raw_tools]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A form of transcript files: how its records are told from others, and read."""
+
+    name: str
+    label: Reason | str
+    """What is expected, in an error of a file that is of no format."""
+    matches: Callable[[Records], bool]
+    """Whether these are its records; it looks no further than it has to."""
+    read: Callable[[Records, str], tuple[list[Transcript], list[Problem]]]
+    """The conversations in the records of the file so named, and the problems of none of them."""

@@ -18,6 +18,7 @@ from ctxcore.policy.markers import (
     Group,
     GroupName,
     Kind,
+    ListOf,
     OneOf,
     OrNone,
     Range,
@@ -70,7 +71,12 @@ class PolicyField:
             PolicyError: the field, its value, what is allowed, and the `source` of the value.
         """
         if not self.range.allows(value):
-            raise PolicyError(field=self.name, value=value, allowed=self.allowed, source=source)
+            unknown = None
+            if isinstance(self.range, ListOf) and self.range.unknown is not None:
+                unknown = self.range.unknown(value)
+            raise PolicyError(
+                field=self.name, value=value, allowed=unknown or self.allowed, source=source
+            )
 
 
 def fields_of(policy: type) -> Mapping[str, PolicyField]:

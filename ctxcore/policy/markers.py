@@ -215,6 +215,8 @@ class ListOf:
 
     names: Callable[[], tuple[str, ...]]
     least: int = 0
+    unknown: Callable[[object], Reason | None] | None = None
+    """Says which names of a value are not known, where that is why it is refused."""
 
     @property
     def kind(self) -> Kind:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ctxcore.policy.values import Policy
+from ctxcore.registries import Registry
 
-PRESETS: Mapping[str, Policy] = {
+_OWN: Mapping[str, Policy] = {
     "default": Policy(),
     "sliding-summary": Policy(
         name="sliding-summary",
@@ -133,3 +134,14 @@ PRESETS: Mapping[str, Policy] = {
         oversize_ratio=None,
     ),
 }
+
+PRESETS: Registry[Policy] = Registry("preset", _OWN)
+
+
+def register_preset(policy: Policy) -> None:
+    """Adds a preset under the policy's own name.
+
+    Raises:
+        NameTakenError: there is a preset of this name.
+    """
+    PRESETS.register(policy.name, policy)

@@ -5,7 +5,7 @@ that nobody has to evaluate them. Where a number comes from stands in `docs/desi
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from ctxcore.policy.markers import (
     Count,
@@ -21,32 +21,18 @@ from ctxcore.policy.markers import (
     ToolNames,
     TurnsByMessages,
 )
+from ctxcore.policy.names import STRATEGIES, StrategyName, unknown_strategies
 from ctxcore.tokens.counting import Counting
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
-StrategyName = Literal[
-    "shorten_tool_outputs",
-    "keep_by_worth",
-    "fold_oldest",
-    "fold_to_tail",
-    "fold_to_lower",
-    "keep_turns",
-    "fold_to_fit",
-    "truncate",
-    "sliding_window",
-    "importance",
-    "key_events",
-    "incremental",
-    "full_summary",
-]
 Preference = Literal["fast", "balanced", "quality"]
 TaskType = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 
 
 def strategy_names() -> tuple[str, ...]:
     """The strategies that a policy may name; nothing else decides it."""
-    return get_args(StrategyName)
+    return tuple(STRATEGIES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +47,7 @@ class Thresholds:
     ] = "default"
     strategies: Annotated[
         tuple[StrategyName, ...],
-        ListOf(strategy_names, least=1),
+        ListOf(strategy_names, least=1, unknown=unknown_strategies),
         Group("preset"),
         Told(
             "Strategies",
@@ -71,7 +57,7 @@ class Thresholds:
     ] = ("shorten_tool_outputs", "keep_by_worth")
     direct_strategies: Annotated[
         tuple[StrategyName, ...],
-        ListOf(strategy_names),
+        ListOf(strategy_names, unknown=unknown_strategies),
         Group("preset"),
         Told(
             "Strategies when asked",

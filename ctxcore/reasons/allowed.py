@@ -17,6 +17,10 @@ class AllowedCode(Code):
     OR_NONE = "allowed.or_none", "{allowed}, or none"
     REMOVED = "allowed.removed", "nothing, since {since} has no such field any more"
     LIST_OF = "allowed.list_of", "a list of {names}"
+    STRATEGIES = (
+        "allowed.strategies",
+        "a list of {names}; there is no {unknown}: the plug-in that brings it may be missing",
+    )
     FALLING = "allowed.falling", "a list of whole numbers, each smaller than the one before"
     TURNS_BY_MESSAGES = (
         "allowed.turns_by_messages",

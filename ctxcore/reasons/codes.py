@@ -44,6 +44,39 @@ class RepairCode(Code):
     BLANK_TEXT = "repair.blank_text", "a part of white space alone"
     LEADING_ASSISTANT = "repair.leading_assistant", "an assistant message came first"
     MERGED = "repair.merged", "two {role} messages in a row"
+    RENAMED_TOOL = (
+        "repair.renamed_tool",
+        "a provider refuses the tool name {name!r}; now {new_name!r}",
+    )
+    RENAMED_ID = "repair.renamed_id", "a provider refuses the call id {id!r}; now {new_id!r}"
+    BY_RULE = "repair.by_rule", "made legal by the rule {rule!r}"
+
+
+class LegalityCode(Code):
+    """What a provider would refuse."""
+
+    ORPHAN_RESULT = (
+        "legality.orphan_result",
+        "no open call {id!r} directly before this result",
+    )
+    MISSING_RESULT = "legality.missing_result", "call {id!r} has no result behind it"
+    CALL_ID_MISSING = "legality.call_id_missing", "a call of {tool} has no id"
+    CALL_ID_TWICE = "legality.call_id_twice", "call id {id!r} is used twice"
+    CALL_ID_FORM = "legality.call_id_form", "the call id {id!r} does not match {pattern}"
+    FIRST_ROLE = "legality.first_role", "the first message is not a user's"
+    ALTERNATION = "legality.alternation", "two {role} messages in a row"
+    ARGUMENTS = "legality.arguments", "arguments of call {id!r} are not a JSON object"
+    EMPTY = "legality.empty", "an empty {role} message"
+    BLANK = "legality.blank", "white space alone in {role} message"
+    NAME = (
+        "legality.name",
+        "the name {name!r} has white space or one of <|\\/>, or is too long",
+    )
+    TOOL_NAME = "legality.tool_name", "the tool name {name!r} does not match {pattern}"
+    DEFINED_NAME = (
+        "legality.defined_name",
+        "a tool is defined as {name!r}, which does not match {pattern}",
+    )
 
 
 class TriggerCode(Code):

@@ -10,8 +10,7 @@ class FileProblem(Code):
 
     EXPECTED = (
         "file.expected",
-        "{problem}; expected OpenAI chat messages (a list, an object with `messages`, or one "
-        "message or conversation a line) or a Claude Code session (.jsonl)",
+        "{problem}; expected {formats}",
     )
     NULS = "file.nuls", "{problem}; it holds NUL bytes: save it as UTF-8 if it is text"
     EMPTY = "file.empty", "the file is empty"
@@ -32,6 +31,17 @@ class FileProblem(Code):
     NO_SUCH_ID = "file.no_such_id", "no conversation has an id that starts with {beginning!r}"
     NOT_UTF8 = "file.not_utf8", "it is not UTF-8"
     BROKEN_UTF8 = "file.broken_utf8", "is not UTF-8; broken characters are shown as U+FFFD"
+
+
+class FormatCode(Code):
+    """What files are read."""
+
+    OPENAI = (
+        "format.openai",
+        "OpenAI chat messages (a list, an object with `messages`, or one message or conversation a "
+        "line)",
+    )
+    CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
 
 
 class ExportProblem(Code):

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ctxcore.assembly.building import NOTHING_COVERED
-from ctxcore.assembly.items import Item
-from ctxcore.assembly.repairs import Merged
+from ctxcore.assembly.items import Item, Merged
 from ctxcore.reasons.codes import BreakCode, VerdictCode
 from ctxcore.replay.requests import Request
 

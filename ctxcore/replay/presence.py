@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from ctxcore.assembly.items import Item
+from ctxcore.assembly.items import Item, Merged
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.repairs import Merged
 from ctxcore.compaction.losing import said_text
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.said_text import SaidText

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ctxcore.assembly.items import total
+from ctxcore.assembly.items import Merged, total
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.rendering import to_dictionary
-from ctxcore.assembly.repairs import Merged
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from ctxcore.store.values import SessionInfo
-from dashboard.shell import PAGES
+from dashboard.page_registry import PAGES
 from dashboard.texts import t
-
-_OF_ALL = ("sessions", "settings")  # pages that are about no single session
 
 
 def page_links(session: SessionInfo) -> None:
     """A link to every page that shows a session, with this one in hand there."""
-    for name, icon in PAGES:
-        if name in _OF_ALL:
+    for page in PAGES.values():
+        if not page.shows_session:
             continue
         st.page_link(
-            f"../pages/{name}.py",
-            label=t(f"shell.page.{name}"),
-            icon=icon,
+            str(page.file),
+            label=t(page.title),
+            icon=page.icon,
             query_params={"session": session.id},
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ctxcore.formats.registry import FORMATS
 from ctxcore.formats.report import TokenReport
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, SessionInfo
@@ -37,7 +38,7 @@ def transcript_of(
     return Transcript(
         id=session.id,
         title=session.title,
-        format="claude-code" if session.origin == "claude-code" else "openai",
+        format=session.origin if session.origin in FORMATS else "openai",
         path="",
         messages=tuple(info.message for info in messages),
         times=tuple(info.created_at for info in messages),

@@ -17,7 +17,8 @@ from ctxcore.compaction.strategies import ladder
 from ctxcore.compaction.working import MOST_MEMORIES
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, ToolCall, tool_result
-from ctxcore.policy.values import Policy, StrategyName, TaskType
+from ctxcore.policy.names import StrategyName
+from ctxcore.policy.values import Policy, TaskType
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.conformance.conversations import (

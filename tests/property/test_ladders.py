@@ -10,7 +10,8 @@ from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.errors import BudgetError, SummarizerError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message
-from ctxcore.policy.values import Policy, StrategyName
+from ctxcore.policy.names import StrategyName
+from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.histories import sound_histories
 

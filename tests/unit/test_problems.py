@@ -34,6 +34,7 @@ from ctxcore.errors import (
     WorkingStateError,
 )
 from ctxcore.formats.reading import parse_transcripts
+from ctxcore.formats.registry import expected
 from ctxcore.gateway.errors import (
     ContextOverflowError,
     ErrorKind,
@@ -158,7 +159,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "the summarizer gave no usable summary: the network is down",
     ),
     (
-        FormatError(path="a.json", problem=FileProblem.EXPECTED(problem=FileProblem.EMPTY())),
+        FormatError(path="a.json", problem=expected(FileProblem.EMPTY())),
         "file.empty",
         {},
         "a.json: the file is empty; expected OpenAI chat messages (a list, an object with "

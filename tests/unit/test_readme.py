@@ -8,11 +8,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ctxcore.assembly.rules.registry import RULES
+from ctxcore.formats.registry import FORMATS
+from ctxcore.policy.names import STRATEGIES
+from ctxcore.policy.presets import PRESETS
+from dashboard.page_registry import PAGES as REGISTERED_PAGES
 from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +26,7 @@ PAGES = (
     "README.md",
     "docs/compression.md",
     "docs/configuration.md",
+    "docs/extending.md",
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",
@@ -56,6 +63,15 @@ def commands() -> list[tuple[str, str]]:
 def lines(text: str) -> list[str]:
     """The lines of a text without blanks at their ends or empty lines around them."""
     return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def _registered_goes() -> Iterator[None]:
+    """What an example registers is gone after it."""
+    with contextlib.ExitStack() as stack:
+        for registry in (STRATEGIES, FORMATS, RULES, PRESETS, REGISTERED_PAGES):
+            stack.enter_context(registry.restored())
+        yield
 
 
 @pytest.mark.parametrize("page", PAGES)

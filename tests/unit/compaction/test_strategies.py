@@ -13,10 +13,11 @@ from ctxcore.compaction.compacting import plan_compaction
 from ctxcore.compaction.drafting import Draft, Scope
 from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.plans import CompactionPlan
-from ctxcore.compaction.strategies import STRATEGIES
+from ctxcore.compaction.strategies import strategy
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.fields import fields_of
-from ctxcore.policy.values import Policy, StrategyName
+from ctxcore.policy.names import STRATEGIES, StrategyName
+from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
 from tests.words import words
 
@@ -112,7 +113,7 @@ def test_a_ladder_stops_at_the_first_that_reaches_the_target() -> None:
 def test_no_strategy_takes_back_what_is_folded(name: StrategyName, whole: Draft) -> None:
     folded = replace(whole, cut=7)
 
-    assert STRATEGIES[name](folded).cut >= 7
+    assert strategy(name)(folded).cut >= 7
 
 
 @pytest.fixture

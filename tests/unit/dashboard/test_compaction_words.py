@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.engine.compactions import EDITED
 from ctxcore.facts.values import KINDS
-from ctxcore.policy.values import StrategyName
+from ctxcore.policy.names import STRATEGIES
 from ctxcore.reasons.codes import ChoiceCode
 from ctxcore.reasons.values import known_codes
 from dashboard import texts
@@ -18,7 +16,7 @@ from dashboard.tell import tell_recorded
 from dashboard.texts import Language, catalogue, languages
 
 OTHERS = ("truncate", "summarize", EMERGENCY, "drop_oldest", "new_session", EDITED)
-DONE = (*get_args(StrategyName), *OTHERS)
+DONE = (*STRATEGIES, *OTHERS)
 
 
 @pytest.fixture(params=languages())

@@ -12,7 +12,8 @@ import pytest
 
 from ctxcore import reasons
 from ctxcore.messages.values import Role
-from ctxcore.policy.values import StrategyName, TaskType
+from ctxcore.policy.names import STRATEGIES
+from ctxcore.policy.values import TaskType
 from ctxcore.reasons.codes import (
     ChoiceCode,
     NoticeCode,
@@ -40,7 +41,7 @@ CODES = sorted(
 WORDS: dict[str, tuple[str, ...]] = {
     "role": get_args(Role),
     "task": get_args(TaskType),
-    "strategy": get_args(StrategyName),
+    "strategy": tuple(STRATEGIES),
     "part": ("system", "tools", "goal"),
     "trigger": ("auto", "manual"),
     "layer": ("environment", "file", *get_args(ScopeKind)),

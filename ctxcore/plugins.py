@@ -1,0 +1,58 @@
+"""Owns loading plug-ins: packages that register what they bring, found by their entry points.
+
+The command line and the dashboard load them as they start; importing the library loads none.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from threading import Lock
+
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.plugin_problems import PluginProblem
+from ctxcore.reasons.values import Reason
+
+GROUP = "ctxcore.plugins"
+"""The group of entry points; each names a function without arguments that registers."""
+
+logger = logging.getLogger(__name__)
+
+_loading = Lock()
+_loaded: dict[tuple[str, str], Plugin] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """A plug-in that was found, and why it could not be loaded, if so."""
+
+    name: str
+    problem: Reason | None = None
+
+
+def load_plugins() -> list[Plugin]:
+    """Every plug-in that is installed; each is loaded once, and one that fails stops no other.
+
+    What a failing one had registered before it failed stays.
+    """
+    with _loading:
+        found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+        for point in found:
+            key = (point.name, point.value)
+            if key not in _loaded:
+                _loaded[key] = _load(point)
+        return [_loaded[point.name, point.value] for point in found]
+
+
+def _load(point: EntryPoint) -> Plugin:
+    try:
+        point.load()()
+    except Exception as error:  # noqa: BLE001  # a plug-in is other people's code
+        logger.warning("plug-in failed name=%s error=%s", point.name, type(error).__name__)
+        problem = PluginProblem.FAILED(
+            name=point.name, where=point.value, kind=type(error).__name__, problem=reason_of(error)
+        )
+        return Plugin(name=point.name, problem=problem)
+    logger.info("plug-in loaded name=%s", point.name)
+    return Plugin(name=point.name)

@@ -1,0 +1,56 @@
+"""The pages of the dashboard, in the order of its navigation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ctxcore.registries import Registry
+
+_FOLDER: Final = Path(__file__).resolve().parent.parent / "pages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A script that the shell shows."""
+
+    name: str
+    """Its place in the address."""
+    file: Path
+    title: str
+    """The key of its title in the texts, or the title itself."""
+    icon: str = ":material/extension:"
+    shows_session: bool = False
+    """Whether it shows the session in hand, so that lists of sessions link to it."""
+
+
+def _own(name: str, icon: str, *, shows_session: bool = True) -> Page:
+    file, title = _FOLDER / f"{name}.py", f"shell.page.{name}"
+    return Page(name=name, file=file, title=title, icon=icon, shows_session=shows_session)
+
+
+PAGES: Final[Registry[Page]] = Registry(
+    "page",
+    {
+        page.name: page
+        for page in (
+            _own("chat", ":material/chat:"),
+            _own("context", ":material/visibility:"),
+            _own("usage", ":material/monitoring:"),
+            _own("compaction", ":material/compress:"),
+            _own("sessions", ":material/folder_open:", shows_session=False),
+            _own("settings", ":material/tune:", shows_session=False),
+        )
+    },
+)
+
+
+def register_page(page: Page, *, before: str | None = None) -> None:
+    """Adds a page to the navigation, behind the others or before the one named.
+
+    Raises:
+        NameTakenError: there is a page of this name.
+        KeyError: there is none named `before`.
+    """
+    PAGES.register(page.name, page, before=before)

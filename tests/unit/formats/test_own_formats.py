@@ -1,0 +1,77 @@
+"""A transcript format that somebody registers is found, read and named like the library's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from ctxcore.errors import FormatError
+from ctxcore.formats.reading import parse_transcripts
+from ctxcore.formats.registry import FORMATS, register_format
+from ctxcore.formats.values import Format, Problem, Records, Transcript
+from ctxcore.messages.values import text_message
+
+LINES = '{"who": "user", "says": "hi"}\n{"who": "assistant", "says": "hello"}'
+
+
+def says(records: Records) -> Iterator[tuple[str, str]]:
+    for record in records.records:
+        if isinstance(record.value, dict) and "says" in record.value:
+            yield str(record.value["who"]), str(record.value["says"])
+
+
+def read_diary(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+    said = [text_message("user" if who == "user" else "assistant", t) for who, t in says(records)]
+    found = Transcript(
+        id=name,
+        title=name,
+        format="diary",
+        path=name,
+        messages=tuple(said),
+        times=(None,) * len(said),
+    )
+    return [found], []
+
+
+DIARY = Format(name="diary", label="a diary", matches=lambda all_: any(says(all_)), read=read_diary)
+
+
+@pytest.fixture(autouse=True)
+def _own_formats_go() -> Iterator[None]:
+    with FORMATS.restored():
+        register_format(DIARY)
+        yield
+
+
+def test_its_files_are_read() -> None:
+    [found] = parse_transcripts(LINES, name="a.jsonl")
+
+    assert (found.format, [message.text for message in found.messages]) == (
+        "diary",
+        ["hi", "hello"],
+    )
+
+
+def test_other_files_are_read_as_before() -> None:
+    talk = json.dumps([{"role": "user", "content": "hi"}])
+
+    assert parse_transcripts(talk, name="a.json")[0].format == "openai"
+
+
+def test_a_file_of_no_format_is_told_which_there_are() -> None:
+    with pytest.raises(FormatError, match=r"a line\) or a diary or a Claude Code session"):
+        parse_transcripts("[1]", name="a.json")
+
+
+def test_it_may_be_asked_first() -> None:
+    greedy = Format(name="greedy", label="all", matches=lambda _: True, read=read_diary)
+    register_format(greedy, before="claude-code")
+
+    assert list(FORMATS) == ["greedy", "claude-code", "diary", "openai"]
+
+
+def test_there_is_a_format_to_stand_before() -> None:
+    with pytest.raises(KeyError, match="no transcript format named 'nothing'"):
+        register_format(Format(name="x", label="", matches=bool, read=read_diary), before="nothing")
