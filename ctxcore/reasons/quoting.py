@@ -56,8 +56,8 @@ def any_of(names: Iterable[Fact]) -> Fact:
 
 def _paired(code: QuoteCode, names: tuple[Fact, ...]) -> Fact:
     """Halves with `code` between them, so that many names are not nested deeply."""
-    if len(names) == 1:
-        return names[0]
+    if len(names) < 2:
+        return names[0] if names else QuoteCode.NONE()
     half = (len(names) + 1) // 2
     return code(one=_paired(code, names[:half]), other=_paired(code, names[half:]))
 

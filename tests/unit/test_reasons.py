@@ -99,6 +99,7 @@ def test_many_names_are_told() -> None:
     assert str(all_of(names)) == " and ".join(names)
     assert str(any_of(names)) == " or ".join(names)
     assert any_of(["one"]) == "one"
+    assert str(any_of([])) == "none"
 
 
 def test_reasons_within_reasons_without_end_are_told_and_not_read() -> None:
