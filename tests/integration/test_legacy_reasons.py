@@ -164,7 +164,7 @@ def test_what_is_not_recognised_stays_as_it_was(text: str) -> None:
     assert str(from_json(raw)) == text
 
 
-DAMAGE = {
+DAMAGE: dict[str, tuple[str, str, str | bytes]] = {
     "runs that are no JSON": ("call", "runs", "[[0,"),
     "runs of numbers": ("call", "runs", "[1, 2]"),
     "runs that are null": ("call", "runs", "null"),
@@ -176,6 +176,8 @@ DAMAGE = {
     "a number without digits": ("event", "body", '{"trigger":"a: tokens ,"}'),
     "a question that is no JSON": ("setting", "value", "{"),
     "a question without numbers": ("setting", "value", '{"rule":"asked for","numbers":[1]}'),
+    "an error that is no UTF-8": ("turn", "error", b"61ff62"),
+    "runs that are no UTF-8": ("call", "runs", b"5bff"),
     "sentences within sentences": ("turn", "error", "a: " * 1_200 + "b"),
 }
 
@@ -190,7 +192,9 @@ def test_a_damaged_row_leaves_all_others_readable(path: Path, damage: str) -> No
             row = "confirmation:damaged"
             connection.execute("INSERT INTO setting VALUES (?, ?)", (row, value))
         else:
-            connection.execute(f'UPDATE "{table}" SET {column} = ? WHERE {key} = ?', (value, row))
+            made = "?" if isinstance(value, str) else f"CAST(x'{value.decode()}' AS TEXT)"
+            values = (value, row) if isinstance(value, str) else (row,)
+            connection.execute(f'UPDATE "{table}" SET {column} = {made} WHERE {key} = ?', values)
     with closing(open_store(str(path))) as store:
         sessions = store.list_sessions(listed="all")
         unread = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -27,11 +28,12 @@ _QUESTION = "confirmation:"
 
 
 def upgrade() -> None:
-    _rewrite("compaction", ("body", "details"), _compaction)
-    _rewrite("call", ("runs", "error"), _call)
-    _rewrite("turn", ("error",), _turn)
-    _rewrite("event", ("body",), _event)
-    _rewrite("setting", ("value",), _setting, key="name")
+    with _any_bytes(op.get_bind()):
+        _rewrite("compaction", ("body", "details"), _compaction)
+        _rewrite("call", ("runs", "error"), _call)
+        _rewrite("turn", ("error",), _turn)
+        _rewrite("event", ("body",), _event)
+        _rewrite("setting", ("value",), _setting, key="name")
     op.drop_column("compaction", "trigger")
     op.drop_column("compaction", "reason")
 
@@ -40,6 +42,21 @@ def downgrade() -> None:
     for name in ("trigger", "reason"):
         column = sa.Column(name, sa.Text(), nullable=False, server_default="")
         op.add_column("compaction", column)
+
+
+@contextmanager
+def _any_bytes(connection: sa.Connection) -> Iterator[None]:
+    """Reads texts that are no UTF-8, which SQLite may hold and its driver refuses."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    before = driver.text_factory
+    driver.text_factory = lambda told: told.decode("utf-8", "surrogateescape")
+    try:
+        yield
+    finally:
+        driver.text_factory = before
 
 
 def _compaction(row: dict[str, Any]) -> dict[str, Any]:
