@@ -23,6 +23,9 @@ class ContextError(Exception):
         self.reason = told if place is None else PlaceCode.AT(place=place, problem=told)
         super().__init__(str(self.reason))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
     @property
     def code(self) -> str:
         """What is wrong, wherever it is, as a code that a program can act on."""
@@ -40,6 +43,16 @@ class UnreadableError(ValueError):
     def __init__(self, reason: Reason) -> None:
         self.reason = reason
         super().__init__(str(reason))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[Exception], said: tuple[object, ...], facts: Mapping[str, object]) -> object:
+    """An error in another process: its class takes facts, not what it said."""
+    error = kind.__new__(kind, *said)
+    error.__dict__.update(facts)
+    return error
 
 
 class MessageError(ContextError):

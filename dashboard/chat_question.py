@@ -12,6 +12,7 @@ from ctxcore.compaction.confirming import ANSWERS, Answer
 from ctxcore.engine.pending import Pending
 from ctxcore.store.values import SessionInfo, TurnInfo
 from dashboard import chat_actions, numbers
+from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.tell import tell
 from dashboard.texts import about, language, t
@@ -46,7 +47,7 @@ def _headline(pending: Pending) -> str:
 def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
     said = [
-        t("chat.question.why", rule=tell(pending.trigger.reason)),
+        t("chat.question.why", rule=plain_label(tell(pending.trigger.reason), max_chars=300)),
         t(
             "chat.question.fold",
             count=f"{pending.messages:,}",

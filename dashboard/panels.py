@@ -141,7 +141,7 @@ def _dialog_body(session_id: str) -> None:
         _buttons(can_confirm=False)
         return
     except ContextError as error:
-        st.error(tell_error(error), icon=":material/error:")
+        st.error(plain_label(tell_error(error), max_chars=600), icon=":material/error:")
         _buttons(can_confirm=False)
         return
     if (problem := st.session_state.get(_PROBLEM)) is not None:

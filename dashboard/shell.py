@@ -41,7 +41,7 @@ def run_shell() -> None:
         show_configuration_problem(error)
         return
     except ContextError as error:
-        st.error(tell_error(error), icon=":material/error:")
+        st.error(plain_label(tell_error(error), max_chars=600), icon=":material/error:")
         return
     _notice()
     for plugin in plugins:

@@ -7,14 +7,17 @@ and option values are never translated, only what a person reads.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+logger = logging.getLogger(__name__)
 
 Language: TypeAlias = str
 """A language by the name of its folder, e.g. `zh`."""
@@ -24,6 +27,7 @@ STATE_KEY = "texts_language"
 OUTSIDE = FALLBACK  # where no page is being drawn
 FOLDER = Path(__file__).parent / "texts"
 ABOUT = "language.json"  # beside a language's catalogues
+_WRONG_BLANKS: Final = (KeyError, IndexError, ValueError, AttributeError, TypeError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,18 +96,26 @@ def text_of(key: str, language: Language) -> str | None:
 def translate(key: str, language: Language, **values: object) -> str:
     """The text of `key` in `language`; English where it is missing, the key where both are."""
     text = text_of(key, language) or key
-    return text.format(**values) if values else text
+    if not values:
+        return text
+    try:
+        return text.format(**values)
+    except _WRONG_BLANKS:
+        logger.warning("blanks of a text language=%s key=%s", language, key)
+        return catalogue(FALLBACK).get(key, key).format(**values)
 
 
 @cache
 def _all_about(folder: Path) -> Mapping[Language, About]:
-    found = {path.parent.name: _about(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
+    said = {path.parent.name: _read(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
+    found = {name: _about(one) for name, one in said.items() if isinstance(one.get("name"), str)}
     return {FALLBACK: found[FALLBACK], **found}
 
 
-def _about(path: Path) -> About:
-    said = json.loads(path.read_text(encoding="utf-8"))
-    return About(**{**said, "locales": tuple(said.get("locales", ()))})
+def _about(said: Mapping[str, Any]) -> About:
+    known = {one.name for one in fields(About)}
+    told = {name: value for name, value in said.items() if name in known}
+    return About(**{**told, "locales": tuple(said.get("locales", ()))})
 
 
 @cache
@@ -111,5 +123,16 @@ def _catalogue(folder: Path) -> Mapping[str, str]:
     merged: dict[str, str] = {}
     for path in sorted(folder.glob("*.json")):
         if path.name != ABOUT:
-            merged.update(json.loads(path.read_text(encoding="utf-8")))
+            told = _read(path).items()
+            merged.update({key: text for key, text in told if isinstance(text, str)})
     return merged
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """The texts of a file; none where it is damaged, so that a new language stops no other."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        logger.warning("unreadable texts file=%s error=%s", path, error)
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -187,7 +187,7 @@ def draw_ending(turn: TurnInfo) -> None:
     icon = _ENDING_ICONS[turn.state]
     said = t(f"chat.ended.{turn.state}")
     if turn.error is not None and _is_refused(turn):
-        st.warning(tell_sentence(turn.error), icon=":material/block:")
+        st.warning(_detail(turn.error), icon=":material/block:")
     elif turn.state == "failed":
         st.error(f"{said} {_detail(turn.error)}", icon=icon)
     else:

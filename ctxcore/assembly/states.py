@@ -191,7 +191,7 @@ def _loaded(data: object) -> CompactionState:
     if not isinstance(data, Mapping):
         raise StateError(problem=StateProblem.NO_OBJECT(kind=_kind(data)))
     version = data.get("version")
-    if version not in _READ or isinstance(version, bool):
+    if type(version) is not int or version not in _READ:
         raise StateError(
             problem=StateProblem.VERSION(version=raw_fact(version), known=VERSION)
             if "version" in data

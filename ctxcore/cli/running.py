@@ -20,7 +20,7 @@ from ctxcore.reasons.file_problems import FileProblem
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import PlaceCode, in_file
 from ctxcore.reasons.problems import core
-from ctxcore.reasons.values import Reason
+from ctxcore.reasons.values import Reason, to_json
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Problem, Transcript
@@ -86,8 +86,8 @@ class Outcome(Generic[T]):
 
 
 def told(reason: Reason) -> JsonObject:
-    """What is wrong as JSON: a code for programs and a sentence for people."""
-    return {"code": core(reason).code, "reason": str(reason)}
+    """What is wrong as JSON: a code with its facts for programs, and a sentence for people."""
+    return {"facts": {}, **to_json(core(reason)), "reason": str(reason)}
 
 
 def to_document(

@@ -80,8 +80,8 @@ def parse_native(text: str, *, name: str) -> NativeFile:
     if not records or records[0][1].get("type") != KIND:
         raise ImportRefusedError(place=in_file(name), problem=ExportProblem.NO_HEAD(kind=KIND))
     head = records[0][1]
-    if head.get("version") not in (IN_WORDS, VERSION):
-        found = head.get("version")
+    found = head.get("version")
+    if type(found) is not int or found not in (IN_WORDS, VERSION):
         raise ImportRefusedError(
             place=in_file(name, 1),
             problem=ExportProblem.VERSION(version=raw_fact(found), known=VERSION),
@@ -91,8 +91,6 @@ def parse_native(text: str, *, name: str) -> NativeFile:
         raise ImportRefusedError(place=in_file(name), problem=ExportProblem.CUT())
     inner = records[1:-1]
     is_whole = end.get("digest") in (None, digest_records(record for _, record in inner))
-    if head.get("version") == IN_WORDS:
-        inner = [(number, legacy_reasons.exported(record)) for number, record in inner]
     file = _to_file(head, inner, name)
     if not is_whole:
         raise ImportRefusedError(place=in_file(name), problem=ExportProblem.DIGEST())
@@ -106,7 +104,7 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problem = FileProblem.NOT_JSON(reason=reason_of(error))
             raise ImportRefusedError(place=in_file(name, number), problem=problem) from error
         if not isinstance(record, dict):
@@ -116,10 +114,10 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _to_file(head: JsonObject, records: Sequence[tuple[int, JsonObject]], name: str) -> NativeFile:
-    parsed = _Parsed()
+    parsed, in_words = _Parsed(), head["version"] == IN_WORDS
     for number, record in records:
         try:
-            parsed.add(record)
+            parsed.add(legacy_reasons.exported(record) if in_words else record)
         except _UNREADABLE as error:
             problem = FileProblem.UNREADABLE(reason=reason_of(error))
             raise ImportRefusedError(place=in_file(name, number), problem=problem) from error

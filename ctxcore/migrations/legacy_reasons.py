@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, reduce
 from string import Formatter
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 Json: TypeAlias = dict[str, Any]
 
 LEGACY: Final = "legacy"
+_DEEPEST: Final = 12  # a sentence within a sentence; an application may say "a: a: a: …" for ever
 
 _VERDICTS: Final = {
     "recent": "recent",
@@ -376,15 +377,17 @@ def trigger_line(text: str) -> Json | None:
     return _legacy(text) if rest and not numbers else trigger(rule, numbers)
 
 
-def reason(text: str) -> Json | None:
+def reason(text: str, *, depth: int = 0) -> Json | None:
     """Why a compaction was made or not; also what came of one of its steps."""
     if not text:
         return None
+    if depth > _DEEPEST:
+        return _legacy(text)
     if (found := _STILL_OVER.fullmatch(text)) is not None:
-        why, again = reason(found[1]), trigger_line(found[2])
+        why, again = reason(found[1], depth=depth + 1), trigger_line(found[2])
         return _coded("outcome.still_over", why=why, trigger=again)
     if text.endswith(_INSTEAD):
-        why = reason(text.removesuffix(_INSTEAD))
+        why = reason(text.removesuffix(_INSTEAD), depth=depth + 1)
         return _coded("outcome.truncated_instead", why=why)
     if (found := _RECORDED.fullmatch(text)) is not None:
         if found[2] == _NOT_TOLD:
@@ -392,20 +395,21 @@ def reason(text: str) -> Json | None:
         return _coded("outcome.recorded", product=found[1], trigger=found[2])
     if text.partition(": ")[0] in _TRIGGERS:
         return trigger_line(text)
-    return _matching(_OUTCOMES, text) or error(text)
+    return _matching(_OUTCOMES, text, depth) or error(text, depth=depth)
 
 
-def error(text: str | None) -> Json | None:
+def error(text: str | None, *, depth: int = 0) -> Json | None:
     """What a call or a turn failed with."""
     if text is None:
         return None
-    return _matching(_CALLS, text) or _matching(_ERRORS, text) or _legacy(text)
+    return _matching(_CALLS, text, depth) or _matching(_ERRORS, text, depth) or _legacy(text)
 
 
 def record(raw: Mapping[str, Any], details: Mapping[str, Any] | None = None) -> Json:
     """A compaction's record with its trigger and reason as codes; `details` held the numbers."""
     told = dict(details or {}).get("trigger")
     numbers = told.get("numbers") if isinstance(told, Mapping) else None
+    numbers = numbers if isinstance(numbers, Mapping) else None
     made = dict(raw)
     rule, why = made.get("trigger", ""), made.get("reason", "")
     if isinstance(why, str):
@@ -445,16 +449,16 @@ def confirmation(raw: Mapping[str, Any]) -> Json:
     """A question that waits for a person."""
     made = {name: value for name, value in raw.items() if name not in ("rule", "numbers")}
     if isinstance(raw.get("rule"), str):
-        made["trigger"] = trigger(raw["rule"], dict(raw.get("numbers") or []))
+        made["trigger"] = trigger(raw["rule"], _pairs(raw.get("numbers")))
     return made
 
 
-def runs(raw: Iterable[Sequence[Any]]) -> list[list[Any]]:
+def runs(raw: Iterable[Any]) -> list[Any]:
     """The runs of a call: `[first, last, verdict, reason, before, after]`."""
     return [
         [*run[:3], verdict(run[3]), *run[4:]]
-        if len(run) > 3 and isinstance(run[3], str)
-        else [*run]
+        if isinstance(run, list) and len(run) > 3 and isinstance(run[3], str)
+        else run
         for run in raw
     ]
 
@@ -500,9 +504,17 @@ def _numbers_in(why: Any, rule: str) -> Mapping[str, Any]:
     return {}
 
 
+def _pairs(raw: Any) -> Mapping[str, Any]:
+    """Names and numbers, as a question held them."""
+    try:
+        return {str(name): number for name, number in raw or ()}
+    except (TypeError, ValueError):
+        return {}
+
+
 def _number(told: str) -> tuple[str, int] | None:
-    found = re.fullmatch(r"(.+) ([\d,]+)", told)
-    return None if found is None else (found[1], int(found[2].replace(",", "")))
+    found = re.fullmatch(r"(.+) (\d[\d,]{0,30})", told, re.DOTALL)
+    return None if found is None else (found[1], _count(found[2]))
 
 
 def _coded(code: str, **facts: Any) -> Json:
@@ -513,19 +525,24 @@ def _legacy(text: str) -> Json:
     return _coded(LEGACY, text=text)
 
 
-def _matching(templates: Iterable[tuple[str, str]], text: str) -> Json | None:
+def _matching(templates: Iterable[tuple[str, str]], text: str, depth: int) -> Json | None:
     for code, template in templates:
         found = _pattern(template).fullmatch(text)
         if found is None:
             continue
+        kinds = _kinds(template)
         try:
-            kinds = _kinds(template)
-            return _coded(
-                code, **{name: _READ[kinds[name]](told) for name, told in found.groupdict().items()}
-            )
-        except (ValueError, SyntaxError):
+            facts = {
+                name: _fact(kinds[name], told, depth) for name, told in found.groupdict().items()
+            }
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
+        return _coded(code, **facts)
     return None
+
+
+def _fact(kind: str, told: str, depth: int) -> Any:
+    return reason(told, depth=depth + 1) if kind in _INNER else _READ[kind](told)
 
 
 @cache
@@ -554,6 +571,18 @@ def _counts(told: str) -> list[Json]:
     return [_coded("count", counted=one[0], count=one[1]) for one in found if one]
 
 
+def _literal(told: str) -> Any:
+    """A value as Python prints it; one that is no fact stays in those words."""
+    value = ast.literal_eval(told)
+    return value if _is_fact(value) else _coded("text", text=told)
+
+
+def _is_fact(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_fact, value))
+    return value is None or isinstance(value, (str, int, float))
+
+
 def _any_of(told: str) -> Any:
     """Names with `or` between them, as nested codes."""
     told_names: list[Any] = told.split(" or ")
@@ -573,6 +602,7 @@ _FORMS: Final = {
     "reason": r".+?",
     "text": r".+?",
 }
+_INNER: Final = ("policy", "reason")
 _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "int": _count,
     "float": lambda told: float(told.rstrip(",")),
@@ -580,9 +610,7 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "counts": _counts,
     "list": lambda told: told.split(", "),
     "any": _any_of,
-    "literal": ast.literal_eval,
-    "policy": reason,
+    "literal": _literal,
     "repr": ast.literal_eval,
-    "reason": reason,
     "text": str,
 }

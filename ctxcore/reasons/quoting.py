@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
 from typing import Final
 
 from ctxcore.reasons.values import Code, Fact, stated
@@ -47,12 +46,20 @@ def quoted_keys(value: Mapping[str, object]) -> Fact:
 
 def all_of(names: Iterable[Fact]) -> Fact:
     """Names with `and` between them."""
-    return reduce(lambda one, other: QuoteCode.AND(one=one, other=other), names)
+    return _paired(QuoteCode.AND, tuple(names))
 
 
 def any_of(names: Iterable[Fact]) -> Fact:
     """Names with `or` between them."""
-    return reduce(lambda one, other: QuoteCode.OR(one=one, other=other), names)
+    return _paired(QuoteCode.OR, tuple(names))
+
+
+def _paired(code: QuoteCode, names: tuple[Fact, ...]) -> Fact:
+    """Halves with `code` between them, so that many names are not nested deeply."""
+    if len(names) < 2:
+        return names[0] if names else QuoteCode.NONE()
+    half = (len(names) + 1) // 2
+    return code(one=_paired(code, names[:half]), other=_paired(code, names[half:]))
 
 
 def _is_fact(value: object) -> bool:

@@ -67,6 +67,7 @@ class RecordCode(Code):
     COMPACTION = "store.compaction", "compaction"
     USER = "store.user", "user"
     TURN = "store.turn", "turn"
+    CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     WORKING_STATE = "store.working_state", "the working state"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"

@@ -22,6 +22,7 @@ LEGACY = "legacy"
 """The code of a stored sentence that nobody recognises any more; its fact is `text`."""
 
 _KNOWN: dict[str, Code] = {}
+_DEEPEST = 64  # facts within facts that are read; the library's own are a few
 _PLAIN: dict[str, Reason] = {}  # of codes without blanks
 
 
@@ -34,7 +35,10 @@ class Reason:
 
     def __str__(self) -> str:
         code = _KNOWN.get(self.code)
-        return self._bare() if code is None else fill(code.text, self.facts)
+        try:
+            return self._bare() if code is None else fill(code.text, self.facts)
+        except RecursionError:
+            return str.__str__(self.code)
 
     def __hash__(self) -> int:
         return hash(self.code)
@@ -114,7 +118,10 @@ def blanks(text: str) -> frozenset[str]:
 
 def fill(text: str, facts: Mapping[str, Fact]) -> str:
     """`text` with its blanks filled; a fact that is missing or of another kind shows as it can."""
-    return _FORMATTER.vformat(text, (), facts)
+    try:
+        return _FORMATTER.vformat(text, (), facts)
+    except ValueError:  # a brace of its own, in a text of another language
+        return text
 
 
 def shown(fact: Fact) -> str:
@@ -122,12 +129,25 @@ def shown(fact: Fact) -> str:
     if isinstance(fact, tuple):
         return ", ".join(shown(one) for one in fact)
     if isinstance(fact, int) and not isinstance(fact, bool):
-        return f"{fact:,}"
+        return _written(fact, ",")
     return str(fact)
+
+
+def _written(value: object, spec: str) -> str:
+    """`value` as its text wants it, or as it can be: a number may be too long to be written."""
+    for attempt in (spec, "", "#x"):
+        try:
+            return format(value, attempt)
+        except (TypeError, ValueError):
+            continue
+    return "?"
 
 
 class _Formatter(Formatter):
     """Fills blanks and never fails: what is stored may have been written by another release."""
+
+    def get_field(self, field_name: str, args: object, kwargs: Mapping[str, Fact]) -> object:
+        return self.get_value(field_name, args, kwargs), field_name  # never into a fact
 
     def get_value(self, key: int | str, args: object, kwargs: Mapping[str, Fact]) -> Fact:
         return kwargs.get(str(key), "?")
@@ -135,17 +155,17 @@ class _Formatter(Formatter):
     def convert_field(self, value: object, conversion: str | None) -> object:
         if isinstance(value, Reason):  # words in place of a value that is none of ours
             return value
-        return repr(value) if conversion == "r" else value
+        try:
+            return repr(value) if conversion == "r" else value
+        except ValueError:  # a number that is too long to be written
+            return value
 
     def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, tuple):
             return shown(value)
         if value is None:
             return "?"
-        try:
-            return format(value, format_spec)
-        except (TypeError, ValueError):
-            return str(value)
+        return _written(value, format_spec)
 
 
 _FORMATTER = _Formatter()
@@ -166,7 +186,7 @@ def document(reason: Reason) -> JsonObject:
     return {**to_json(reason), "text": str(reason)}
 
 
-def from_json(raw: object) -> Reason:
+def from_json(raw: object, *, depth: int = 0) -> Reason:
     """The reason that `to_json` wrote; its code may be one of another release.
 
     Raises:
@@ -179,7 +199,7 @@ def from_json(raw: object) -> Reason:
         raise ValueError("the facts of a reason are an object")
     known = _KNOWN.get(raw["code"])
     code = raw["code"] if known is None else known
-    return Reason(code, {name: _from_json(fact) for name, fact in facts.items()})
+    return Reason(code, {name: _from_json(fact, depth + 1) for name, fact in facts.items()})
 
 
 def _to_json(fact: Fact) -> JsonValue:
@@ -190,11 +210,13 @@ def _to_json(fact: Fact) -> JsonValue:
     return fact
 
 
-def _from_json(raw: object) -> Fact:
+def _from_json(raw: object, depth: int) -> Fact:
+    if depth > _DEEPEST:
+        raise ValueError("a reason is nested too deeply")
     if isinstance(raw, Mapping):
-        return from_json(raw)
+        return from_json(raw, depth=depth)
     if isinstance(raw, list):
-        return tuple(_from_json(one) for one in raw)
+        return tuple(_from_json(one, depth + 1) for one in raw)
     if raw is None or isinstance(raw, (str, int, float)):
         return raw
     raise ValueError(f"no fact: {raw!r}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, cast
@@ -197,8 +198,13 @@ def to_policy_version(row: RowMapping) -> PolicyVersion:
 
 
 def to_turn_info(row: RowMapping) -> TurnInfo:
-    """A row of `turn` as a value."""
-    return TurnInfo(**{**row, "error": _to_reason(row["error"])})
+    """A row of `turn` as a value.
+
+    Raises:
+        CorruptRecordError: its error is none.
+    """
+    with _refused(row["session_id"], RecordCode.TURN):
+        return TurnInfo(**{**row, "error": _to_reason(row["error"])})
 
 
 def dump_call(call: CallInfo) -> dict[str, object]:
@@ -211,19 +217,40 @@ def dump_call(call: CallInfo) -> dict[str, object]:
 
 
 def load_call(row: RowMapping) -> CallInfo:
-    """A row of `call` as a value; without runs where they were not read."""
-    runs, error = load_runs(row.get("runs", ())), _to_reason(row["error"])
-    return CallInfo(**{**row, "runs": runs, "error": error})
+    """A row of `call` as a value; without runs where they were not read.
+
+    Raises:
+        CorruptRecordError: its error or its runs are none.
+    """
+    runs = load_runs(row.get("runs", ()), session_id=row["session_id"])
+    with _refused(row["session_id"], RecordCode.CALL):
+        return CallInfo(**{**row, "runs": runs, "error": _to_reason(row["error"])})
 
 
-def load_runs(stored: Iterable[Sequence[Any]]) -> tuple[Run, ...]:
-    """Runs as values, from the lists that stand for them."""
-    return tuple(map(run_from_json, stored))
+def load_runs(stored: Iterable[Sequence[Any]], *, session_id: str) -> tuple[Run, ...]:
+    """Runs as values, from the lists that stand for them.
+
+    Raises:
+        CorruptRecordError: they are none.
+    """
+    with _refused(session_id, RecordCode.CALL):
+        return tuple(map(run_from_json, stored))
 
 
 def to_event(row: RowMapping) -> Event:
     """A row of `event` as a value."""
     return Event(**row)
+
+
+@contextmanager
+def _refused(session_id: str, record: RecordCode) -> Iterator[None]:
+    """Tells which record it is that cannot be read."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise CorruptRecordError(
+            session_id=session_id, record=record(), problem=reason_of(error)
+        ) from error
 
 
 def _to_reason(stored: object) -> Reason | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, update
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
@@ -137,9 +137,13 @@ class Turns(Area):
     def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         of_session = select(CALL.c.id, CALL.c.runs).where(CALL.c.session_id == session_id)
         found: dict[str, tuple[Run, ...]] = {}
+
+        def read(row: RowMapping) -> tuple[str, tuple[Run, ...]]:
+            return row["id"], load_runs(row["runs"], session_id=session_id)
+
         for at in range(0, len(call_ids), _AT_ONCE):
             wanted = of_session.where(CALL.c.id.in_(call_ids[at : at + _AT_ONCE]))
-            found.update(self._list(wanted, lambda row: (row["id"], load_runs(row["runs"]))))
+            found.update(self._list(wanted, read))
         return found
 
 

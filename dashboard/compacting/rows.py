@@ -131,7 +131,10 @@ def number_in(body: JsonObject, name: str) -> float | None:
 def reason_in(body: JsonObject, name: str) -> Reason | None:
     """A reason that was recorded under a name; None where there is none."""
     value = body.get(name)
-    return from_json(value) if isinstance(value, dict) and "code" in value else None
+    try:
+        return from_json(value) if isinstance(value, dict) else None
+    except ValueError:  # details of an import are as they came
+        return None
 
 
 def _cause(reason: Reason) -> Reason:

@@ -150,7 +150,7 @@ def _sides(one: Shortened, found: LeftOut) -> None:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
     with right:
         st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
-        st.caption(tell(one.reason))
+        st.caption(plain_label(tell(one.reason), max_chars=300))
         st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
     if found.elided:
         _parts(one, found.elided)

@@ -12,6 +12,7 @@ import pytest
 
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native_reading import parse_native
+from ctxcore.errors import ContextError
 from ctxcore.migrations import legacy_reasons
 from ctxcore.reasons.values import LEGACY, Reason, from_json, known_codes
 from ctxcore.store.sql import open_store
@@ -161,3 +162,98 @@ def test_what_is_not_recognised_stays_as_it_was(text: str) -> None:
     raw = legacy_reasons.error(text)
     assert raw is not None
     assert str(from_json(raw)) == text
+
+
+DAMAGE: dict[str, tuple[str, str, str | bytes]] = {
+    "runs that are no JSON": ("call", "runs", "[[0,"),
+    "runs of numbers": ("call", "runs", "[1, 2]"),
+    "runs that are null": ("call", "runs", "null"),
+    "a body that is no JSON": ("compaction", "body", "{"),
+    "a body that is a list": ("compaction", "body", "[1]"),
+    "details that are null": ("compaction", "details", "null"),
+    "a trigger without names": ("compaction", "details", '{"trigger":{"numbers":[1]}}'),
+    "an event that is no JSON": ("event", "body", "nope"),
+    "a number without digits": ("event", "body", '{"trigger":"a: tokens ,"}'),
+    "a question that is no JSON": ("setting", "value", "{"),
+    "a question without numbers": ("setting", "value", '{"rule":"asked for","numbers":[1]}'),
+    "an error that is no UTF-8": ("turn", "error", b"61ff62"),
+    "runs that are no UTF-8": ("call", "runs", b"5bff"),
+    "sentences within sentences": ("turn", "error", "a: " * 1_200 + "b"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_row_leaves_all_others_readable(path: Path, damage: str) -> None:
+    table, column, value = DAMAGE[damage]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        key = "name" if table == "setting" else "id"
+        (row,) = connection.execute(f'SELECT min({key}) FROM "{table}"').fetchone()
+        if table == "setting":
+            row = "confirmation:damaged"
+            connection.execute("INSERT INTO setting VALUES (?, ?)", (row, value))
+        else:
+            made = "?" if isinstance(value, str) else f"CAST(x'{value.decode()}' AS TEXT)"
+            values = (value, row) if isinstance(value, str) else (row,)
+            connection.execute(f'UPDATE "{table}" SET {column} = {made} WHERE {key} = ?', values)
+    with closing(open_store(str(path))) as store:
+        sessions = store.list_sessions(listed="all")
+        unread = 0
+        for session in sessions:
+            try:
+                store.calls(session.id)
+                store.compactions(session.id)
+                store.turns(session.id)
+            except (ContextError, ValueError, TypeError):
+                unread += 1
+        assert sessions
+        assert unread <= 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["{1, 2}", "b'a'", "1+2j", "{'a': 1}", "{(1, 2): 3}", "{[]: 1}", "[1, 'a']", "(1, [2])"],
+)
+def test_a_value_that_is_no_fact_stays_in_its_words(value: str) -> None:
+    text = f"policy field 'x' is {value}; allowed: yes or no"
+    raw = legacy_reasons.error(text)
+    assert str(from_json(json.loads(json.dumps(raw)))) == text
+
+
+def test_a_database_that_went_back_a_revision_keeps_its_reasons(path: Path) -> None:
+    with closing(open_store(str(path))) as store:
+        before = {
+            turn.id: turn.error for one in store.list_sessions() for turn in store.turns(one.id)
+        }
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for name in ("trigger", "reason"):
+            column = f"{name} TEXT NOT NULL DEFAULT ''"
+            connection.execute(f"ALTER TABLE compaction ADD COLUMN {column}")
+        connection.execute("UPDATE alembic_version SET version_num = '0003'")
+    with closing(open_store(str(path))) as store:
+        after = {
+            turn.id: turn.error for one in store.list_sessions() for turn in store.turns(one.id)
+        }
+    assert before == after
+
+
+@pytest.mark.parametrize("version", [True, 1.0, 2.0, "1"])
+def test_a_version_is_a_whole_number(version: object) -> None:
+    head, rest = EXPORTS[0].read_text(encoding="utf-8").split("\n", 1)
+    changed = json.dumps({**json.loads(head), "version": version})
+    with pytest.raises(ImportRefusedError, match="version"):
+        parse_native(f"{changed}\n{rest}", name="changed.jsonl")
+
+
+@pytest.mark.parametrize("runs", [[1], [None], {"a": 1}, [[0, 1]], "abc"])
+def test_a_line_that_cannot_be_translated_is_refused(runs: object) -> None:
+    lines = [json.loads(line) for line in EXPORTS[0].read_text(encoding="utf-8").splitlines()]
+    lines[-1].pop("digest")
+    lines.insert(-1, {"type": "call", "purpose": "chat", "runs": runs})
+    with pytest.raises(ImportRefusedError, match=f"line {len(lines) - 1}"):
+        parse_native("\n".join(map(json.dumps, lines)), name="changed.jsonl")
+
+
+def test_a_line_that_is_nested_too_deeply_is_refused() -> None:
+    head = EXPORTS[0].read_text(encoding="utf-8").split("\n", 1)[0]
+    with pytest.raises(ImportRefusedError, match="line 2"):
+        parse_native(head + "\n" + "[" * 100_000 + "]" * 100_000, name="deep.jsonl")

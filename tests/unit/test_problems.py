@@ -31,6 +31,7 @@ from ctxcore.errors import (
     StateError,
     SummarizerError,
     UnknownWindowError,
+    UnreadableError,
     WorkingStateError,
 )
 from ctxcore.formats.reading import parse_transcripts
@@ -476,6 +477,16 @@ def test_an_error_may_be_copied_as_far_as_its_facts() -> None:
         assert (other.code, str(other)) == ("file.unreadable", "cannot be read: it is away")
     for error, *_ in ERRORS:
         assert pickle.loads(pickle.dumps(error.reason)) == error.reason
+
+
+def test_every_error_arrives_in_another_process_as_it_was() -> None:
+    unreadable = UnreadableError(FileProblem.EMPTY())
+    errors: list[UnreadableError | ContextError] = [unreadable, *(error for error, *_ in ERRORS)]
+    for error in errors:
+        for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+            assert type(other) is type(error)
+            assert (other.reason, str(other)) == (error.reason, str(error))
+            assert vars(other).keys() == vars(error).keys()
 
 
 _FACTS = ("problem", "allowed", "changed", "what", "place", "source", "record")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.reasons.codes import NoticeCode, OutcomeCode, TriggerCode, VerdictCode
+from ctxcore.reasons.quoting import QuoteCode, all_of, any_of
 from ctxcore.reasons.values import (
     LEGACY,
     Code,
+    Fact,
     Reason,
     blanks,
+    fill,
     from_json,
     known_codes,
     stated,
@@ -80,3 +84,51 @@ def test_codes_are_short_names_with_an_area_and_texts_are_one_line() -> None:
 
 def test_equal_reasons_are_found_as_one_key() -> None:
     assert len({NESTED, from_json(to_json(NESTED)), NoticeCode.SUMMARY_FOUND()}) == 2
+
+
+def test_any_fact_can_be_told() -> None:
+    facts: tuple[Fact, ...] = (10**5_000, None, True, float("nan"), "{0.__class__} {tokens!r:>9}")
+    for fact in facts:
+        assert str(OutcomeCode.STAYS(tokens=fact)).startswith("at least ")
+        assert str(QuoteCode.VALUE(value=fact))
+        assert str(Reason("other.{0.__class__}", {"size": fact})).startswith("other.{0.__class__}:")
+
+
+def test_many_names_are_told() -> None:
+    names = [str(number) for number in range(1_000)]
+    assert str(all_of(names)) == " and ".join(names)
+    assert str(any_of(names)) == " or ".join(names)
+    assert any_of(["one"]) == "one"
+    assert str(any_of([])) == "none"
+
+
+def test_reasons_within_reasons_without_end_are_told_and_not_read() -> None:
+    raw: JsonObject = {"code": "outcome.done"}
+    reason = OutcomeCode.DONE()
+    for _ in range(1_000):
+        raw = {"code": "outcome.skipped", "facts": {"why": raw}}
+        reason = OutcomeCode.SKIPPED(why=reason)
+    assert str(reason).startswith("skipped: skipped: ")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        from_json(raw)
+    lists: JsonValue = "a"
+    for _ in range(1_000):
+        lists = [lists]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        from_json({"code": "a", "facts": {"names": lists}})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{tokens.__class__}", "?"),
+        ("{tokens.missing} {tokens[0]} {0}", "? ? ?"),
+        ("{tokens", "{tokens"),
+        ("} {tokens}", "} {tokens}"),
+        ("{{tokens}} {tokens!z}", "{tokens} 3"),
+    ],
+)
+def test_a_text_of_another_language_never_fails_and_never_looks_into_a_fact(
+    text: str, told: str
+) -> None:
+    assert fill(text, {"tokens": 3}) == told

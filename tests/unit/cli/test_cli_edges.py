@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore import __version__
+from ctxcore.cli.running import told
 from ctxcore.cli.texts import amount, block, json_escape, one_line, percent
 from ctxcore.messages.values import JsonValue
+from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.places import PlaceCode, in_file
+from ctxcore.reasons.values import Reason
 from tests.unit.cli.files import call, errors, results, run, run_json, talk, write
 
 COMMANDS = ("inspect", "fit", "compact")
@@ -166,3 +170,15 @@ def test_the_formats_that_are_read_are_said_once(tmp_path: Path) -> None:
 
     assert told.count("error: ") == 3
     assert told.count("expected OpenAI chat messages") == 1
+
+
+def test_a_failure_in_json_has_its_facts() -> None:
+    said = told(in_place(FileProblem.NO_SUCH_ID(beginning="ab")))
+    assert said["code"] == "file.no_such_id"
+    assert said["facts"] == {"beginning": "ab"}
+    assert str(said["reason"]).startswith("a.json: no conversation")
+    assert told(FileProblem.EMPTY())["facts"] == {}
+
+
+def in_place(problem: Reason) -> Reason:
+    return PlaceCode.AT(place=in_file("a.json"), problem=problem)

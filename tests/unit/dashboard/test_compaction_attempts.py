@@ -54,3 +54,10 @@ def test_a_plan_is_told_with_its_numbers() -> None:
 
     assert (plan.before_tokens, plan.expected_tokens, plan.messages) == (100, 40, 7)
     assert plan.saved_ratio == 0.6
+
+
+def test_a_damaged_reason_is_not_told() -> None:
+    told: list[JsonObject] = [{"code": 5}, {"facts": {}}, {"code": "a", "facts": [1]}]
+    for damaged in told:
+        [failed] = attempts([event(FAILED, {"trigger": damaged, "reason": damaged})])
+        assert (failed.trigger, failed.reason) == (None, None)

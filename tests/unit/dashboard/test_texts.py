@@ -98,3 +98,22 @@ def test_the_closest_locale_decides(with_german: Path) -> None:
     write(with_german.parent / "de_ch" / texts.ABOUT, {"name": "Mundart", "locales": ["de-CH"]})
 
     assert [language_of(code) for code in ("de", "de-AT", "de-CH")] == ["de", "de", "de_ch"]
+
+
+@pytest.mark.parametrize("text", ["{size.wrong} {other}", "{0}", "{", "{size[0]}"])
+def test_a_text_with_wrong_blanks_is_shown_in_english(with_german: Path, text: str) -> None:
+    key = next(key for key, english in catalogue("en").items() if "{count}" in english)
+    blanks = {name: "3" for _, name, _, _ in string.Formatter().parse(catalogue("en")[key]) if name}
+    write(with_german / "few.json", {key: text})
+
+    assert translate(key, "de", **blanks) == translate(key, "en", **blanks)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"common.cancel": 3}', '"a"'])
+def test_a_damaged_file_of_a_language_stops_no_page(with_german: Path, content: str) -> None:
+    (with_german / "few.json").write_text(content, encoding="utf-8")
+    assert translate("common.cancel", "de") == catalogue("en")["common.cancel"]
+
+    (with_german / texts.ABOUT).write_text(content, encoding="utf-8")
+    texts._all_about.cache_clear()
+    assert languages() == ("en", "zh")
