@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from threading import Lock
 
+from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.plugin_problems import PluginProblem
 from ctxcore.reasons.values import Reason
 
@@ -50,7 +51,7 @@ def _load(point: EntryPoint) -> Plugin:
     except Exception as error:  # noqa: BLE001  # a plug-in is other people's code
         logger.warning("plug-in failed name=%s error=%s", point.name, type(error).__name__)
         problem = PluginProblem.FAILED(
-            name=point.name, where=point.value, kind=type(error).__name__, problem=str(error)
+            name=point.name, where=point.value, kind=type(error).__name__, problem=reason_of(error)
         )
         return Plugin(name=point.name, problem=problem)
     logger.info("plug-in loaded name=%s", point.name)
