@@ -119,7 +119,9 @@ class Repairer:
                     message = self._changed(item, message, rule, change)
         if message is item.message:
             return item
-        return replace(item, message=message, tokens=count_message(message, self._bench.counter))
+        name = item.row.function_name if item.row else ""
+        tokens = count_message(message, self._bench.counter, function_name=name)
+        return replace(item, message=message, tokens=tokens)
 
     def _changed(self, item: Item, message: Message, rule: str, change: Change) -> Message:
         noted = len(self._bench.repairs)
