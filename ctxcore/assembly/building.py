@@ -30,6 +30,7 @@ from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.problems import BudgetPart
 from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import Language
 from ctxcore.tokens.count import count_priming, count_reasoning
@@ -129,7 +130,7 @@ class Builder:
                 context, planned = self._try(reading, limit)
             except BudgetError as error:
                 repairs = (usable or 0) - (limit or 0)
-                parts = {**error.parts, "repairs": repairs}
+                parts = {**error.parts, BudgetPart.REPAIRS: repairs}
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or context.tokens <= usable:

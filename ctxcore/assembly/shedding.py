@@ -23,6 +23,7 @@ from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.selection import block_tokens
 from ctxcore.errors import BudgetError
 from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.problems import BudgetPart
 from ctxcore.tokens.counter import TokenCounter
 
 _STUB_CHARS = 24  # of each message, in a room that holds no more
@@ -149,10 +150,10 @@ class Shedder:
                 return shares
         taken = self._room.taken
         parts = {
-            "framing and tools": taken,
+            BudgetPart.FRAMING: taken,
             "system": total(least.system),
-            "pinned and goal": total(least.pins) + total(least.late_pins) + total(least.goal),
-            "last turn": total(least.request) + total(least.recent),
+            BudgetPart.GOAL: total(least.pins) + total(least.late_pins) + total(least.goal),
+            BudgetPart.LAST_TURN: total(least.request) + total(least.recent),
         }
         available = self._room.available_tokens
         raise BudgetError(needed=least.tokens + taken, available=available, parts=parts)

@@ -27,13 +27,14 @@ from ctxcore.messages.values import JsonObject, JsonValue, text_message
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.quoting import raw_fact
-from ctxcore.reasons.values import Reason, Stated
+from ctxcore.reasons.values import Reason, Stated, to_json
 from ctxcore.summarizers.language import detect_language
 
 T = TypeVar("T")
 VERSION: Final = 2
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
-_READ: Final = (1, VERSION)  # version 1 held reasons in words
+_IN_WORDS: Final = 1
+_READ: Final = (_IN_WORDS, VERSION)  # version 1 held reasons in words
 _MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
 
 
@@ -193,11 +194,11 @@ def _loaded(data: object) -> CompactionState:
     version = data.get("version")
     if type(version) is not int or version not in _READ:
         raise StateError(
-            problem=StateProblem.VERSION(version=raw_fact(version), known=VERSION)
+            problem=StateProblem.VERSION(version=raw_fact(version), known=_READ)
             if "version" in data
-            else StateProblem.NO_VERSION(known=VERSION)
+            else StateProblem.NO_VERSION(known=_READ)
         )
-    reader = _Fields(data, "")
+    reader = _Fields(_in_codes(data) if version == _IN_WORDS else data, "")
     state = CompactionState(
         active=reader.optional("active", _active),
         summaries=reader.count("summaries"),
@@ -213,6 +214,20 @@ def _loaded(data: object) -> CompactionState:
     reader.end("version")
     _check_whole(state)
     return state
+
+
+def _in_codes(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state of version 1, which held trigger and reason in words, with the words kept."""
+    active = data.get("active")
+    if not isinstance(active, dict):
+        return data
+    told = {name: active.get(name) for name in ("trigger", "reason")}
+    coded = {
+        name: to_json(Stated.OLD_TEXT(text=words)) if words else None
+        for name, words in told.items()
+        if isinstance(words, str)
+    }
+    return {**data, "active": {**active, **coded}}
 
 
 class _Fields:
@@ -328,10 +343,8 @@ def _active(reader: _Fields) -> Compaction:
 
 
 def _reason(reader: _Fields, name: str) -> Reason | None:
-    """A trigger or a reason; version 1 held its English words."""
+    """A trigger or a reason."""
     value = reader.any(name)
-    if isinstance(value, str):
-        return Stated.OLD_TEXT(text=value) if value else None
     try:
         return parse_reason(value)
     except ValueError:

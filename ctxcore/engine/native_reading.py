@@ -84,7 +84,7 @@ def parse_native(text: str, *, name: str) -> NativeFile:
     if type(found) is not int or found not in (IN_WORDS, VERSION):
         raise ImportRefusedError(
             place=in_file(name, 1),
-            problem=ExportProblem.VERSION(version=raw_fact(found), known=VERSION),
+            problem=ExportProblem.VERSION(version=raw_fact(found), known=(IN_WORDS, VERSION)),
         )
     end = records[-1][1]
     if end.get("type") != "end":

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import TaskType
-from ctxcore.reasons.codes import ChoiceCode
+from ctxcore.reasons.codes import ChoiceCode, EvidenceCode
 from ctxcore.reasons.values import Reason, counts
 
 MOST_OF_TASK: Final = 200
@@ -107,9 +107,11 @@ def _of_talk(newest: Sequence[Message], names: Counter[str]) -> Task:
     said = [m.text for m in newest if m.role in ("user", "assistant") and m.text]
     asked = [m.text for m in newest if m.role == "user" and m.text]
     fenced = sum(bool(_FENCE.search(text)) for text in said)
-    evidence = (("messages", len(said)), *names.most_common())
+    evidence = ((EvidenceCode.MESSAGES, len(said)), *names.most_common())
     if fenced >= max(2.0, len(said) * FENCED_SHARE):
-        return Task(kind="code", evidence=(("messages with code", fenced), *evidence))
+        return Task(kind="code", evidence=((EvidenceCode.CODE, fenced), *evidence))
     if len(asked) >= 2 and median(map(len, asked)) <= SHORT_CHARS:
-        return Task(kind="conversation", evidence=(("short requests", len(asked)), *evidence))
+        return Task(
+            kind="conversation", evidence=((EvidenceCode.SHORT_REQUESTS, len(asked)), *evidence)
+        )
     return Task(kind="unknown", evidence=evidence)

@@ -342,6 +342,16 @@ _ERRORS: Final = (
 )
 """The most words of their own first: the others are the more general ones."""
 
+_COUNTED: Final = {
+    "framing and tools": "budget_part.framing",
+    "pinned and goal": "budget_part.goal",
+    "last turn": "budget_part.last_turn",
+    "repairs": "budget_part.repairs",
+    "messages": "evidence.messages",
+    "messages with code": "evidence.code",
+    "short requests": "evidence.short_requests",
+}
+
 _STRATEGIES: Final = {
     "emergency truncation": "emergency_truncation",
     "edited summary": "edited_summary",
@@ -564,11 +574,15 @@ def _count(told: str) -> int:
     return int(told.replace(",", ""))
 
 
+def _counted(name: str) -> Any:
+    return _coded(_COUNTED[name]) if name in _COUNTED else name
+
+
 def _counts(told: str) -> list[Json]:
     found = [_number(one) for one in told.split(", ")] if told else []
     if None in found:
         raise ValueError(told)
-    return [_coded("count", counted=one[0], count=one[1]) for one in found if one]
+    return [_coded("count", counted=_counted(one[0]), count=one[1]) for one in found if one]
 
 
 def _literal(told: str) -> Any:

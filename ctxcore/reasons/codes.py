@@ -158,6 +158,14 @@ class PolicyCode(Code):
     )
 
 
+class EvidenceCode(Code):
+    """What speaks for a kind of task beside the names of tools."""
+
+    MESSAGES = "evidence.messages", "messages"
+    CODE = "evidence.code", "messages with code"
+    SHORT_REQUESTS = "evidence.short_requests", "short requests"
+
+
 class OutcomeCode(Code):
     """What came of a compaction or of one of its steps, or why there was none."""
 

@@ -35,6 +35,15 @@ class BudgetProblem(Code):
     )
 
 
+class BudgetPart(Code):
+    """What takes room that must be kept, where no segment of a context has its name."""
+
+    FRAMING = "budget_part.framing", "framing and tools"
+    GOAL = "budget_part.goal", "pinned and goal"
+    LAST_TURN = "budget_part.last_turn", "last turn"
+    REPAIRS = "budget_part.repairs", "repairs"
+
+
 class StateProblem(Code):
     """Why a state cannot be read, or does not go with the messages that were passed."""
 
@@ -46,8 +55,11 @@ class StateProblem(Code):
     )
     NOT_JSON = "state.not_json", "it is no JSON: {reason}"
     NO_OBJECT = "state.no_object", "expected the object that to_json wrote, got {kind}"
-    VERSION = "state.version", "it says version {version!r}; this release reads version {known}"
-    NO_VERSION = "state.no_version", "it says no version; this release reads version {known}"
+    VERSION = (
+        "state.version",
+        "it says version {version!r}; this release reads the versions {known}",
+    )
+    NO_VERSION = "state.no_version", "it says no version; this release reads the versions {known}"
     FIELD_MISSING = "state.field_missing", "its field {field} is missing"
     FIELD = "state.field", "its field {field} is {problem}"
     OF_TYPE = "state.of_type", "of type {kind}"

@@ -101,8 +101,11 @@ def stated(words: str | Reason) -> Reason:
 
 
 def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
-    """Numbers by name as a fact, in their order."""
-    return tuple(Stated.COUNT(counted=name, count=count) for name, count in numbers.items())
+    """Numbers by name as a fact, in their order; a name that is a code is told by it."""
+    return tuple(
+        Stated.COUNT(counted=name() if isinstance(name, Code) else name, count=count)
+        for name, count in numbers.items()
+    )
 
 
 def known_codes() -> Mapping[str, Code]:

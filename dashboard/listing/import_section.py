@@ -7,7 +7,8 @@ from typing import cast
 
 import streamlit as st
 
-from ctxcore.errors import ContextError
+from ctxcore.engine.errors import ImportRefusedError
+from ctxcore.errors import ContextError, FormatError
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Job
 from dashboard.listing.importing import (
@@ -87,7 +88,8 @@ def _choose(uploads: Sequence[Upload]) -> None:
 def _error(name: str, error: ContextError) -> None:
     """What is wrong with a file, which is named once."""
     told = tell_error(error)
-    told = told if told.startswith(name) else f"{name}: {told}"
+    names_file = isinstance(error, FormatError | ImportRefusedError)
+    told = told if names_file else f"{name}: {told}"
     st.error(plain_label(told, max_chars=500), icon=":material/error:")
 
 

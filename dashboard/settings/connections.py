@@ -82,7 +82,7 @@ def _local() -> None:
             t(
                 "settings.local.missing",
                 model=plain_label(LOCAL_MODEL),
-                reason=tell_recorded(status.reason),
+                reason=plain_label(tell_recorded(status.reason), max_chars=300),
             )
         )
 

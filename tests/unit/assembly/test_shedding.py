@@ -11,6 +11,7 @@ from ctxcore.errors import BudgetError, MessageError
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.problems import BudgetPart
 from tests.histories import assistant, call, user
 from tests.words import context_of, sent, words
 
@@ -68,7 +69,7 @@ def test_the_system_prompt_is_never_cut() -> None:
     assert caught.value.available == 60
     assert caught.value.needed > 60
     assert caught.value.parts["system"] == 50
-    assert caught.value.parts["framing and tools"] == 3
+    assert caught.value.parts[BudgetPart.FRAMING] == 3
     assert "shorten the system prompt" in str(caught.value)
 
 
@@ -191,4 +192,4 @@ def test_an_error_tells_what_is_usable_and_what_repairs_take() -> None:
 
     assert raised.value.available == usable
     assert raised.value.needed == sum(raised.value.parts.values()) > usable
-    assert raised.value.parts["repairs"] > 0
+    assert raised.value.parts[BudgetPart.REPAIRS] > 0

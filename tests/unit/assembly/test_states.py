@@ -113,7 +113,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 3), "version 3; this release reads version 2"),
+        (changed("version", 3), "version 3; this release reads the versions 1, 2"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "no JSON"),

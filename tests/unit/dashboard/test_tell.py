@@ -16,6 +16,7 @@ from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.values import TaskType
 from ctxcore.reasons.codes import (
     ChoiceCode,
+    EvidenceCode,
     NoticeCode,
     OutcomeCode,
     RepairCode,
@@ -45,7 +46,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "part": ("system", "tools", "goal"),
     "trigger": ("auto", "manual"),
     "layer": ("environment", "file", *get_args(ScopeKind)),
-    "counted": ("messages", "messages_with_code", "short_requests", "system", "framing_and_tools"),
+    "counted": ("system", "tools", "recent"),
 }
 """Facts that are one of a few words."""
 
@@ -114,7 +115,7 @@ def test_a_reason_among_the_facts_is_told_in_the_same_language(chinese: None) ->
 def test_words_that_a_fact_can_be_are_told_in_the_same_language(chinese: None) -> None:
     assert tell(RepairCode.MERGED(role="user")) == "连续两条用户消息"
     assert tell(NoticeCode.PREFIX_CHANGED(part="tools")).startswith("工具定义自上次调用后有变化")
-    evidence = counts({"messages with code": 3, "Read": 1_200})
+    evidence = counts({EvidenceCode.CODE: 3, "Read": 1_200})
     assert tell(ChoiceCode.TASK(task="code", evidence=evidence)) == (
         "代码任务：含代码的消息 3、Read 1,200"
     )
