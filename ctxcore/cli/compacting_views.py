@@ -31,7 +31,7 @@ def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool
         "preset": preset,
         "applied": result.applied,
         "reason": document(result.reason),
-        "strategy": result.strategy,
+        "strategies": list(result.strategies),
         "trigger": document(result.trigger.reason) if result.trigger else None,
         "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
         "before_tokens": result.before_tokens,

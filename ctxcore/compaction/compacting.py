@@ -171,7 +171,7 @@ def compact_prepared(
         return unchanged(prepared, measured, trigger, _nothing_folds(trigger))
     if call.policy.is_shadow and not is_forced:
         return unchanged(
-            prepared, measured, trigger, OutcomeCode.ONLY_PLANNED(strategy=planned.strategy)
+            prepared, measured, trigger, OutcomeCode.ONLY_PLANNED(strategy=planned.strategies)
         )
     if call.policy.requires_confirmation and not is_forced:
         agreed = _agreed(prepared, measured, planned, confirm)

@@ -39,7 +39,7 @@ def dropping(plan: CompactionPlan) -> CompactionPlan:
     return replace(
         plan,
         fold_as="truncation",
-        strategy="drop_oldest",
+        strategies=("drop_oldest",),
         competing=None,
         stops=(),
         instead=None,

@@ -18,7 +18,7 @@ from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import input_size, measure
 from ctxcore.compaction.outdated import outdated_of
 from ctxcore.compaction.planning import EMERGENCY
-from ctxcore.compaction.plans import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan, joined
 from ctxcore.compaction.remembering import with_facts
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import find_trigger
@@ -64,13 +64,18 @@ class Outcome:
     """Whether the summarizer failed, even if a truncation took its place."""
     plan: CompactionPlan | None = None
     """What was carried out: the plan with all choices made."""
-    strategy: str = ""
+    strategies: tuple[str, ...] = ()
     """What was done in the end: the plan's, or the truncation that took its place."""
     usages: tuple[SummaryUsage, ...] = ()
     """The requests that the summary took, refused ones too."""
     seconds: float = 0.0
     lost: tuple[LostFact, ...] = ()
     """What held and is no longer said, the most worth first."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategies, joined for people."""
+        return joined(self.strategies)
 
     @property
     def after_tokens(self) -> int:
@@ -121,7 +126,8 @@ class Executor:
         """What comes of the plan; a truncation may take its place, where it `truncates`."""
         gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
         outcome = self._run(gain, is_needed=is_needed and truncates)
-        return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
+        done = outcome.strategies or self.plan.strategies
+        return replace(outcome, plan=self.plan, strategies=done)
 
     def falling_short(self) -> Outcome | None:
         """That nothing came of the plan, where what stays verbatim is above the target by itself;
@@ -169,7 +175,8 @@ class Executor:
         outcome = self._instead(self._shortened, failure, is_needed=True)
         if outcome is None:
             return None
-        return replace(outcome, plan=self.plan, strategy=outcome.strategy or self.plan.strategy)
+        done = outcome.strategies or self.plan.strategies
+        return replace(outcome, plan=self.plan, strategies=done)
 
     def _run(self, gain: float, *, is_needed: bool) -> Outcome:
         shortened = self._shortened
@@ -188,7 +195,7 @@ class Executor:
         cut = self.plan.emergency_until
         if cut is not None:
             record = self._covering(shortened, cut)
-            return replace(self._judge(record, shortened, failure, 0.0), strategy=EMERGENCY)
+            return replace(self._judge(record, shortened, failure, 0.0), strategies=(EMERGENCY,))
         if is_needed and self.plan.fold:
             return self._judge(self._covering(shortened), shortened, failure, 0.0)
         return None

@@ -231,7 +231,7 @@ class _Planner:
         steps = tuple(self._steps(drafts))
         return CompactionPlan(
             trigger=self._trigger,
-            strategy=" + ".join(step.strategy for step in steps),
+            strategies=tuple(step.strategy for step in steps),
             keep=tuple(seq - 1 for seq in (*verbatim, *kept)),
             fold=tuple(seq - 1 for seq in fold),
             verbatim=verbatim,
@@ -310,10 +310,12 @@ class _Planner:
         if made.fold_as == "truncation":
             is_asked = self._trigger.rule == TriggerCode.ASKED
             is_emergency = not is_asked and [name for name, _ in drafts] == ["fold_to_fit"]
-            strategy = EMERGENCY if is_emergency else "truncate"
-            return replace(made, strategy=strategy, reason=choice.reason)
+            truncation = EMERGENCY if is_emergency else "truncate"
+            return replace(made, strategies=(truncation,), reason=choice.reason)
         emergency = self._emergency_cut()
-        return replace(made, strategy="summarize", reason=choice.reason, emergency_until=emergency)
+        return replace(
+            made, strategies=("summarize",), reason=choice.reason, emergency_until=emergency
+        )
 
     def _emergency_cut(self) -> int | None:
         """Where only the newest messages are left that fit, by either counter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +17,11 @@ from ctxcore.reasons.values import Reason
 FoldAs = Literal["summary", "truncation"]
 
 
+def joined(strategies: Sequence[str]) -> str:
+    """Several strategies that took part in one compaction, for people."""
+    return " + ".join(strategies)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionPlan:
     """What a compaction will do, before anything is summarized or written.
@@ -25,8 +30,8 @@ class CompactionPlan:
     """
 
     trigger: Trigger
-    strategy: str
-    """The strategies that take part, joined by ` + `; where the policy chooses, what it chose."""
+    strategies: tuple[str, ...]
+    """The strategies that take part; where the policy chooses, what it chose."""
     keep: tuple[int, ...]
     fold: tuple[int, ...]
     before_tokens: int
@@ -59,6 +64,11 @@ class CompactionPlan:
     """What is done where this fails or frees too little."""
     emergency_until: int | None = None
     """Where to truncate if the summary fails, whether or not the input is too large."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategies, joined for people."""
+        return joined(self.strategies)
 
     @property
     def saved_ratio(self) -> float:

@@ -12,7 +12,7 @@ from ctxcore.compaction.choosing import Level, level_of
 from ctxcore.compaction.executing import Outcome, Step
 from ctxcore.compaction.losing import LostFact
 from ctxcore.compaction.measuring import Measure
-from ctxcore.compaction.plans import CompactionPlan
+from ctxcore.compaction.plans import CompactionPlan, joined
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.reasons.values import Reason
 
@@ -26,7 +26,7 @@ class CompactionResult:
     """Pass it the next time, with the whole conversation."""
     applied: bool
     reason: Reason
-    strategy: str
+    strategies: tuple[str, ...]
     trigger: Trigger | None
     before_tokens: int
     after_tokens: int
@@ -51,6 +51,11 @@ class CompactionResult:
     seconds: float = 0.0
     notices: tuple[Reason, ...] = ()
     """What became of a state that was made from other messages; empty where it was not."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategies, joined for people."""
+        return joined(self.strategies)
 
     @property
     def messages_removed(self) -> int:
@@ -85,7 +90,7 @@ def unchanged(
         state=prepared.state,
         applied=False,
         reason=reason,
-        strategy="",
+        strategies=(),
         trigger=trigger,
         before_tokens=size,
         after_tokens=size,
@@ -114,7 +119,7 @@ def finished(
         state=state,
         applied=True,
         reason=outcome.reason,
-        strategy=outcome.strategy,
+        strategies=outcome.strategies,
         trigger=planned.trigger,
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,

@@ -22,7 +22,7 @@ class SimulatedCompaction:
     at: int
     """How many messages there were."""
     trigger: Trigger
-    strategy: str
+    strategies: tuple[str, ...]
     before_tokens: int
     after_tokens: int
     writes_summary: bool

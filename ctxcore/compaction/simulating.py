@@ -201,7 +201,7 @@ class Walk:
                 SimulatedCompaction(
                     at=self._view.count(),
                     trigger=trigger,
-                    strategy=result.strategy,
+                    strategies=result.strategies,
                     before_tokens=result.before_tokens,
                     after_tokens=result.after_tokens,
                     writes_summary=result.summary_written,

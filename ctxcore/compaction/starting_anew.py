@@ -25,7 +25,7 @@ def new_session_plan(
     return replace(
         planned,
         fold_as="truncation",
-        strategy="new_session",
+        strategies=("new_session",),
         covered_until=max(cut, covered),
         keep=tuple(range(cut, view.count())),
         fold=tuple(seq - 1 for seq in fold),

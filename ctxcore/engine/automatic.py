@@ -199,7 +199,7 @@ class Automatic:
             return
         body: JsonObject = {
             "trigger": to_json(trigger.reason),
-            "strategy": planned.strategy,
+            "strategies": list(planned.strategies),
             "original_tokens": planned.before_tokens,
             "expected_tokens": planned.expected_tokens,
             "saved_ratio": round(planned.saved_ratio, 4),

@@ -195,7 +195,7 @@ def _account(proposal: Proposal) -> JsonObject:
     """What was done, step by step, and what it took."""
     outcome = proposal.outcome
     return {
-        "strategy": outcome.strategy,
+        "strategies": list(outcome.strategies),
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),
         "cost": outcome.cost,

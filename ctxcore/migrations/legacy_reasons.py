@@ -438,8 +438,9 @@ def details(raw: Mapping[str, Any]) -> Json:
 def account(raw: Mapping[str, Any]) -> Json:
     """Steps and strategy, as an event and a record's details held them."""
     made = dict(raw)
-    if isinstance(made.get("strategy"), str):
-        made["strategy"] = _strategies(made["strategy"])
+    if isinstance(told := made.get("strategy"), str):
+        del made["strategy"]
+        made["strategies"] = [_strategies(name) for name in told.split(" + ") if name]
     if isinstance(made.get("steps"), list):
         made["steps"] = [_step(step) for step in made["steps"]]
     return made

@@ -209,7 +209,7 @@ class _Replayer:
         return ReplayedCompaction(
             at=one.at,
             trigger=one.trigger.reason,
-            strategy=one.strategy,
+            strategies=one.strategies,
             before_tokens=one.before_tokens,
             after_tokens=one.after_tokens,
             reason=one.reason,

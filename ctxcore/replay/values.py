@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from ctxcore.budget import TokenBudget
+from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason, document
@@ -79,12 +80,17 @@ class ReplayedCompaction:
     at: int
     """How many messages there were."""
     trigger: Reason
-    strategy: str
+    strategies: tuple[str, ...]
     before_tokens: int
     after_tokens: int
     reason: Reason
     lost: tuple[NeededFact, ...]
     """The most worth first."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategies, joined for people."""
+        return joined(self.strategies)
 
     @property
     def needed_later(self) -> tuple[NeededFact, ...]:
@@ -96,7 +102,7 @@ class ReplayedCompaction:
         return {
             "at": self.at,
             "trigger": document(self.trigger),
-            "strategy": self.strategy,
+            "strategies": list(self.strategies),
             "before_tokens": self.before_tokens,
             "after_tokens": self.after_tokens,
             "reason": document(self.reason),

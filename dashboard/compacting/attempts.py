@@ -12,7 +12,7 @@ from datetime import datetime
 from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import Event
-from dashboard.compacting.rows import number_in, reason_in
+from dashboard.compacting.rows import names_in, number_in, reason_in
 
 SHOWN = 50
 TRIED = (FAILED, SKIPPED)
@@ -27,7 +27,7 @@ class Attempt:
     has_failed: bool
     """Whether it was worked out and did not succeed; otherwise there was nothing to do."""
     trigger: Reason | None
-    strategy: str
+    strategies: tuple[str, ...]
     reason: Reason | None
     seconds: float | None
     cost: float | None
@@ -39,7 +39,7 @@ class Plan:
 
     at: datetime
     trigger: Reason | None
-    strategy: str
+    strategies: tuple[str, ...]
     before_tokens: int | None
     expected_tokens: int | None
     saved_ratio: float | None
@@ -53,7 +53,7 @@ def attempts(events: Iterable[Event]) -> list[Attempt]:
             at=event.created_at,
             has_failed=event.kind == FAILED,
             trigger=reason_in(event.body, "trigger"),
-            strategy=str(event.body.get("strategy", "")),
+            strategies=names_in(event.body, "strategies"),
             reason=reason_in(event.body, "reason"),
             seconds=number_in(event.body, "seconds"),
             cost=number_in(event.body, "cost"),
@@ -68,7 +68,7 @@ def plans(events: Iterable[Event]) -> list[Plan]:
         Plan(
             at=event.created_at,
             trigger=reason_in(event.body, "trigger"),
-            strategy=str(event.body.get("strategy", "")),
+            strategies=names_in(event.body, "strategies"),
             before_tokens=_whole(event, "original_tokens"),
             expected_tokens=_whole(event, "expected_tokens"),
             saved_ratio=number_in(event.body, "saved_ratio"),

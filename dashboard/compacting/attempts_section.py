@@ -67,7 +67,7 @@ def _attempt_row(one: Attempt) -> Row:
             "compaction.outcome.failed" if one.has_failed else "compaction.outcome.skipped"
         ),
         t("compaction.trigger"): tell_recorded(one.trigger),
-        t("compaction.strategies"): strategy_label(one.strategy),
+        t("compaction.strategies"): strategy_label(*one.strategies),
         t("usage.seconds"): one.seconds,
         t("usage.figure.cost"): "" if one.cost is None else numbers.money(one.cost),
         t("usage.reason"): tell_recorded(one.reason),
@@ -78,7 +78,7 @@ def _plan_row(one: Plan) -> Row:
     return {
         t("compaction.when"): _when(one.at),
         t("compaction.trigger"): tell_recorded(one.trigger),
-        t("compaction.strategies"): strategy_label(one.strategy),
+        t("compaction.strategies"): strategy_label(*one.strategies),
         t("common.segment.before"): one.before_tokens,
         t("compaction.expected"): one.expected_tokens,
         t("compaction.saved"): numbers.percent(one.saved_ratio, 1),

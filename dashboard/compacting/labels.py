@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ctxcore.compaction.plans import joined
 from dashboard.wording import words_for
 
-JOINED = " + "  # how the library writes several strategies that took part in one compaction
 
-
-def strategy_label(names: str) -> str:
+def strategy_label(*names: str) -> str:
     """One strategy, or several that took part, in the page's language."""
-    return JOINED.join(words_for("fact.strategy", name) for name in names.split(JOINED))
+    return joined([words_for("fact.strategy", name) for name in names])

@@ -69,13 +69,10 @@ class CompactionRow:
         return is_own and self.reason not in (None, self.trigger)
 
     @property
-    def strategy(self) -> str:
+    def strategies(self) -> tuple[str, ...]:
         """What was done in the end, as it was told; else the strategies of its record."""
-        told = self.info.details.get("strategy")
-        names = self.info.compaction.strategies or [
-            one.strategy for one in steps(self.info.details)
-        ]
-        return str(told) if told else " + ".join(names)
+        told = names_in(self.info.details, "strategies") or self.info.compaction.strategies
+        return told or tuple(one.strategy for one in steps(self.info.details))
 
     @property
     def seconds(self) -> float | None:
@@ -126,6 +123,12 @@ def number_in(body: JsonObject, name: str) -> float | None:
     """A number that was recorded under a name; None where there is none."""
     value = body.get(name)
     return float(value) if isinstance(value, (int, float)) else None
+
+
+def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
+    """Names that were recorded under a name; none where there are none."""
+    value = body.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def reason_in(body: JsonObject, name: str) -> Reason | None:

@@ -106,7 +106,7 @@ def _history_row(row: CompactionRow) -> Row:
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info),
         t("compaction.trigger"): tell_recorded(row.trigger),
-        t("compaction.strategies"): strategy_label(row.strategy),
+        t("compaction.strategies"): strategy_label(*row.strategies),
         t("common.segment.before"): row.before_tokens,
         t("common.segment.after"): info.compaction.after_tokens,
         t("compaction.saved"): _saved(row),

@@ -156,7 +156,7 @@ def test_drop_oldest_leaves_the_messages_out_without_a_summary() -> None:
 
         [info] = engine.compactions(session_id)
         assert ended(events).state == "done"
-        assert (info.compaction.summary, info.details["strategy"]) == ("", "drop_oldest")
+        assert (info.compaction.summary, info.details["strategies"]) == ("", ["drop_oldest"])
         assert "17 earlier messages are not shown" in str(model.requests[0].messages)
 
 
@@ -350,7 +350,7 @@ def test_subscribers_are_told_what_is_stored() -> None:
         body = heard[0].body
         assert {
             *("original_tokens", "new_tokens", "saved_ratio", "summary", "rounds_folded"),
-            *("trigger", "steps", "seconds", "cost", "strategy"),
+            *("trigger", "steps", "seconds", "cost", "strategies"),
         } <= set(body)
         saved = 1 - body["new_tokens"] / body["original_tokens"]  # type: ignore[operator]  # both numbers
         assert body["saved_ratio"] == pytest.approx(saved, abs=1e-4)

@@ -130,5 +130,5 @@ def test_the_policy_that_chooses_has_a_summarizer_that_quotes(path: Path) -> Non
     args = ("compact", path, "--preset", "truncate-or-summarize", "--max-tokens", "2000")
     (one,) = results(run_json(*args))
 
-    assert one["strategy"] == "summarize"
+    assert one["strategies"] == ["summarize"]
     assert one["summarizer"] == "extractive"

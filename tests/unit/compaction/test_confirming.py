@@ -73,4 +73,4 @@ def test_a_shadow_is_only_planned_and_nobody_is_asked() -> None:
     )
 
     assert (result.applied, result.needs_confirmation) == (False, False)
-    assert result.reason == OutcomeCode.ONLY_PLANNED(strategy="keep_by_worth")
+    assert result.reason == OutcomeCode.ONLY_PLANNED(strategy=("keep_by_worth",))

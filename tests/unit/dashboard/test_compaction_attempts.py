@@ -18,7 +18,7 @@ def event(kind: str, body: JsonObject) -> Event:
 def test_a_failure_is_told_with_what_it_took() -> None:
     body: JsonObject = {
         "trigger": to_json(TriggerCode.ASKED(tokens=9)),
-        "strategy": "summarize",
+        "strategies": ["summarize"],
         "reason": to_json(OutcomeCode.STAYS(tokens=9)),
         "seconds": 2.5,
         "cost": 0.01,
@@ -27,7 +27,7 @@ def test_a_failure_is_told_with_what_it_took() -> None:
     [failed] = attempts([event(FAILED, body)])
 
     assert failed.has_failed
-    assert (failed.strategy, failed.seconds, failed.cost) == ("summarize", 2.5, 0.01)
+    assert (failed.strategies, failed.seconds, failed.cost) == (("summarize",), 2.5, 0.01)
     assert failed.trigger == TriggerCode.ASKED(tokens=9)
     assert failed.reason == OutcomeCode.STAYS(tokens=9)
 
@@ -36,14 +36,14 @@ def test_what_was_skipped_took_nothing() -> None:
     [skipped] = attempts([event(SKIPPED, {"trigger": to_json(TriggerCode.MARKED())})])
 
     assert not skipped.has_failed
-    assert (skipped.strategy, skipped.seconds, skipped.cost) == ("", None, None)
+    assert (skipped.strategies, skipped.seconds, skipped.cost) == ((), None, None)
     assert (skipped.trigger, skipped.reason) == (TriggerCode.MARKED(), None)
 
 
 def test_a_plan_is_told_with_its_numbers() -> None:
     body: JsonObject = {
         "trigger": to_json(TriggerCode.MARKED()),
-        "strategy": "fold_oldest",
+        "strategies": ["fold_oldest"],
         "original_tokens": 100,
         "expected_tokens": 40,
         "saved_ratio": 0.6,

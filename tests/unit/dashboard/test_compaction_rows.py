@@ -77,7 +77,7 @@ def test_the_trigger_is_told_with_its_numbers() -> None:
     (row,) = compaction_rows([info(1, None, details=details, trigger=trigger)], "k1")
 
     assert row.trigger == trigger
-    assert row.strategy == "fold_oldest"
+    assert row.strategies == ("fold_oldest",)
     assert [(step.after_tokens, step.outcome) for step in steps(details)] == [
         (40, OutcomeCode.DONE())
     ]
@@ -86,7 +86,7 @@ def test_the_trigger_is_told_with_its_numbers() -> None:
 def test_details_of_another_form_are_no_error() -> None:
     assert steps({"steps": "none"}) == []
     assert [str(step.outcome) for step in steps({"steps": [{"outcome": "done"}]})] == [""]
-    assert compaction_rows([info(1, None, details={"steps": 3})], None)[0].strategy == ""
+    assert compaction_rows([info(1, None, details={"steps": 3})], None)[0].strategies == ()
 
 
 def test_another_products_compaction_is_known_by_its_trigger() -> None:
@@ -123,12 +123,12 @@ def test_only_what_the_parent_had_not_folded_is_listed() -> None:
 
 
 def test_what_it_took_is_told_where_it_was_recorded() -> None:
-    details: JsonObject = {"strategy": "summarize", "seconds": 1.25, "cost": 0.002}
+    details: JsonObject = {"strategies": ["summarize"], "seconds": 1.25, "cost": 0.002}
     told, untold = (
         compaction_rows([info(1, None, details=found)], None)[0] for found in (details, {})
     )
 
-    assert (told.strategy, told.seconds, told.cost) == ("summarize", 1.25, 0.002)
+    assert (told.strategies, told.seconds, told.cost) == (("summarize",), 1.25, 0.002)
     assert (untold.seconds, untold.cost) == (None, None)
 
 

@@ -31,7 +31,7 @@ def test_every_strategy_has_words(language: Language) -> None:
     keys = [f"fact.strategy.{name.replace(' ', '_')}" for name in DONE]
 
     assert [key for key in keys if key not in known] == []
-    assert strategy_label("fold_oldest + truncate") == (
+    assert strategy_label("fold_oldest", "truncate") == (
         f"{known['fact.strategy.fold_oldest']} + {known['fact.strategy.truncate']}"
     )
 
