@@ -52,6 +52,7 @@ class Repairer:
         rules = tuple(RULES.values())
         self._of_exchange = [one.repair for one in rules if isinstance(one.repair, EachExchange)]
         self._of_message = _by_quick_look(rules)
+        self._passes = self._of_message[0][0] if len(self._of_message) == 1 else None
         self._of_request = [one.repair for one in rules if isinstance(one.repair, WholeRequest)]
         self._joining = next(one.repair for one in rules if isinstance(one.repair, Neighbours))
 
@@ -79,11 +80,14 @@ class Repairer:
 
     def repair_block(self, block: Sequence[Item]) -> list[Item]:
         """The items of one block, legal by themselves."""
-        return [self._say(item) for group in _groups(block) for item in self._pair(group)]
+        legal = [item for group in _groups(block) for item in self._pair(group)]
+        if (passes := self._passes) is None:
+            return [self._say(item) for item in legal]
+        return [item if passes(item.message) else self._say(item) for item in legal]
 
     def _pair(self, group: Sequence[Item]) -> Iterable[Item]:
         first = group[0].message
-        if len(group) == 1 and not (first.calls or first.is_tool_result):
+        if len(group) == 1 and not first.calls and first.role != "tool":
             return group  # most messages: nothing to pair
         exchange = _exchange(group)
         for rule in self._of_exchange:
