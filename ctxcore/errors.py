@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import Place, PlaceCode, in_file
+from ctxcore.reasons.plugin_problems import PluginProblem
 from ctxcore.reasons.problems import BudgetProblem, PartProblem, SummaryProblem, core
 from ctxcore.reasons.quoting import raw_fact
 from ctxcore.reasons.values import Fact, Reason, counts, stated
@@ -148,6 +150,15 @@ class SummarizerError(ContextError):
     def __init__(self, *, problem: Reason | str) -> None:
         self.problem = stated(problem)
         super().__init__(SummaryProblem.NO_SUMMARY(problem=self.problem))
+
+
+class StrategyError(ContextError):
+    """A compaction strategy failed; nothing was changed."""
+
+    def __init__(self, *, name: str, error: Exception) -> None:
+        self.name = name
+        kind = type(error).__name__
+        super().__init__(PluginProblem.STRATEGY(name=name, kind=kind, problem=reason_of(error)))
 
 
 class FormatError(ContextError):

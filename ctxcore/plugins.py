@@ -48,7 +48,7 @@ def load_plugins() -> list[Plugin]:
 def _load(point: EntryPoint) -> Plugin:
     try:
         point.load()()
-    except Exception as error:  # noqa: BLE001  # a plug-in is other people's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a plug-in is other people's code
         logger.warning("plug-in failed name=%s error=%s", point.name, type(error).__name__)
         problem = PluginProblem.FAILED(
             name=point.name, where=point.value, kind=type(error).__name__, problem=reason_of(error)

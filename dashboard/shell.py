@@ -46,7 +46,8 @@ def run_shell() -> None:
     _notice()
     for plugin in plugins:
         if plugin.problem is not None:
-            st.warning(tell(plugin.problem), icon=":material/extension_off:")
+            told = plain_label(tell(plugin.problem), max_chars=600)
+            st.warning(told, icon=":material/extension_off:")
     page.run()
     warm_up_later()
 

@@ -163,7 +163,7 @@ def prepare(
         tools_tokens=tools_tokens,
     )
     call = Call(
-        policy=policy,
+        policy=_naming_sent(policy, names),
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
@@ -190,6 +190,19 @@ def prepare(
         return prefix.seen(bound.digested.seen())
 
     return Prepared(view, call, full_state, passed=passed, seen=seen, notices=notices)
+
+
+def _naming_sent(policy: Policy, names: SentNames) -> Policy:
+    """`policy` that knows renamed tools by both names: a list may be an earlier context's."""
+    if not (names.original and (policy.tool_limits or policy.protected_tools)):
+        return policy
+    limits, kept = dict(policy.tool_limits), dict.fromkeys(policy.protected_tools)
+    for sent, own in names.original.items():
+        if own in limits:
+            limits.setdefault(sent, limits[own])
+        if own in kept:
+            kept[sent] = None
+    return policy.override(tool_limits=tuple(limits.items()), protected_tools=tuple(kept))
 
 
 class _Prefix:

@@ -23,7 +23,13 @@ from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.measuring import Measure, input_size
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
 from ctxcore.compaction.remembering import facts_room
-from ctxcore.compaction.strategies import is_ordered_by_task, ladder, strategy, turns_to_keep
+from ctxcore.compaction.strategies import (
+    is_ordered_by_task,
+    ladder,
+    run_strategy,
+    strategy,
+    turns_to_keep,
+)
 from ctxcore.compaction.triggers import DIRECT, Trigger
 from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
@@ -107,7 +113,7 @@ class _Planner:
         names = list(self._strategies)
         behind = names[names.index(tried[-1]) + 1 :] if tried else []
         for name in behind:
-            further = strategy(name)(draft)
+            further = run_strategy(name, draft)
             if further == draft:
                 continue
             drafts = [*drafts, (name, further)]
@@ -171,7 +177,7 @@ class _Planner:
     def _climb(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
         """`draft` after the strategies that the target takes; what each made goes to `drafts`."""
         for name in self._strategies:
-            tried = strategy(name)(draft)
+            tried = run_strategy(name, draft)
             if tried == draft:
                 continue
             drafts[name] = draft = tried

@@ -10,6 +10,7 @@ from ctxcore.assembly.history import Counted, is_expansion
 from ctxcore.compaction.drafting import Chooser, Draft, Scope
 from ctxcore.compaction.superseding import Superseded, find_superseded
 from ctxcore.compression.expanding import LEAST_TOKENS
+from ctxcore.errors import ContextError, StrategyError
 from ctxcore.policy.names import STRATEGIES, StrategyName
 from ctxcore.policy.values import Policy, TaskType
 
@@ -254,10 +255,30 @@ def register_strategy(name: str, fn: Strategy) -> None:
 
     Raises:
         NameTakenError: there is a strategy of this name.
+        TypeError: it is no function.
     """
+    if not callable(fn):
+        raise TypeError(f"strategy {name!r} is no function but {type(fn).__name__}")
     STRATEGIES.register(name, fn)
 
 
 def strategy(name: StrategyName) -> Strategy:
     """The strategy of a name that a policy holds."""
     return cast("Strategy", STRATEGIES[name])
+
+
+def run_strategy(name: StrategyName, draft: Draft) -> Draft:
+    """What the strategy of this name makes of `draft`; it may be other people's code.
+
+    Raises:
+        StrategyError: it failed, or gave no draft back.
+    """
+    try:
+        made = strategy(name)(draft)
+        if not isinstance(made, Draft):
+            raise TypeError(f"it gave {type(made).__name__} back, not a draft")
+    except ContextError:
+        raise
+    except Exception as error:
+        raise StrategyError(name=name, error=error) from error
+    return made

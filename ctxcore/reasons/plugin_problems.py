@@ -6,6 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class PluginProblem(Code):
-    """Why a plug-in is not there."""
+    """Why a plug-in is not there, or what of it fails as it is used."""
 
     FAILED = "plugin.failed", "the plug-in {name!r} ({where}) failed: {kind}: {problem}"
+    STRATEGY = "plugin.strategy", "the strategy {name!r} failed: {kind}: {problem}"

@@ -6,24 +6,30 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from ctxcore import plugins
-from ctxcore.compaction.strategies import register_strategy
+from ctxcore.compaction.drafting import Draft
+from ctxcore.compaction.strategies import Strategy, register_strategy
+from ctxcore.engine.events import CompactionRejected
 from ctxcore.plugins import load_plugins
 from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.presets import PRESETS, register_preset
 from ctxcore.policy.values import Policy
 from ctxcore.registries import NameTakenError
+from ctxcore.store.values import Scope
 from dashboard.page_registry import PAGES, Page, register_page
 from tests.dashboard_app import open_dashboard
+from tests.engines import ended, engine_with
 
 ENTRY_POINTS = """\
 [ctxcore.plugins]
 good = made_up_plugin:register
 broken = made_up_plugin:fail
 gone = made_up_nothing:register
+leaves = made_up_plugin:leave
 """
 CODE = """\
 from ctxcore import Policy, register_preset, register_strategy
@@ -34,6 +40,9 @@ def register():
 
 def fail():
     raise RuntimeError("no licence")
+
+def leave():
+    raise SystemExit("no *licence* either")
 """
 TALK = '[{"role": "user", "content": "hi"}]'
 
@@ -61,6 +70,7 @@ def test_a_failing_plug_in_is_told_by_name_and_the_others_go_on() -> None:
         "the plug-in 'broken' (made_up_plugin:fail) failed: RuntimeError: no licence"
     )
     assert "ModuleNotFoundError" in str(told["gone"])
+    assert "SystemExit" in str(told["leaves"])
     assert Policy.preset("made-up").strategies == ("made_up", "fold_oldest")
 
 
@@ -109,7 +119,8 @@ def test_the_dashboard_loads_them_and_shows_their_pages(
         at.switch_page(str(script)).run()
         titles = [one.value for one in at.title]
 
-    assert any("“broken”" in text or "'broken'" in text for text in warned)
+    assert any("no licence" in text for text in warned)
+    assert any("no \\*licence\\* either" in text for text in warned)
     assert titles == ["Mine"]
 
 
@@ -121,3 +132,40 @@ def test_a_preset_that_is_there_is_not_replaced() -> None:
 def test_a_strategy_that_is_there_is_not_replaced() -> None:
     with pytest.raises(NameTakenError, match="a strategy named 'truncate' already"):
         register_strategy("truncate", lambda draft: draft)
+
+
+def test_a_strategy_that_is_no_function_is_not_taken() -> None:
+    with pytest.raises(TypeError, match="strategy 'made_up' is no function but str"):
+        register_strategy("made_up", cast("Strategy", "truncate"))
+
+
+def _break(draft: Draft) -> Draft:
+    raise ZeroDivisionError("no blocks")
+
+
+def _forget(draft: Draft) -> Draft:
+    return cast("Draft", None)
+
+
+@pytest.mark.parametrize(
+    ("fn", "told"),
+    [
+        (_break, "the strategy 'made_up' failed: ZeroDivisionError: no blocks"),
+        (_forget, "the strategy 'made_up' failed: TypeError: it gave NoneType back, not a draft"),
+    ],
+)
+def test_a_strategy_that_fails_is_told_by_name_and_the_turn_goes_on(
+    fn: Strategy, told: str
+) -> None:
+    with STRATEGIES.restored(), engine_with(window=3_000) as (engine, _):
+        register_strategy("made_up", fn)
+        session, other = engine.create_session(), engine.create_session()
+        engine.save_policy(Scope(kind="session", owner=session.id), {"strategies": ["made_up"]})
+        events = [
+            event for n in range(7) for event in engine.chat(session.id, f"{n} " + "word " * 250)
+        ]
+        elsewhere = ended(engine.chat(other.id, "hi"))
+
+    rejected = {str(one.reason) for one in events if isinstance(one, CompactionRejected)}
+    assert rejected == {told}
+    assert (ended(events).state, elsewhere.state) == ("done", "done")

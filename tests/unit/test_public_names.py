@@ -39,6 +39,7 @@ PUBLIC_NAMES = [
     "Recommendation",
     "Rule",
     "StateError",
+    "StrategyError",
     "SummarizerError",
     "TokenBudget",
     "ToolSafety",

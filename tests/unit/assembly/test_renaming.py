@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, Provider, lint
 from ctxcore.assembly.rules.sent_names import SentNames, defined_names, is_sent_everywhere
+from ctxcore.compaction.compacting import compact
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import Message, ToolCall, tool_result
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import RepairCode
 from tests.histories import assistant, user
 
@@ -163,3 +165,55 @@ def test_a_name_becomes_the_same_in_every_turn() -> None:
     second = fit(history, max_tokens=1_000).messages
 
     assert second[: len(first)] == first
+
+
+@pytest.mark.parametrize(
+    "fields", [{"tool_limits": (("my tool.v1", 60),)}, {"protected_tools": ("my tool.v1",)}]
+)
+def test_limits_by_the_own_name_hold_for_a_context_that_comes_back(fields: Any) -> None:
+    history: list[Message] = []
+    for n in range(6):
+        asking = assistant("", ToolCall(id=f"c{n}", name="my tool.v1", arguments="{}"))
+        output = "\n".join(f"line {k} of {n}: data" for k in range(120))
+        history += [user(f"go {n}"), asking, tool_result(f"c{n}", output), assistant("ok")]
+    policy = Policy(strategies=("shorten_tool_outputs",), trigger_ratio=0.3).override(**fields)
+    came_back = fit(history, tools=DEFINED, max_tokens=100_000).messages
+
+    own = compact(history, tools=DEFINED, policy=policy, max_tokens=6_000)
+    back = compact(came_back, tools=DEFINED, policy=policy, max_tokens=6_000)
+
+    assert back.context.messages == own.context.messages
+
+
+odd_names = st.one_of(
+    st.sampled_from(["search", "my tool", "my_tool", "my.tool", "工具", "", " ", "1st", "x" * 80]),
+    st.sampled_from(["expand_tool_output", "expand tool output", "_", "a\n"]),
+    st.text(max_size=70),
+)
+odd_ids = st.one_of(
+    st.sampled_from(["a", "b", "", " ", "a b", "x" * 100, "functions.search:0", "a\n"]),
+    st.sampled_from(["call_1__thought__sig==", "__thought__x"]),
+    st.text(max_size=60),
+)
+
+
+@given(
+    st.lists(st.lists(st.tuples(odd_ids, odd_names), min_size=1, max_size=3), max_size=4),
+    st.lists(odd_names, max_size=5, unique=True),
+)
+def test_whatever_names_and_ids_there_are_every_provider_takes_what_is_sent(
+    turns: list[list[tuple[str, str]]], defined: list[str]
+) -> None:
+    history = [user("go")]
+    for turn in turns:
+        calls = [ToolCall(id=one, name=name, arguments="{}") for one, name in turn]
+        history.append(assistant("", *calls))
+        history += [tool_result(one, "42", name=name) for one, name in turn]
+    tools = [{"type": "function", "function": {"name": name}} for name in defined]
+
+    context = fit(history, tools=tools, max_tokens=100_000)
+
+    sent = context.sent_tools(tools)
+    assert [lint(context.messages, one, tools=sent) for one in PROVIDERS] == [[], [], [], []]
+    again = fit(context.messages, tools=tools, max_tokens=100_000)
+    assert again.messages == context.messages

@@ -19,6 +19,7 @@ from ctxcore.errors import (
     ConfigurationError,
     ContextError,
     PolicyError,
+    StrategyError,
     SummarizerError,
     UnknownWindowError,
 )
@@ -55,7 +56,7 @@ _NAMES = frozenset(
         YAML OpenAI Claude Code API ctxcore secret messages role content tool calls
         arguments function name system developer user assistant pin exclude
         dict list int str session digest avx null
-        boss reserve
+        boss reserve OSError
         """,
     )
 )
@@ -201,6 +202,7 @@ ERRORS: tuple[ContextError, ...] = (
     PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),
+    StrategyError(name="x", error=OSError("")),
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
     engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
