@@ -29,6 +29,7 @@ from ctxcore.errors import (
     PartNotFoundError,
     PolicyError,
     StateError,
+    StrategyError,
     SummarizerError,
     UnknownWindowError,
     UnreadableError,
@@ -125,6 +126,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "budget.window",
         {},
         "the context window is unknown; pass window_tokens or max_tokens",
+    ),
+    (
+        StrategyError(name="mine", error=ZeroDivisionError("division by zero")),
+        "plugin.strategy",
+        {"name": "mine", "kind": "ZeroDivisionError", "problem": stated("division by zero")},
+        "the strategy 'mine' failed: ZeroDivisionError: division by zero",
     ),
     (
         PartNotFoundError(part="m9", problem=PartProblem.MESSAGES(last=8)),
