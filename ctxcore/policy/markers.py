@@ -91,22 +91,12 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Share):
     """A number that is shown as it is."""
-
-    low: float
-    high: float
 
     @property
     def kind(self) -> Kind:
         return "number"
-
-    @property
-    def allowed(self) -> Reason:
-        return AllowedCode.NUMBER(low=self.low, high=self.high)
-
-    def allows(self, value: Any) -> bool:
-        return _is_number(value) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True, slots=True)

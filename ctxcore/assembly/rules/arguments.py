@@ -33,19 +33,14 @@ def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
 
 
 def _repair(exchange: Exchange, bench: Bench) -> Exchange:
-    for call in exchange.calls:
-        if not is_json_object(call.arguments):
-            break
-    else:
-        return exchange
-    assert exchange.head is not None  # it has calls
-    head = exchange.head
-    return exchange.calling(tuple(_sound(call, head, bench) for call in exchange.calls))
+    return exchange.mending(_is_sound, _sound, bench)
+
+
+def _is_sound(call: ToolCall) -> bool:
+    return is_json_object(call.arguments)
 
 
 def _sound(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
-    if is_json_object(call.arguments):
-        return call
     bench.note(head, RepairCode.BROKEN_ARGUMENTS(id=call.id))
     raw = {"arguments": call.arguments} if call.arguments.strip() else {}
     return replace(call, arguments=json.dumps(raw, ensure_ascii=False))

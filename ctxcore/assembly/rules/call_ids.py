@@ -87,19 +87,14 @@ def _own(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
 
 
 def _make_plain(exchange: Exchange, bench: Bench) -> Exchange:
-    for call in exchange.calls:
-        if not is_taken_everywhere(call.id):
-            break
-    else:
-        return exchange
-    assert exchange.head is not None  # it has calls
-    head = exchange.head
-    return exchange.calling(tuple(_plain(call, head, bench) for call in exchange.calls))
+    return exchange.mending(_is_plain, _plain, bench)
+
+
+def _is_plain(call: ToolCall) -> bool:
+    return is_taken_everywhere(call.id)
 
 
 def _plain(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
-    if is_taken_everywhere(call.id):
-        return call
     call_id = with_digest(plain(call.id), call.id, most=LONGEST_ID)
     bench.note(head, RepairCode.RENAMED_ID(id=call.id, new_id=call_id))
     bench.renamed_ids[call_id] = call.id

@@ -89,6 +89,23 @@ class Exchange(NamedTuple):
         """This exchange with other calls, one for each."""
         return self if calls == self.calls else self._replace(calls=calls)
 
+    def mending(
+        self,
+        is_legal: Callable[[ToolCall], bool],
+        mend: Callable[[ToolCall, Item, Bench], ToolCall],
+        bench: Bench,
+    ) -> Exchange:
+        """This exchange with each call that is not legal mended; most have none."""
+        for call in self.calls:
+            if not is_legal(call):
+                break
+        else:
+            return self
+        assert self.head is not None  # it has calls
+        head = self.head
+        mended = (call if is_legal(call) else mend(call, head, bench) for call in self.calls)
+        return self.calling(tuple(mended))
+
 
 Note = Callable[[Reason | str], None]
 
