@@ -88,8 +88,9 @@ def follow_answered() -> None:
     turn, session = st.session_state.get(ANSWERED), current_session()
     if not isinstance(turn, RunningTurn) or session is None:
         return
+    is_running = turn.is_running  # read first: a turn moves before it ends
     has_moved = turn.session_id != turn.first_session_id == session.id
-    if turn.is_running and not has_moved:
+    if is_running and not has_moved:
         return
     del st.session_state[ANSWERED]
     if has_moved:

@@ -216,8 +216,8 @@ class TurnHub:
             turn.text, turn.base_length = question, engine.session(new_id).length
             with self._lock:
                 self._turns[new_id] = turn
+                turn.session_id = new_id  # before it leaves: who misses it here looks there
                 self._turns.pop(session_id, None)
-            turn.session_id = new_id  # last: who follows looks for it there from now on
 
         return self._launch(
             engine,

@@ -38,9 +38,9 @@ SUGGESTIONS = ("first", "second", "third")
 
 def draw() -> None:
     """The whole page; a running answer is followed last, because that takes as long as it does."""
-    chat_actions.follow_answered()
     session = current_session()
     turn = hub().running(session.id) if session else None
+    chat_actions.follow_answered()  # after that look: a turn that moved before it was not found
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     session = current_session()  # again: what ran behind the page may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None

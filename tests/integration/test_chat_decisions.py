@@ -10,6 +10,7 @@ import pytest
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
+from dashboard.hub import RunningTurn, TurnHub
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
@@ -20,6 +21,10 @@ ANSWERS = ("compact", "drop_oldest", "new_session", "refuse")
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
     with open_dashboard(tmp_path, monkeypatch) as opened:
         yield opened
+
+
+def finish(turn: RunningTurn) -> str:
+    return "".join(turn.follow(interval_seconds=0))
 
 
 def full_session(app: Dashboard, turns: int = 8, **overrides: object) -> SessionInfo:
@@ -129,6 +134,24 @@ def test_a_new_session_is_opened_and_the_old_one_links_to_it(app: Dashboard) -> 
     app.at.button(key="chat_moved").click().run()
     app.check()
     assert app.at.session_state["session_id"] == new.id
+
+
+def test_a_turn_that_moves_while_the_page_is_drawn_is_followed(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = asked(app)
+    running = TurnHub.running
+
+    def too_late(self: TurnHub, session_id: str) -> RunningTurn | None:
+        found = running(self, session_id)
+        return running(self, session_id) if found and finish(found) else found
+
+    monkeypatch.setattr(TurnHub, "running", too_late)
+
+    choose(app, "new_session")
+
+    assert app.at.session_state["session_id"] != old.id
+    assert "You said: Where do we go?" in app.texts()
 
 
 @pytest.mark.parametrize("language", languages())
