@@ -27,7 +27,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
 from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.values import Reason
-from ctxcore.summarizers.language import detect_language
+from ctxcore.text.languages import detect_language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 

@@ -31,8 +31,7 @@ from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
-from ctxcore.summarizers.language import detect_language
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_priming, count_reasoning
 from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter

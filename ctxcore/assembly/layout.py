@@ -32,7 +32,7 @@ from ctxcore.messages.values import text_message
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 

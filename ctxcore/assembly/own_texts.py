@@ -33,7 +33,7 @@ from ctxcore.messages.canonical import printable
 from ctxcore.messages.digests import digest_of_texts
 from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.policy.values import SummaryPlace
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 
 _HEAD_MESSAGES = 64  # moved pins stand before a summary; more of them than this nobody sets
 _MOST_KNOWLEDGE = 64  # retrieved texts in one message

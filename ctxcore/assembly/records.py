@@ -15,7 +15,7 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

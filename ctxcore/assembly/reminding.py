@@ -24,7 +24,7 @@ from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 
 _TRIES = 3  # a text joined to another may take a token or two more than both

@@ -28,7 +28,7 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.quoting import raw_fact
 from ctxcore.reasons.values import Reason, Stated, to_json
-from ctxcore.summarizers.language import detect_language
+from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
 VERSION: Final = 2

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import SummaryPlace
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 
 NO_RESULT = "[no result recorded]"
 EMPTY = "[empty message]"

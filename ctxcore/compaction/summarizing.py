@@ -24,14 +24,13 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
-from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.protocol import (
     Detail,
-    Language,
     Summarizer,
     SummaryRequest,
     SummaryUsage,
 )
+from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_message
 
 _LEAST_CHARS = 100  # that are asked for; the third design names the number and no setting

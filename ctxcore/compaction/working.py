@@ -19,7 +19,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.ledger import Entry, Ledger
 from ctxcore.facts.memories import memories_of, passages_of
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 
 MOST_MEMORIES: Final = 10  # the latest; the document names the number and no setting for it

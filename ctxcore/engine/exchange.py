@@ -26,7 +26,7 @@ from ctxcore.messages.values import Message
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
-from ctxcore.summarizers.language import detect_language
+from ctxcore.text.languages import detect_language
 from ctxcore.tokens.counter import TokenCounter
 
 ExportFormat = Literal["native", "openai", "markdown"]

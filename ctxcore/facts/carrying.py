@@ -12,9 +12,10 @@ from typing import Final
 
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.values import KINDS, Fact, Kind, Language
+from ctxcore.facts.values import KINDS, Fact, Kind
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Role, text_message
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")

@@ -11,8 +11,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
-from ctxcore.facts.reading import HAN
-from ctxcore.facts.traditional import simplified
+from ctxcore.text.scripts import HAN
+from ctxcore.text.simplified import simplified
 
 MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxcore.facts.carrying import HEADINGS, MORE, PROTECTED
-from ctxcore.facts.values import Language
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 
 _RULES: Final = {f"{titles[kind]}:" for titles in HEADINGS.values() for kind in PROTECTED}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ctxcore.facts.reading import HAN
 from ctxcore.facts.values import Fact
+from ctxcore.text.scripts import HAN
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:[.,:/_@-](?=[^\W_])[^\W_]+)*|[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ctxcore.facts.traditional import simplified
+from ctxcore.text.simplified import simplified
 
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
 OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
@@ -21,7 +21,6 @@ SENTENCE_CHARS: Final = 600
 BEFORE_DIGITS: Final = 56
 AFTER_DIGITS: Final = 32
 
-HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 MASK: Final = "\x00"
 
 _FENCE = re.compile(

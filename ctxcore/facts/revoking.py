@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Final, Literal
 
 from ctxcore.facts import chinese_changes, english_changes
-from ctxcore.facts.reading import HAN, latin_words
+from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Aim, Effect
+from ctxcore.text.scripts import HAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

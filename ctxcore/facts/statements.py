@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ctxcore.facts.matters import matter_of
-from ctxcore.facts.reading import HAN, Sentence, latin_words, one_line
+from ctxcore.facts.reading import Sentence, latin_words, one_line
 from ctxcore.facts.revoking import change_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
+from ctxcore.text.scripts import HAN
 
 MOST_DECISIONS: Final = 8
 MOST_QUESTIONS: Final = 6

@@ -29,7 +29,6 @@ Kind = Literal[
     "name",
 ]
 Effect = Literal["states", "revokes", "updates", "answers", "fixes", "adds"]
-Language = Literal["en", "zh"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message
+from ctxcore.text.scripts import UNSPACED
 
 INDEXED_CHARS = 50_000  # of one message; what follows in a longer output is rarely searched for
-_CJK = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_RUNS = re.compile(f"[{_CJK}々ー]+|[^\\W_{_CJK}]+(?:_[^\\W_{_CJK}]+)*")
-_IS_CJK = re.compile(f"[{_CJK}]")
+_RUNS = re.compile(f"[{UNSPACED}々ー]+|[^\\W_{UNSPACED}]+(?:_[^\\W_{UNSPACED}]+)*")
+_ISUNSPACED = re.compile(f"[{UNSPACED}]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VOICING = "\u3099\u309a"  # marks that make other syllables, not accents
 
@@ -49,7 +49,7 @@ def excerpt_of(message: Message, query: str, *, chars: int = 160) -> str:
 
 def _words(text: str) -> Iterator[str]:
     for run in _RUNS.findall(text):
-        if _IS_CJK.match(run):
+        if _ISUNSPACED.match(run):
             yield from _pairs(run)
             yield run[-1]
             continue
@@ -62,7 +62,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _phrase(run: str) -> list[str]:
-    if _IS_CJK.match(run):
+    if _ISUNSPACED.match(run):
         return _pairs(run) or [run]
     parts = run.split("_") if "_" in run else _PARTS.findall(run) if run.isascii() else [run]
     return [part.lower() for part in parts]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.summarizers.sentences import sentence_ends
+from ctxcore.text.sentences import sentence_ends
 from ctxcore.tokens.counter import TokenCounter
 
 _ERROR_TEXT = re.compile(

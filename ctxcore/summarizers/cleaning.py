@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ctxcore.summarizers.sentences import sentence_ends
+from ctxcore.text.sentences import sentence_ends
 
 _THINKING = re.compile(
     r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)"  # an open one is thinking to the end

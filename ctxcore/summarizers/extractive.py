@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
-from ctxcore.summarizers.protocol import Language, SummaryRequest
+from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import Quotable, Source, is_rule, take_apart
 from ctxcore.summarizers.room import Room
 from ctxcore.summarizers.sources import source_lines
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 from ctxcore.worth.ranking import Ranking, is_talk
 from ctxcore.worth.units import Unit

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ctxcore.messages.values import Role
-from ctxcore.summarizers.protocol import Language
-from ctxcore.summarizers.sentences import GAP, Span, split_sentences
+from ctxcore.text.languages import Language
+from ctxcore.text.sentences import GAP, Span, split_sentences
 
 _LABELS: dict[Language, dict[Role, str]] = {
     "en": {

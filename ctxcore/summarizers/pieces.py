@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from ctxcore.summarizers.sentences import sentence_ends
+from ctxcore.text.sentences import sentence_ends
 from ctxcore.tokens.counter import TokenCounter
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ctxcore.policy.values import SummaryForm
-from ctxcore.summarizers.protocol import Detail, Language, SummaryRequest
+from ctxcore.summarizers.protocol import Detail, SummaryRequest
 from ctxcore.summarizers.transcript import Entry
+from ctxcore.text.languages import Language
 
 Stage: TypeAlias = Literal["whole", "part", "middle", "merge"]
 """Whether all is summarized at once, or a part of what is too long, or summaries of parts: some

@@ -13,8 +13,8 @@ from typing import Literal, Protocol, TypeAlias
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import SummaryForm
 from ctxcore.reasons.values import Reason
+from ctxcore.text.languages import Language
 
-Language: TypeAlias = Literal["en", "zh"]
 Detail: TypeAlias = Literal["brief", "key_points", "layered"]
 
 

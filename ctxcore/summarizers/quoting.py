@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from ctxcore.messages.values import Role
 from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
-from ctxcore.summarizers.protocol import Language
 from ctxcore.summarizers.room import Room
 from ctxcore.summarizers.sources import cue_worth
 from ctxcore.summarizers.standing import is_standing
+from ctxcore.text.languages import Language
 from ctxcore.worth.ranking import Group, score_groups
 from ctxcore.worth.scoring import Worth
 from ctxcore.worth.units import WHOLE_TOKENS, Unit

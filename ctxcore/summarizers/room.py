@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ctxcore.summarizers.protocol import Language, SummaryRequest
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.text.languages import Language
 from ctxcore.tokens.counter import TokenCounter
 
 # A unit is to be about a token, so that what a label or a gap costs holds in units too.

@@ -14,7 +14,7 @@ from typing import cast
 
 from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.summarizers.lines import Line, Speaker
-from ctxcore.summarizers.sentences import MAX_SENTENCE_CHARS, Span, split_sentences
+from ctxcore.text.sentences import MAX_SENTENCE_CHARS, Span, split_sentences
 
 TELLING_LINES = 100  # of one tool output that may be quoted; a log has thousands
 TELLING_CODE_LINES = 8  # of one code block: what it is, seldom how

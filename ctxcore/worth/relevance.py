@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from ctxcore.worth.words import all_terms_of, terms_of, weigh, words_of
+from ctxcore.text.words import all_terms_of, terms_of, weigh, words_of
 
 SATURATION: Final = 1.2  # BM25's k1: a word said three times is not three times as much about it
 LENGTH: Final = 0.75  # BM25's b: a long text holds any word more easily

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ctxcore.text.scripts import HAN
+from ctxcore.text.words import terms_of, weigh, words_of
 from ctxcore.worth.units import Unit
-from ctxcore.worth.words import HAN, terms_of, weigh, words_of
 
 HALF_TOLD = 12.0  # about three rare words: what half the worth of saying more is reached with
 SHORT_CHARS = 600  # of an utterance whose signs are remembered

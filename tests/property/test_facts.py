@@ -9,8 +9,9 @@ from ctxcore.facts.carrying import carry
 from ctxcore.facts.finding import MOST_FACTS, find_facts
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.presence import is_present
-from ctxcore.facts.values import KINDS, Language
+from ctxcore.facts.values import KINDS
 from ctxcore.messages.values import ROLES, Message, ToolCall, text_message
+from ctxcore.text.languages import Language
 from tests.histories import histories, messages
 from tests.processes import printed_under_hash_seeds
 from tests.unit.facts.speech import FourBytes

@@ -12,8 +12,9 @@ from ctxcore.policy.values import SummaryForm
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import LEFT_OUT, parse_lines
-from ctxcore.summarizers.protocol import Language, SummaryRequest
-from ctxcore.summarizers.sentences import MAX_SENTENCE_CHARS, split_sentences
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.text.languages import Language
+from ctxcore.text.sentences import MAX_SENTENCE_CHARS, split_sentences
 
 SETTINGS = settings(max_examples=150, deadline=None)
 

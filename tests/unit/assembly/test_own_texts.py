@@ -15,7 +15,7 @@ from ctxcore.assembly.texts import (
 )
 from ctxcore.messages.values import Media, Message, Text, text_message
 from ctxcore.policy.values import SummaryPlace
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.languages import Language
 from tests.histories import assistant, user
 
 SYSTEM = text_message("system", "Be careful.")

@@ -16,7 +16,8 @@ from ctxcore.messages.values import (
     tool_result,
 )
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
-from ctxcore.summarizers.protocol import Language, SummaryRequest
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.text.languages import Language
 from tests.processes import printed_under_hash_seeds
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ctxcore.messages.values import text_message, tool_result
-from ctxcore.summarizers.language import detect_language
 from ctxcore.summarizers.lines import parse_lines, render_lines
-from ctxcore.summarizers.sentences import MAX_SENTENCE_CHARS, split_sentences
 from ctxcore.summarizers.standing import is_standing
+from ctxcore.text.languages import detect_language
+from ctxcore.text.sentences import MAX_SENTENCE_CHARS, split_sentences
 
 
 def sentences(text: str) -> list[str]:

@@ -10,7 +10,8 @@ from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import SummaryForm
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import Line, parse_lines, render_lines
-from ctxcore.summarizers.protocol import Language, SummaryRequest
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.text.languages import Language
 
 JAN_15 = datetime(2026, 1, 15, 9, tzinfo=UTC)
 JAN_16 = datetime(2026, 1, 16, 9, tzinfo=UTC)

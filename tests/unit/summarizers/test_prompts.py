@@ -6,8 +6,9 @@ import pytest
 
 from ctxcore.policy.values import SummaryForm
 from ctxcore.summarizers.prompts import Prompt, Stage, to_prompt
-from ctxcore.summarizers.protocol import Detail, Language, SummaryRequest
+from ctxcore.summarizers.protocol import Detail, SummaryRequest
 from ctxcore.summarizers.transcript import Entry
+from ctxcore.text.languages import Language
 
 SAID = Entry(label="USER [search]", text="Find a room in Oslo.")
 FORMS: tuple[SummaryForm, ...] = (

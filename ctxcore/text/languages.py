@@ -1,15 +1,15 @@
-"""Owns which language a conversation is in, by its share of Chinese characters."""
+"""The language of a conversation, by its share of Chinese characters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from ctxcore.messages.values import Message
-from ctxcore.summarizers.protocol import Language
+from ctxcore.text.scripts import HAN_RUN
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # the unified ideographs of the basic plane
-HAN_RUN = re.compile(f"[{HAN}]+")
+Language: TypeAlias = Literal["en", "zh"]
 LATIN_WORD = re.compile(r"[A-Za-z]+")
 CHARS_READ = 4_000  # of one message, so that one long tool output does not decide
 

@@ -1,4 +1,4 @@
-"""Owns reading a unit's words: the terms that carry meaning, and how rare each is.
+"""The words of a text: the terms that carry meaning, and how rare each is.
 
 English words without grammar and small talk, Chinese as overlapping pairs of characters. A word
 met before is not taken apart again, so reading is linear and mostly one dictionary look-up.
@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from ctxcore.worth.weak_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
+from ctxcore.text.scripts import HAN, HAN_RUN
+from ctxcore.text.stop_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # the unified ideographs of the basic plane
-HAN_RUN = re.compile(f"[{HAN}]+")
 _WORD = re.compile(r"\w+")  # what `_RUN` finds without Chinese, in half the time
 _RUN = re.compile(f"[{HAN}]+|[^\\W{HAN}]+")
 

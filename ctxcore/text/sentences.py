@@ -1,4 +1,4 @@
-"""Owns splitting a text into sentences, English and Chinese, without any language data.
+"""Splits a text into sentences, English and Chinese, without any language data.
 
 No sentence is longer than `MAX_SENTENCE_CHARS`; a longer one is split at a clause, a space or hard.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ctxcore.summarizers.language import HAN
+from ctxcore.text.scripts import HAN
 
 MAX_SENTENCE_CHARS = 320  # prose seldom has longer ones; logs and dumps do
 MIN_CLAUSE_CHARS = 80  # a clause shorter than this says too little alone
