@@ -13,8 +13,9 @@ from typing import Final
 
 from ctxcore.compression.json_text import render_json
 from ctxcore.compression.target import shared_terms
-from ctxcore.compression.worth import has_error, is_error
+from ctxcore.compression.worth import is_error
 from ctxcore.messages.values import JsonValue
+from ctxcore.text.signals import mentions_error
 
 LEAST_RECORDS: Final = 6  # fewer records fit or shrink well enough without a focus
 CLIFF: Final = 0.7
@@ -65,7 +66,7 @@ def relevance(texts: Sequence[str], terms: frozenset[str]) -> list[float]:
 
 
 def _failed(members: Sequence[JsonValue], texts: Sequence[str]) -> list[int]:
-    return [at for at, text in enumerate(texts) if has_error(text) and _fails(members[at])]
+    return [at for at, text in enumerate(texts) if mentions_error(text) and _fails(members[at])]
 
 
 def _fails(member: JsonValue, key: str = "") -> bool:

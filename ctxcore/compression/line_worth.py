@@ -15,7 +15,7 @@ from typing import Final
 
 from ctxcore.compression.kinds import Kind
 from ctxcore.compression.target import shared_terms
-from ctxcore.compression.worth import has_error
+from ctxcore.text.signals import error_report, mentions_error
 
 HEAD_WORTH: Final = 2.0
 TAIL_WORTH: Final = 1.0
@@ -34,11 +34,6 @@ MOST_LINES: Final = 2_000
 LINE_CHARS: Final = 400  # of a longer line only its head is judged
 BESIDE_FACTOR: Final = 0.5
 
-_PLAIN_ERROR: Final = re.compile(
-    r"[\W\d]*+(?:[a-z_.]*(?:error|exception|fatal|traceback|critical|panic)\b|failed\b|e  |"
-    r"(?:\w+ )?err!|错误|异常|失败|錯誤|異常|失敗)",
-    re.IGNORECASE,
-)
 _SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
     r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
     r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
@@ -99,12 +94,12 @@ def _indent(line: str) -> int:
 
 def failing_lines(lines: Mapping[int, str]) -> list[int]:
     """The places of the lines that speak of something that went wrong."""
-    return [at for at, line in lines.items() if has_error(line)]
+    return [at for at, line in lines.items() if mentions_error(line)]
 
 
 def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
     """The lines that tell of an error, the plainest first, each form of them a few times."""
-    plain = [at for at, line in lines.items() if _PLAIN_ERROR.match(line)]
+    plain = [at for at, line in lines.items() if error_report(line)]
     forms: Counter[str] = Counter()
     found: list[int] = []
     for at in dict.fromkeys([*plain, *failing]):
@@ -129,7 +124,7 @@ def looked_at(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
 
 
 def _stands_out(line: str, terms: frozenset[str]) -> bool:
-    return has_error(line) or bool(shared_terms(terms, line))
+    return mentions_error(line) or bool(shared_terms(terms, line))
 
 
 def _said_worths(

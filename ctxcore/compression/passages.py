@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ctxcore.compression.markers import gap_marker, middle_of, pair_safe
-from ctxcore.compression.worth import error_places
+from ctxcore.text.signals import error_places
 
 RARE: Final = 3  # times; a term said more often points to no passage
 LEAST_TERM: Final = 4  # characters of a word; shorter ones are in every text

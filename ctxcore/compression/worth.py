@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 from ctxcore.compression.target import scalar_tokens
 from ctxcore.messages.values import JsonValue
+from ctxcore.text.signals import mentions_error
 
 LONG_TEXT_CHARS: Final = 120  # above this a string is prose, and is shortened before it is dropped
 
@@ -29,18 +29,6 @@ NOISE_FACTOR: Final = 0.25
 STATUS_FACTOR: Final = 1.5
 REPEATED_FACTOR: Final = 0.1
 
-_ERROR: Final = re.compile(
-    r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"
-    r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found)(?:\b|_)|Error\b|Exception\b|"
-    r"\bERR!|错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效",
-    re.IGNORECASE,
-)
-# In whatever `_ERROR` finds, and found three times as fast: most texts speak of no error.
-_ERROR_STEM: Final = re.compile(
-    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|"
-    r"unauthori|forbidden|invalid|not found|"
-    r"err!|错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效"
-)
 _STATUS_KEY: Final = re.compile(
     r"(?:^|_)(?:status|state|code|reason|message)$|(?:状态|原因|消息|狀態|訊息)$", re.IGNORECASE
 )
@@ -58,20 +46,10 @@ _NOISE_KEY: Final = re.compile(
 _BLOB: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_=-]{80,}")
 
 
-def has_error(text: str) -> bool:
-    """Whether `text` speaks of something that went wrong."""
-    return bool(_ERROR_STEM.search(text.lower()) and _ERROR.search(text))
-
-
-def error_places(text: str, most: int) -> list[int]:
-    """Where `text` speaks of something that went wrong, the first `most` places."""
-    return [found.start() for found in islice(_ERROR.finditer(text), most)]
-
-
 def is_error(key: str, value: JsonValue) -> bool:
     """Whether this member says that something went wrong: not for `"error": null` or `""`."""
     if isinstance(value, str):
-        return bool(value) and (_names(key).an_error or has_error(value))
+        return bool(value) and (_names(key).an_error or mentions_error(value))
     return bool(value) and _names(key).an_error
 
 
@@ -88,7 +66,7 @@ class _Naming:
 @lru_cache(maxsize=2048)  # records repeat their keys
 def _names(key: str) -> _Naming:
     return _Naming(
-        an_error=has_error(key),
+        an_error=mentions_error(key),
         a_status=bool(_STATUS_KEY.search(key)),
         an_identifier=bool(_ID_KEY.search(key)),
         noise=bool(_NOISE_KEY.search(key)),

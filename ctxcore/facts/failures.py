@@ -10,45 +10,14 @@ from ctxcore.facts.matters import matter_of
 from ctxcore.facts.reading import one_line
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
+from ctxcore.text.signals import error_report, mentions_error
 
 MOST_ERRORS: Final = 3
 LINE_CHARS: Final = 240
 
-_ERROR = re.compile(
-    r"^(?!\s*(?:[+\-*/#>|]|//|\d+\s*[→:|\t]|import |from |def |class |const |let |if "
-    r"|throw |raise |return |except|catch|log|print|console))[^\n]{0,120}?"
-    r"(?:\b(?:[A-Z]\w*)?(?:Error|Exception)\b(?:\s*[:(\[]|$| TS\d+)"
-    r"|\berror(?:\[\w+\])?\s*:|\berror TS\d+:|\bERROR\b|\bFATAL\b|\bfatal:|\bpanic:"
-    r"|\bFAILED\b|\bFAIL\b|\bSegmentation fault|\bcommand not found|\bNo such file or"
-    r" directory|\bpermission denied\b|\bPermission denied\b|\bUnhandled\b|\bnpm ERR!"
-    r"|\bnot found:|错误[：:]|异常[：:]|失败[：:])"
-    r"[^\n]{0,300}",
-)
-_WORDS: Final = (
-    "rror",
-    "xception",
-    "FAIL",
-    "FATAL",
-    "fatal",
-    "panic",
-    "ERR!",
-    "not found",
-    "No such",
-    "denied",
-    "fault",
-    "Unhandled",
-    "错误",
-    "异常",
-    "失败",
-)
 _ERROR_OBJECT = re.compile(
     r"^\s*\{[^{}]{0,60}\"(?:error|error_message|errors"
     r"|exception)\"\s*:\s*(?:\{[^{}]*?\"message\"\s*:\s*)?\"([^\"]{3,300})"
-)
-_NONE = re.compile(
-    r"\b(?:0|no|without|zero) (?:errors?|failed|failures)\b|errors?\s*[:=]\s*(?:0\b|null"
-    r"|none|\"\")|0 failed",
-    re.IGNORECASE,
 )
 _FAILED_EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?:?|code) [1-9]\d{0,2}\b", re.IGNORECASE
@@ -63,7 +32,7 @@ _DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 
 def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
     """The error lines of an output; where it has none, that its command now passes."""
-    lines = _lines(text) if any(word in text for word in _WORDS) else []
+    lines = _lines(text) if mentions_error(text) else []
     for line in lines:
         yield Fact(
             kind="error",
@@ -83,10 +52,8 @@ def _lines(text: str) -> list[str]:
         return [one_line(found[1], LINE_CHARS)]
     lines: dict[str, str] = {}
     for raw in text.split("\n"):
-        if not any(word in raw for word in _WORDS) or not (found := _ERROR.match(raw[:600])):
-            continue
-        line = one_line(found[0], LINE_CHARS)
-        if not _NONE.search(line) and len(line) > 8:
+        line = one_line(error_report(raw), LINE_CHARS)
+        if len(line) > 8:
             lines.setdefault(_DIGITS.sub("0", line.lower())[:80], line)
         if len(lines) > 40:
             break

@@ -10,12 +10,9 @@ from collections.abc import Callable, Sequence
 from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.text.sentences import sentence_ends
+from ctxcore.text.signals import is_error_reply
 from ctxcore.tokens.counter import TokenCounter
 
-_ERROR_TEXT = re.compile(
-    r"(?:Error|Exception|Traceback \(most recent call last\)|错误|出错)\s*[:：]"
-    r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d",
-)
 _TOOL_CALL = re.compile(r"<\|?(?:tool_call|function_call|function=|invoke|tool_use)|\[TOOL_CALLS\]")
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 _CALL_KEYS = frozenset({"tool_calls", "function_call", "arguments", "parameters", "input"})
@@ -56,7 +53,7 @@ def check_summary(
 def _not_a_summary(text: str) -> SummaryProblem | None:
     if _TOOL_CALL.match(text):
         return SummaryProblem.IS_CALL
-    if _ERROR_TEXT.match(text):
+    if is_error_reply(text):
         return SummaryProblem.IS_ERROR
     fenced = _FENCED.fullmatch(text)
     return _json_kind(fenced[1] if fenced else text)

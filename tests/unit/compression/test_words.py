@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.compression.target import shared_terms, terms_of
-from ctxcore.compression.worth import has_error
+from ctxcore.text.signals import mentions_error
 
 TEXTS = st.text(st.sampled_from("aB7é.@#:/-_ '"), max_size=40)
 
@@ -32,9 +32,9 @@ def test_an_identifier_is_known_by_its_parts_too() -> None:
     ],
 )  # fmt: skip
 def test_texts_that_tell_of_an_error_are_known(text: str) -> None:
-    assert has_error(text)
+    assert mentions_error(text)
 
 
 @pytest.mark.parametrize("text", ["errorless", "failsafe", "the outlook", "foundation", "prefail"])
 def test_words_that_only_look_like_errors_are_none(text: str) -> None:
-    assert not has_error(text)
+    assert not mentions_error(text)

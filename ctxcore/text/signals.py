@@ -1,0 +1,83 @@
+"""What tells that something went wrong: in a line, anywhere in a text, or in place of an answer."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Final
+
+# What operating systems and orchestrators print without any word for it.
+_SYSTEM: Final = (
+    r"\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NOENT|ACCES|PERM|TIMEDOUT|NOSPC|ADDRINUSE|PIPE"
+    r"|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|EXIST|BUSY|INVAL|NOMEM|MFILE|ISDIR|NOTDIR)\b"
+    r"|\b(?:OOM)?Killed\b|\bSIG(?:KILL|SEGV|ABRT|TERM)\b|\bCrashLoopBackOff\b"
+    r"|\bImagePullBackOff\b|\bErrImagePull\b|\bcore dumped\b|\bout of memory\b"
+)
+_HAN: Final = (
+    "错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效"
+)
+_MENTION: Final = re.compile(
+    r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"
+    r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found|segmentation fault)(?:\b|_)"
+    rf"|(?-i:Error|Exception)\b|\bERR!|no such file|{_SYSTEM}|{_HAN}",
+    re.IGNORECASE,
+)
+# In whatever `_MENTION` finds, and found three times as fast: most texts speak of no error.
+_STEM: Final = re.compile(
+    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|"
+    r"unauthori|forbidden|invalid|not found|no such file|fault|err!|killed|sig(?:kill|segv|abrt|term)|backoff|"
+    r"errimage|core dumped|out of memory|"
+    r"e(?:conn|noent|acces|perm|timedout|nospc|addrinuse|pipe|notfound|ai_again|hostunreach|"
+    rf"netunreach|exist|busy|inval|nomem|mfile|isdir|notdir)|{_HAN}"
+)
+# Lines of code, diffs, listings and quotations that only speak of errors.
+_NO_REPORT: Final = (
+    r"(?!\s*(?:[+\-*/#>|]|//|\d+\s*[→:|\t]|import |from |def |class |const |let |if "
+    r"|throw |raise |return |except|catch|log|print|console))"
+)
+_REPORT: Final = re.compile(
+    rf"^{_NO_REPORT}(?:"
+    # a label of its own at the beginning of the line
+    r"[\W\d]*+(?:[A-Za-z_.]*(?:[Ee]rror|[Ee]xception)\b|(?i:fatal|critical|panic|failed)\b"
+    r"|错误|异常|失败|錯誤|異常|失敗)"
+    # or one behind a name, a time or a place
+    r"|[^\n]{0,120}?(?:\b(?:[A-Z]\w*)?(?:Error|Exception)\b(?:\s*[:(\[]|$| TS\d+)"
+    r"|\berror(?:\[\w+\])?\s*:|\berror TS\d+:|\bERROR\b|\bFATAL\b|\bfatal:|\bpanic:|\bFAILED\b"
+    r"|\bFAIL\b|\b[Ss]egmentation fault|\bcommand not found|\bNo such file or directory"
+    r"|\b[Pp]ermission denied\b|\bConnection refused\b|\bUnhandled\b|\bnpm ERR!|\bnot found:"
+    rf"|{_SYSTEM}|(?:错误|异常|失败|錯誤|異常|失敗)[：:]))[^\n]{{0,300}}"
+)
+_NONE: Final = re.compile(
+    r"\b(?:0|no|without|zero) (?:errors?|failed|failures)\b|errors?\s*[:=]\s*(?:0\b|null"
+    r"|none|\"\")|0 failed",
+    re.IGNORECASE,
+)
+_REPLY: Final = re.compile(
+    r"(?:Error|Exception|Traceback \(most recent call last\)|错误|出错)\s*[:：]"
+    r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d",
+)
+LINE_CHARS: Final = 600  # of a longer line only its head is read
+
+
+def mentions_error(text: str) -> bool:
+    """Whether `text` speaks of something that went wrong, anywhere in it."""
+    return bool(_STEM.search(text.lower()) and _MENTION.search(text))
+
+
+def error_places(text: str, most: int) -> list[int]:
+    """Where `text` speaks of something that went wrong, the first `most` places."""
+    return [found.start() for found in islice(_MENTION.finditer(text), most)]
+
+
+def error_report(line: str) -> str:
+    """What of a line reports an error; empty where it does not, or reports that there was none."""
+    line = line[:LINE_CHARS]
+    if not _STEM.search(line.lower()):
+        return ""
+    found = _REPORT.match(line)
+    return found[0] if found and not _NONE.search(found[0]) else ""
+
+
+def is_error_reply(text: str) -> bool:
+    """Whether `text` is an error that stands in place of an answer."""
+    return bool(_REPLY.match(text))
