@@ -16,7 +16,7 @@ from typing import Final
 from ctxcore.facts import chinese_rules, english_rules
 from ctxcore.facts.english_words import LANGUAGES
 from ctxcore.facts.matters import matter_of
-from ctxcore.facts.reading import Sentence, one_line
+from ctxcore.facts.reading import Sentence, one_line, sentences
 from ctxcore.facts.revoking import NO_CHANGE, Change, change_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
@@ -81,6 +81,13 @@ _SLOTS: Final = (  # what can be only one way: the newer one replaces the older
         None,
     ),
 )
+
+
+def lays_down_rule(text: str, role: Role) -> bool:
+    """Whether `text` holds a standing instruction, of whom such count."""
+    if role not in ("user", "system", "developer"):
+        return False
+    return any(fact.effect != "revokes" for fact in rules(list(sentences(text)), role))
 
 
 def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:

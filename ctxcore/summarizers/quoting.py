@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import Role
 from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
 from ctxcore.summarizers.room import Room
 from ctxcore.summarizers.sources import cue_worth
-from ctxcore.summarizers.standing import is_standing
 from ctxcore.text.languages import Language
 from ctxcore.worth.ranking import Group, score_groups
 from ctxcore.worth.scoring import Worth
@@ -69,7 +69,7 @@ def take_apart(
 
 def is_rule(unit: Unit) -> bool:
     """Whether a user lays down in it what holds from then on."""
-    return unit.kind == "talk" and is_standing(unit.text, unit.role)
+    return unit.kind == "talk" and lays_down_rule(unit.text, unit.role)
 
 
 def _quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quotable:

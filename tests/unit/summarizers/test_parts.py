@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import text_message, tool_result
 from ctxcore.summarizers.lines import parse_lines, render_lines
-from ctxcore.summarizers.standing import is_standing
 from ctxcore.text.languages import detect_language
 from ctxcore.text.sentences import MAX_SENTENCE_CHARS, split_sentences
 
@@ -60,13 +60,13 @@ def test_an_endless_sentence_is_split_at_a_clause() -> None:
 def test_instructions_stand_from_a_user_but_not_from_an_assistant() -> None:
     rule = "Never use tabs."
 
-    assert is_standing(rule, "user")
-    assert not is_standing(rule, "assistant")
+    assert lays_down_rule(rule, "user")
+    assert not lays_down_rule(rule, "assistant")
 
 
 def test_telling_is_not_instructing() -> None:
-    assert not is_standing("It was never used", "user")
-    assert not is_standing("他是一个特别的人", "user")
+    assert not lays_down_rule("It was never used", "user")
+    assert not lays_down_rule("他是一个特别的人", "user")
 
 
 def test_lines_are_read_back_as_they_were_written() -> None:
