@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from ctxcore.text.scripts import UNSPACED
+from ctxcore.text.words import is_weak
 from ctxcore.tokens.counter import TokenCounter
 
 SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
@@ -16,17 +18,7 @@ QUOTE_TOKENS: Final = 2
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
 _PART: Final = re.compile(r"[^\W_]+")
-_HAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
-_STOP_TERMS: Final = frozenset(
-    re.findall(
-        r"\w+",
-        "about all also an and any are as at be but by can could do does for from get has have how "
-        "if in into is it its me my need no not of on or please so that the their them then there "
-        "these this to was we were what when where which who will with would you your "
-        "什么 为什 多少 是多 怎么 哪个 哪些 请问 一下 时候 如何 是否 可以 没有 "
-        "我们 你们 他们 这个 那个 一个",
-    )
-)
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]{{2,}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +61,7 @@ def terms_of(text: str) -> frozenset[str]:
     Scripts that put no blanks between words give every two neighbouring characters.
     """
     said = (word for word in _words(text) if len(word) > 1 or word.isdigit())
-    return frozenset(said) - _STOP_TERMS
+    return frozenset(word for word in said if not is_weak(word))
 
 
 def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
@@ -83,6 +75,6 @@ def _words(text: str) -> set[str]:
     joined = " ".join(word for word in words if not word.isalnum())
     words.update(_PART.findall(joined))
     if not text.isascii():
-        runs = _HAN.findall(lowered)
+        runs = _UNSPACED.findall(lowered)
         words.update(run[at : at + 2] for run in runs for at in range(len(run) - 1))
     return words

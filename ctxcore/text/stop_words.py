@@ -51,3 +51,5 @@ WEAK_HAN = frozenset(
     "但而且或如果被把让给对从到向于之其此些样种每没不会能可要想说看去来上下里中后前多少再又"
     "只最更太真挺蛮好知道觉请谢您咱啦哇喔哪谁几呵嘿喂"
 )
+WEAK_PAIRS = frozenset(["请问", "一下", "时候", "如何", "是否", "一个"])
+"""Pairs that say little although a character of them does not."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from ctxcore.text.scripts import HAN, HAN_RUN
-from ctxcore.text.stop_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN
+from ctxcore.text.stop_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN, WEAK_PAIRS
 
 _WORD = re.compile(r"\w+")  # what `_RUN` finds without Chinese, in half the time
 _RUN = re.compile(f"[{HAN}]+|[^\\W{HAN}]+")
@@ -54,7 +54,14 @@ def _han_terms(run: str) -> Iterable[str]:
     if len(run) == 1:
         return () if run in WEAK_HAN else (run,)
     pairs = (run[at : at + 2] for at in range(len(run) - 1))
-    return (pair for pair in pairs if not (pair[0] in WEAK_HAN and pair[1] in WEAK_HAN))
+    return (pair for pair in pairs if not is_weak(pair))
+
+
+def is_weak(word: str) -> bool:
+    """Whether a word, or a pair of Chinese characters, says little in any conversation."""
+    if word in STOP_WORDS or word in WEAK_PAIRS:
+        return True
+    return bool(HAN_RUN.fullmatch(word)) and all(letter in WEAK_HAN for letter in word)
 
 
 def weigh(terms: Sequence[Collection[str]]) -> dict[str, float]:
