@@ -17,10 +17,10 @@ from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
-ELIDED = VerdictCode.ELIDED_TO_WINDOW()
+CUT = VerdictCode.ELIDED_TO_WINDOW()
 SHORT_TOKENS = 200  # what any compaction leaves of an output
 _MIDDLE_TOKENS = 48  # with fewer, a marker in the middle takes a fifth of them
-_ROUNDS = 20  # halving finds a place among a million characters
+_CUT_ROUNDS = 20  # halving finds a place among a million characters
 
 
 def cut_words(text: str, max_tokens: int, counter: TokenCounter) -> str:
@@ -35,7 +35,7 @@ def begin(text: str, max_tokens: int, counter: TokenCounter) -> str:
     if counter.count(text) <= max_tokens:
         return text
     low, high = 0, len(text) - 1
-    for _ in range(_ROUNDS):
+    for _ in range(_CUT_ROUNDS):
         if low >= high:
             break
         keep = (low + high + 1) // 2
@@ -54,7 +54,7 @@ def cut_item(
     item: Item,
     limit_tokens: int,
     counter: TokenCounter,
-    reason: Reason = ELIDED,
+    reason: Reason = CUT,
 ) -> Item:
     """`item` with its words cut to `limit_tokens`, calls untouched."""
     if item.tokens <= limit_tokens:

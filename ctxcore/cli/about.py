@@ -74,7 +74,7 @@ def short_names(all_about: Sequence[About]) -> list[str]:
     files = Counter(paths)
     base = _common_folder(paths)
     return [
-        one_line(_name(Path(os.path.relpath(path, base)), about.id, is_alone=files[path] == 1))
+        one_line(_short_name(Path(os.path.relpath(path, base)), about.id, is_alone=files[path] == 1))
         for path, about in zip(paths, all_about, strict=True)
     ]
 
@@ -86,7 +86,7 @@ def _common_folder(paths: Sequence[Path]) -> str | None:
         return None
 
 
-def _name(path: Path, own_id: str, *, is_alone: bool) -> str:
+def _short_name(path: Path, own_id: str, *, is_alone: bool) -> str:
     if is_alone:
         return str(path)
     if own_id.startswith(path.stem):

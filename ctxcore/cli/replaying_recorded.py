@@ -39,7 +39,7 @@ def run_recorded(
     """Prints the account of every recorded compaction; the exit code."""
     from ctxcore.cli.replaying_recorded_views import accounted_details, accounted_document
 
-    outcome = run_over(paths, lambda one: _account(one, presets, model), only_id=only_id)
+    outcome = run_over(paths, lambda one: _account_for(one, presets, model), only_id=only_id)
     if as_json:
         print_json(outcome.to_dict("replay", map(accounted_document, outcome.done)))
         return outcome.exit_code
@@ -50,7 +50,7 @@ def run_recorded(
     return outcome.exit_code
 
 
-def _account(transcript: Transcript, presets: Sequence[str], model: str | None) -> Accounted:
+def _account_for(transcript: Transcript, presets: Sequence[str], model: str | None) -> Accounted:
     from ctxcore.compaction.recording import Recording
     from ctxcore.replay.recorded import account_for_folds
 

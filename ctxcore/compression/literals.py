@@ -38,14 +38,14 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class ParsedLiteral:
     """The value of a literal, and what follows where it was cut off; None if it is whole."""
 
     value: JsonValue
     tail: str | None = None
 
 
-def parse_literal(text: str) -> Literal:
+def parse_literal(text: str) -> ParsedLiteral:
     """The list or object that `text` is a literal of, as much of it as there is.
 
     Raises:
@@ -57,7 +57,7 @@ def parse_literal(text: str) -> Literal:
     value = parse_json(reader.to_json())
     if not isinstance(value, list | dict):
         raise ValueError("neither a list nor an object")
-    return Literal(value, reader.tail)
+    return ParsedLiteral(value, reader.tail)
 
 
 def after_blanks(text: str, at: int) -> int:

@@ -78,7 +78,7 @@ def _cut_line(output: str, elision: Elision) -> str:
 def _column(value: JsonValue, path: str) -> str:
     """The values of one member of all records of a collection."""
     around, _, member = path.partition("[]")
-    records = islice(_records(value_at(value, around)), MANY)
+    records = islice(_left_out_records(value_at(value, around)), MANY)
     return ",".join(_written(found) for record in records for found in _found(record, member))
 
 
@@ -89,7 +89,7 @@ def _found(record: JsonValue, member: str) -> Iterable[JsonValue]:
         return ()
 
 
-def _records(value: JsonValue) -> Iterable[JsonValue]:
+def _left_out_records(value: JsonValue) -> Iterable[JsonValue]:
     """The records of a list, of an object, or of a list of lists."""
     for member in _members(value):
         if isinstance(member, list):

@@ -29,7 +29,7 @@ _SETS: Final = re.compile(  # behind the thing that it is said of
     "|里不[放加写带含留](?=[^了过，。吗]{1,10}[。！]?$)"
 )
 _NO_THING: Final = re.compile("大家|人|孩子|每|天天|谁|什么|哪|这|那|.*[我他她它你]")
-_COMMA: Final = re.compile("[，,。；;]")
+_BOUND_COMMA: Final = re.compile("[，,。；;]")
 _BOUNDS: Final = re.compile(
     "最多[^，。]{1,12}[，,][^。]{0,12}不能|谁(?:来)?问都不"
     "|全文(?:使用|采用|用|写)|通篇(?:使用|采用|用|写)|正文(?:使用|采用|用|写)"
@@ -57,7 +57,7 @@ def is_bound(words: str) -> bool:
 
 
 def _has_head(before: str, cue: str) -> bool:
-    head = _COMMA.split(before)[-1]
+    head = _BOUND_COMMA.split(before)[-1]
     if not head:
         return cue == "只"
     return len(head) <= MOST_HEAD and not _NO_THING.match(head)

@@ -18,7 +18,7 @@ _GONE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _BlockLine:
     place: int
     heading: str
     section: int
@@ -44,7 +44,7 @@ def say_partly(text: str, max_tokens: int, counter: TokenCounter, language: Lang
         return text
     lines, gone = _read(text)
     ranked = sorted(lines, key=lambda line: (not line.is_rule, line.place))
-    chosen = _chosen(
+    chosen = _chosen_lines(
         ranked, max_tokens - counter.count(_more(gone + len(lines), language)), counter
     )
     while chosen:
@@ -56,9 +56,9 @@ def say_partly(text: str, max_tokens: int, counter: TokenCounter, language: Lang
     return ""
 
 
-def _read(text: str) -> tuple[list[_Line], int]:
+def _read(text: str) -> tuple[list[_BlockLine], int]:
     """The lines under their headings, and how many are told to be left out already."""
-    lines, gone, heading, section = list[_Line](), 0, "", 0
+    lines, gone, heading, section = list[_BlockLine](), 0, "", 0
     for place, line in enumerate(text.split("\n")):
         left_out = _GONE.fullmatch(line)
         if left_out is not None:
@@ -66,12 +66,12 @@ def _read(text: str) -> tuple[list[_Line], int]:
         elif line.endswith((":", "：")) and not line.startswith("- "):
             heading, section = line, section + 1
         else:
-            lines.append(_Line(place, heading, section, line))
+            lines.append(_BlockLine(place, heading, section, line))
     return lines, gone
 
 
-def _chosen(ranked: Iterable[_Line], room: int, counter: TokenCounter) -> list[_Line]:
-    chosen, headed = list[_Line](), set[int]()
+def _chosen_lines(ranked: Iterable[_BlockLine], room: int, counter: TokenCounter) -> list[_BlockLine]:
+    chosen, headed = list[_BlockLine](), set[int]()
     for line in ranked:
         new = line.heading and line.section not in headed
         tokens = counter.count(f"{line.heading}\n{line.text}\n" if new else f"{line.text}\n")
@@ -82,7 +82,7 @@ def _chosen(ranked: Iterable[_Line], room: int, counter: TokenCounter) -> list[_
     return chosen
 
 
-def _join(lines: Sequence[_Line], more: str) -> str:
+def _join(lines: Sequence[_BlockLine], more: str) -> str:
     said, section = list[str](), 0
     for line in lines:
         if line.section != section and line.heading:

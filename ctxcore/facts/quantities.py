@@ -53,7 +53,7 @@ _NOUN: Final = (
     r"|window|memory|workers?|threads?|replicas?|concurrency|delay|workdays|seed|epochs?"
     r"|learning rate|discount|tax(?: rate)?|coverage"
 )
-_NAMED = re.compile(
+_NAMED_NUMBER = re.compile(
     rf"\b((?:[a-z][\w-]*[ _-])?(?:{_NOUN}))\b(?P<join>\s*(?:is|was|of|to|at|=|:|from \S+"
     r" to|set to|should be|must be|will be|changed to|is now|has been (?:set|raised"
     r"|lowered|changed) to|goes to|:=|->|→|are|about|around|under|over)?(?: (?:now|about"
@@ -71,7 +71,7 @@ _NOUN_WORDS = """
 _NOUNS: Final = frozenset(_NOUN_WORDS.split())  # every name has one of these words
 _SETTING = re.compile(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
 _SETTING_NAME = re.compile(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
-_NAMED_HAN = re.compile(
+_NAMED_NUMBER_HAN = re.compile(
     r"([\u4e00-\u9fff]{2,8}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到"
     r"|调整为|提高到|降到|增加到|减到|不超过|：|:|="
     r"|\s)\s?(?P<value>\d[\d,]*(?:\.\d+)?\s?(?:[万亿千百]?元|[万亿]|公斤|公里|平方米|平米"
@@ -103,7 +103,7 @@ def quantities(text: str, counted: str, role: Role) -> Iterator[Fact]:
     `counted` is the part of `text` around digits; only Chinese writes amounts without.
     """
     covered: set[str] = set()
-    for fact in _named(counted, role) if counted else ():
+    for fact in _named_numbers(counted, role) if counted else ():
         covered.add(fact.text)
         yield fact
     for words in _amounts(text, counted, role):
@@ -124,18 +124,18 @@ def _amounts(text: str, counted: str, role: Role) -> Iterator[str]:
         yield from (found[0].strip() for found in _MONEY_HAN.finditer(text))
 
 
-def _named(text: str, role: Role) -> Iterator[Fact]:
+def _named_numbers(text: str, role: Role) -> Iterator[Fact]:
     if role == "tool":
         yield from _settings(text, role)
         return
     if not _NOUNS.isdisjoint(latin_words(text)):
-        for found in _NAMED.finditer(text):
-            yield _fact(found[1], found["value"], role)
+        for found in _NAMED_NUMBER.finditer(text):
+            yield _quantity(found[1], found["value"], role)
     yield from _settings(text, role)
     if not text.isascii():
-        for found in _NAMED_HAN.finditer(text):
+        for found in _NAMED_NUMBER_HAN.finditer(text):
             if not _NO_NAME_HAN.search(found[1]):
-                yield _fact(found[1], found["value"], role)
+                yield _quantity(found[1], found["value"], role)
 
 
 def _settings(text: str, role: Role) -> Iterator[Fact]:
@@ -144,11 +144,11 @@ def _settings(text: str, role: Role) -> Iterator[Fact]:
         before = text[max(0, found.start() - 44) : found.start()].rstrip(" \"'")
         name = _SETTING_NAME.search(before)
         if name and name[0].lower() not in _WEAK_NAMES:
-            fact = _fact(name[0], f"{found[1]}{found[2] or ''}", role)
+            fact = _quantity(name[0], f"{found[1]}{found[2] or ''}", role)
             yield replace(fact, subject=name[0], weight=BARE_WEIGHT if role != "user" else 1.0)
 
 
-def _fact(name: str, value: str, role: Role) -> Fact:
+def _quantity(name: str, value: str, role: Role) -> Fact:
     subject = subject_of(name.replace("_", " ") if name.islower() else name)
     words = value.strip()
     return Fact(

@@ -16,7 +16,7 @@ from ctxcore.facts.values import Fact
 _RUN = re.compile(r"[a-z0-9]+")
 _LINE = re.compile(r"[\n。]")
 _BLANK = re.compile(r"[\s。]")
-_SENTENCES = frozenset({"request", "instruction", "todo", "decision", "question", "error"})
+_SENTENCE_ENDS = frozenset({"request", "instruction", "todo", "decision", "question", "error"})
 
 
 class SaidText:
@@ -67,4 +67,4 @@ def is_on_a_line(fact: Fact) -> bool:
     """Whether a text that says `fact` says it on one line."""
     if fact.kind == "number" and fact.subject:
         return True
-    return fact.kind not in _SENTENCES and not _BLANK.search(fact.text)
+    return fact.kind not in _SENTENCE_ENDS and not _BLANK.search(fact.text)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.errors import PolicyError
-from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.allowed import AllowedCode
 from ctxcore.reasons.foreign import reason_of

@@ -20,7 +20,7 @@ _PREAMBLE = re.compile(
     r"|(?:好的[，。,.]?)?(?:以下|下面)是[^\n]{0,40}(?:摘要|总结)[^\n]{0,20}[:：][ \t]*\n",
     re.IGNORECASE,
 )
-_FENCED = re.compile(r"```[\w-]*[ \t]*\n((?:(?!```).)*)```", re.DOTALL)
+_FENCED_REPLY = re.compile(r"```[\w-]*[ \t]*\n((?:(?!```).)*)```", re.DOTALL)
 _TAGGED = re.compile(r"<((?:\w+_)?summary)>(.*)</\1>", re.DOTALL | re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?。！？；…][\"'”’」』）)\]*_`]*\Z")
 
@@ -30,7 +30,7 @@ def unwrap(reply: str) -> str:
     text = _THINKING.sub("", reply, count=1).strip()
     if preamble := _PREAMBLE.match(text):
         text = text[preamble.end() :].strip()
-    if fenced := _FENCED.fullmatch(text):
+    if fenced := _FENCED_REPLY.fullmatch(text):
         text = fenced[1].strip()
     if tagged := _TAGGED.fullmatch(text):
         text = tagged[2].strip()

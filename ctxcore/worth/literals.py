@@ -74,7 +74,7 @@ def weigh_literals(units: Sequence[Unit], literals: Sequence[Collection[str]]) -
     """What each literal is worth: 1 for one seen once, just now, in a tool's output."""
     uses: dict[str, _Use] = {}
     end = 0
-    shares = _shares(units, literals)
+    shares = _literal_shares(units, literals)
     for unit, found in zip(units, literals, strict=True):
         end += unit.tokens
         for literal in found:
@@ -84,7 +84,7 @@ def weigh_literals(units: Sequence[Unit], literals: Sequence[Collection[str]]) -
     return {literal: _value(literal, use, end) for literal, use in uses.items()}
 
 
-def _shares(units: Sequence[Unit], literals: Sequence[Collection[str]]) -> dict[int, float]:
+def _literal_shares(units: Sequence[Unit], literals: Sequence[Collection[str]]) -> dict[int, float]:
     """By message: how much one of its literals is worth beside the only one of a message."""
     counts: Counter[int] = Counter()
     for unit, found in zip(units, literals, strict=True):

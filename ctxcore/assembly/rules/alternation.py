@@ -22,14 +22,14 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counter import TokenCounter
 
 
-def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+def _check_neighbours(conversation: Conversation, _: Provider) -> Iterator[Finding]:
     talk = [(at, message) for at, message in conversation.placed if not message.is_system]
     for (_at, one), (at, other) in pairwise(talk):
         if one.role == other.role and one.role in ("user", "assistant"):
             yield at, LegalityCode.ALTERNATION(role=one.role)
 
 
-def _repair(items: Sequence[Item], bench: Bench) -> list[Merged]:
+def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
     groups: list[list[Item]] = []
     for item in items:
         last = groups[-1][-1] if groups else None
@@ -132,8 +132,8 @@ def _words(part: Part | None) -> str:
 
 ALTERNATION = Rule(
     name="alternation",
-    check=_check,
+    check=_check_neighbours,
     providers=STRICT,
-    repair=Neighbours(_repair),
+    repair=Neighbours(_repair_neighbours),
     broken=[{"role": "user", "content": "one"}, {"role": "user", "content": "two"}],
 )

@@ -55,7 +55,7 @@ def is_json_object(text: str) -> bool:
         return False
 
 
-_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "[1]"}}
+_BROKEN_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "[1]"}}
 ARGUMENTS = Rule(
     name="arguments",
     check=_check,
@@ -63,7 +63,7 @@ ARGUMENTS = Rule(
     repair=EachExchange(_repair),
     broken=[
         {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+        {"role": "assistant", "content": None, "tool_calls": [_BROKEN_CALL]},
         {"role": "tool", "tool_call_id": "a", "content": "42"},
     ],
 )

@@ -20,13 +20,13 @@ from ctxcore.reasons.codes import LegalityCode, RepairCode
 from ctxcore.tokens.count import count_message
 
 
-def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+def _check_first(conversation: Conversation, _: Provider) -> Iterator[Finding]:
     first = next((one for one in conversation.placed if not one[1].is_system), None)
     if first is not None and first[1].role != "user":
         yield first[0], LegalityCode.FIRST_ROLE()
 
 
-def _repair(items: list[Item], bench: Bench) -> list[Item]:
+def _repair_first(items: list[Item], bench: Bench) -> list[Item]:
     at = next((at for at, item in enumerate(items) if not item.message.is_system), None)
     if at is None or items[at].message.role == "user":
         return items
@@ -43,8 +43,8 @@ def _repair(items: list[Item], bench: Bench) -> list[Item]:
 
 FIRST_ROLE = Rule(
     name="first_role",
-    check=_check,
+    check=_check_first,
     providers=STRICT,
-    repair=WholeRequest(_repair),
+    repair=WholeRequest(_repair_first),
     broken=[{"role": "assistant", "content": "welcome"}, {"role": "user", "content": "hi"}],
 )
