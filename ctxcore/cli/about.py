@@ -74,7 +74,9 @@ def short_names(all_about: Sequence[About]) -> list[str]:
     files = Counter(paths)
     base = _common_folder(paths)
     return [
-        one_line(_short_name(Path(os.path.relpath(path, base)), about.id, is_alone=files[path] == 1))
+        one_line(
+            _short_name(Path(os.path.relpath(path, base)), about.id, is_alone=files[path] == 1)
+        )
         for path, about in zip(paths, all_about, strict=True)
     ]
 

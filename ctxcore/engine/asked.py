@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.compaction.confirming import Answer, Confirm
-from ctxcore.engine.tools import RunTool
+from ctxcore.messages.values import ToolCall
+
+RunTool = Callable[[ToolCall], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

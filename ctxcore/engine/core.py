@@ -14,7 +14,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import NOTHING_SAID, WorkingState
 from ctxcore.compaction.confirming import ANSWERS, Answer, Confirm
 from ctxcore.compression.expanding import EXPAND_TOKENS
-from ctxcore.engine.asked import Asked
+from ctxcore.engine.asked import Asked, RunTool
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.compactions import Compactions
@@ -31,7 +31,6 @@ from ctxcore.engine.policies import Deviation, EffectivePolicy, deviations
 from ctxcore.engine.proposals import Proposal
 from ctxcore.engine.recounts import Recounts
 from ctxcore.engine.states import SessionState, session_state
-from ctxcore.engine.tools import RunTool
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.shapes.reading import parse_messages, parse_one

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from ctxcore.compaction.advising import ToolSafety, larger_input, tool_safety
 from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.engine.asked import RunTool
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
@@ -16,8 +17,6 @@ from ctxcore.engine.expanding import answer_expand, is_own
 from ctxcore.engine.running import RunningTurn
 from ctxcore.messages.values import ToolCall, tool_result
 from ctxcore.reasons.codes import TriggerCode
-
-RunTool = Callable[[ToolCall], str]
 
 
 class Tools:

@@ -70,7 +70,9 @@ def _read(text: str) -> tuple[list[_BlockLine], int]:
     return lines, gone
 
 
-def _chosen_lines(ranked: Iterable[_BlockLine], room: int, counter: TokenCounter) -> list[_BlockLine]:
+def _chosen_lines(
+    ranked: Iterable[_BlockLine], room: int, counter: TokenCounter
+) -> list[_BlockLine]:
     chosen, headed = list[_BlockLine](), set[int]()
     for line in ranked:
         new = line.heading and line.section not in headed

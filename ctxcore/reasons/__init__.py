@@ -1,25 +1,12 @@
 """Why something happened, as codes with facts; every code of the library is known once imported."""
 
-from ctxcore.reasons import (
-    allowed,
-    codes,
-    file_problems,
-    foreign,
-    message_problems,
-    places,
-    problems,
-    quoting,
-    store_problems,
-)
+from ctxcore.reasons import codes, foreign, message_problems, places, problems, storage_problems
 
 __all__ = [
-    "allowed",
     "codes",
-    "file_problems",
     "foreign",
     "message_problems",
     "places",
     "problems",
-    "quoting",
-    "store_problems",
+    "storage_problems",
 ]
