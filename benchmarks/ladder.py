@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.conversations import DEMO
 from benchmarks.timing import print_command
 from ctxcore import Policy, read_transcripts
-from ctxcore.compaction.recording import Recording
+from ctxcore.compaction.simulation import Recording
 from ctxcore.replay.replaying import Replaying
 from ctxcore.replay.values import Replay
 

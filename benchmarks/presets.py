@@ -19,9 +19,8 @@ from ctxcore import Policy
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.fitting import ruling
 from ctxcore.assembly.history import ListHistory
-from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.planning import plan
-from ctxcore.compaction.triggers import find_trigger, for_trigger
+from ctxcore.compaction.triggers import find_trigger, for_trigger, measure
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import counter_for

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ctxcore import ContextEngine, open_store
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.messages.values import JsonObject
 
 BATCH = 1_000  # messages a write

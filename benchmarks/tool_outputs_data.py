@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 OWN: Final = Path(__file__).parent / "data" / "tool_outputs"
 LIST_TOKENS: Final = 6_700  # about what a page of a listing takes

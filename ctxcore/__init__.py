@@ -24,14 +24,12 @@ if TYPE_CHECKING:
         check_tool_safety,
         recommend,
     )
-    from ctxcore.compaction.compacting import compact, plan_compaction
-    from ctxcore.compaction.confirming import Confirmation
+    from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
     from ctxcore.compaction.drafting import Draft
-    from ctxcore.compaction.plans import CompactionPlan
-    from ctxcore.compaction.results import CompactionResult
+    from ctxcore.compaction.plans import CompactionPlan, Confirmation
     from ctxcore.compaction.strategies import register_strategy
-    from ctxcore.compression.expanding import EXPAND_TOOL
     from ctxcore.compression.lossless import decompress
+    from ctxcore.compression.markers import EXPAND_TOOL
     from ctxcore.compression.outputs import Compressed, compress
     from ctxcore.engine.asynchronous import acompact
     from ctxcore.engine.core import ContextEngine
@@ -49,8 +47,7 @@ if TYPE_CHECKING:
         UnknownWindowError,
         WorkingStateError,
     )
-    from ctxcore.formats.reading import read_transcripts
-    from ctxcore.formats.registry import register_format
+    from ctxcore.formats.reading import read_transcripts, register_format
     from ctxcore.formats.values import Format, Transcript
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway
     from ctxcore.gateway.summarizing import ModelSummarizer

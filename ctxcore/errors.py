@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import Place, PlaceCode, in_file
-from ctxcore.reasons.plugin_problems import PluginProblem
-from ctxcore.reasons.problems import BudgetProblem, PartProblem, SummaryProblem, core
-from ctxcore.reasons.quoting import raw_fact
-from ctxcore.reasons.values import Fact, Reason, counts, stated
+from ctxcore.reasons.problems import BudgetProblem, PartProblem, PluginProblem, SummaryProblem, core
+from ctxcore.reasons.storage_problems import SettingProblem
+from ctxcore.reasons.values import Fact, Reason, counts, raw_fact, stated
 
 
 class ContextError(Exception):

@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from threading import Lock
 
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.plugin_problems import PluginProblem
+from ctxcore.reasons.problems import PluginProblem
 from ctxcore.reasons.values import Reason
 
 GROUP = "ctxcore.plugins"

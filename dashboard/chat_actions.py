@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.plans import Answer
 from ctxcore.errors import ContextError
 from dashboard.hub import RunningTurn, hub
 from dashboard.panels import open_compaction

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ctxcore.compaction.confirming import ANSWERS, Answer
-from ctxcore.engine.pending import Pending
+from ctxcore.compaction.plans import ANSWERS, Answer
+from ctxcore.engine.proposals import Pending
 from ctxcore.store.values import SessionInfo, TurnInfo
 from dashboard import chat_actions, numbers
 from dashboard.safe_markdown import plain_label

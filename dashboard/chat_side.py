@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
-from ctxcore.engine.journal import COMPACTED, FAILED
-from ctxcore.engine.models import ModelCatalog
+from ctxcore.engine.events import COMPACTED, FAILED
+from ctxcore.engine.policies import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_actions

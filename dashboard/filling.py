@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ctxcore.compaction.measuring import measure
-from ctxcore.engine.desk import Subject
+from ctxcore.compaction.triggers import measure
+from ctxcore.engine.services import Subject
 from dashboard.texts import t
 
 

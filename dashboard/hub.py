@@ -17,7 +17,7 @@ from typing import Literal, cast
 import streamlit as st
 
 from ctxcore.assembly.context import Context
-from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.plans import Answer
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import (
     CompactionFinished,

@@ -11,8 +11,8 @@ from typing import cast
 
 import streamlit as st
 
-from ctxcore.assembly.breakdown import Breakdown
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.verdicts import Breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError

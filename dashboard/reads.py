@@ -13,7 +13,7 @@ from typing import TypeAlias
 import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
-from ctxcore.engine.losses import LossReport
+from ctxcore.engine.compactions import LossReport
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.store.values import (
     CallInfo,

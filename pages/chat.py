@@ -9,11 +9,11 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.engine.pending import Pending
+from ctxcore.engine.proposals import Pending
 from ctxcore.errors import ContextError
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.reasons.problems import BudgetProblem
-from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background, chat_actions, chat_side, live

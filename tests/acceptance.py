@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import ContextBuilt, TurnEnded, UsageReported
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.messages.values import JsonObject
 
 TURNS = 30

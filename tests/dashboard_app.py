@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
 from ctxcore.reasons.values import Reason
 from dashboard import services, texts

@@ -10,7 +10,7 @@ from itertools import count
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.runtime import NOISE
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo

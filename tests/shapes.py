@@ -9,7 +9,7 @@ from typing import cast
 
 from hypothesis import strategies as st
 
-from ctxcore.messages.shapes.registry import codec_of
+from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject
 from tests.histories import outputs, texts

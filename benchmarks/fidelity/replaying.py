@@ -11,7 +11,7 @@ from benchmarks.fidelity.methods import Folded, Method
 from benchmarks.fidelity.talks import MODEL, Talk
 from ctxcore import Policy
 from ctxcore.assembly.context import Context
-from ctxcore.compaction.simulating import Recording, Walk
+from ctxcore.compaction.simulation import Recording, Walk
 
 Sent = tuple[int, Folded]
 """The place of a recorded answer, and what would have been sent for it."""

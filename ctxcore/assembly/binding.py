@@ -19,8 +19,8 @@ from ctxcore.assembly.own_texts import OwnTexts, find_own_texts, without_own
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
-from ctxcore.facts.carrying import carried_request, merged_facts
-from ctxcore.messages.digests import digest_of, digest_of_all, digest_of_words
+from ctxcore.facts.facts_block import carried_request, merged_facts
+from ctxcore.messages.canonical import digest_of, digest_of_all, digest_of_words
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
@@ -29,7 +29,7 @@ from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import detect_language
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 OnMismatch = Literal["raise", "rebuild"]
 ON_MISMATCH: tuple[OnMismatch, ...] = get_args(OnMismatch)

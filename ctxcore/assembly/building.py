@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctxcore.assembly.adapting import adapted
-from ctxcore.assembly.breakdown import Segment, make_breakdown
 from ctxcore.assembly.context import Context, Synthetic
-from ctxcore.assembly.cutting import SHORT_TOKENS
 from ctxcore.assembly.explaining import explain
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.items import Merged, total
-from ctxcore.assembly.knowledge import knowledge_items
+from ctxcore.assembly.history_views import adapted
+from ctxcore.assembly.items import (
+    SHORT_TOKENS,
+    Merged,
+    count_prefix,
+    knowledge_items,
+    said_before,
+    to_dictionary,
+    total,
+)
 from ctxcore.assembly.layout import Layout, LayoutMaker
+from ctxcore.assembly.legality import Repairer, refuse
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
 from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
-from ctxcore.assembly.rendering import count_prefix, said_before, to_dictionary
-from ctxcore.assembly.repairs import Repairer, refuse
-from ctxcore.assembly.rules.sent_names import NO_TOOLS, SentNames
+from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
 from ctxcore.assembly.shedding import Room, Shedder
+from ctxcore.assembly.verdicts import Segment, make_breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
@@ -33,8 +38,8 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
 from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_priming, count_reasoning
-from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
+from ctxcore.tokens.families import TokenCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
 _CUT = (VerdictCode.OUTSIDE, VerdictCode.NO_ROOM_FOR_SUMMARY, VerdictCode.NO_ROOM_TO_KEEP)

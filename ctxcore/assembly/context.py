@@ -6,18 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from ctxcore.assembly.breakdown import Breakdown
-from ctxcore.assembly.items import Merged
-from ctxcore.assembly.rules.repair import Repair
-from ctxcore.assembly.rules.sent_names import renamed_tools
-from ctxcore.assembly.shaping import in_shape
-from ctxcore.assembly.verdicts import Run, Verdict, Verdicts
+from ctxcore.assembly.items import Item, Merged
+from ctxcore.assembly.rules.values import Repair, renamed_tools
+from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, Verdicts
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
-from ctxcore.messages.shapes.values import Passed, Shape
+from ctxcore.messages.shapes.reading import codec_of
+from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.reasons.values import Reason
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,3 +146,26 @@ def _text_header(language: str, messages: int) -> str:
     if language == "zh":
         return f"[之前对话的总结（{messages} 轮）]："
     return f"[Earlier conversation summary ({messages} turns)]:"
+
+
+def in_shape(made_of: Sequence[Merged], passed: Passed | None, shape: Shape) -> list[JsonObject]:
+    """What `made_of` is sent as in `shape`; `passed` is what it was read from, where known."""
+    own = passed.seen_as(shape) if passed is not None else None
+    groups = [
+        SentGroup(
+            message=group.message,
+            sent=tuple(_sent(item, own) for item in group.items),
+            has_reasoning=group.has_reasoning,
+        )
+        for group in made_of
+    ]
+    return codec_of(shape).back(groups, own)
+
+
+def _sent(item: Item, passed: Passed | None) -> Sent:
+    """An item, which is untouched if it says what the message says that was read."""
+    if passed is None or item.row is None:
+        return Sent(message=item.message)
+    source = item.seq - 1
+    is_untouched = item.message == passed.messages[source]
+    return Sent(message=item.message, source=source, is_untouched=is_untouched)

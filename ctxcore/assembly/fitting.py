@@ -13,13 +13,12 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.rules.sent_names import SentNames, defined_names
+from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
-from ctxcore.facts.carrying import carry, parse_carried
+from ctxcore.facts.facts_block import carry, parse_carried
 from ctxcore.messages.beside import checked_knowledge, checked_tools
-from ctxcore.messages.canonical import printable
-from ctxcore.messages.digests import digest_of, digest_of_texts, digest_of_words
+from ctxcore.messages.canonical import digest_of, digest_of_texts, digest_of_words, printable
 from ctxcore.messages.shapes.reading import read_list
 from ctxcore.messages.shapes.values import Passed
 from ctxcore.messages.values import Message
@@ -28,9 +27,8 @@ from ctxcore.reasons.codes import NoticeCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
-from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter, counter_of_rule
-from ctxcore.tokens.families import provider_of
+from ctxcore.tokens.families import TokenCounter, provider_of
 
 _NO_REASONING = ("openai",)  # refuses keys it does not know
 

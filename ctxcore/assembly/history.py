@@ -14,17 +14,16 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
-from ctxcore.assembly.elide import elide, says_something
-from ctxcore.compression.expanding import EXPAND_NAME, with_reference
+from ctxcore.assembly.texts import elide, says_something
+from ctxcore.compression.markers import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
-from ctxcore.facts.ledger import Entry
-from ctxcore.facts.standing import RuleBook
+from ctxcore.facts.ledger import Entry, RuleBook
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker, call_of
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ctxcore.assembly.breakdown import Segment
-from ctxcore.assembly.elide import elide
 from ctxcore.assembly.history import (
     Counted,
     leaves_words,
+    media_of,
     referring,
     replace_text,
     shorten_row,
+    whole,
     words_of,
 )
-from ctxcore.assembly.verdicts import VerdictKind
-from ctxcore.compression.expanding import REFERENCE_TOKENS
-from ctxcore.messages.values import Message
+from ctxcore.assembly.texts import elide, knowledge_text, says_something
+from ctxcore.assembly.verdicts import Segment, VerdictKind
+from ctxcore.compression.markers import REFERENCE_TOKENS
+from ctxcore.messages.canonical import printable, printable_json
+from ctxcore.messages.openai import to_openai
+from ctxcore.messages.values import JsonObject, Message, Text, text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _OWN = VerdictCode.OWN()
 
@@ -139,3 +142,153 @@ def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: 
     message = replace_text(item.message, elide(said, max(0, room), counter), keeps_media=keeps)
     tokens = count_message(message, counter, function_name=name)
     return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)
+
+
+CUT = VerdictCode.ELIDED_TO_WINDOW()
+SHORT_TOKENS = 200  # what any compaction leaves of an output
+_MIDDLE_TOKENS = 48  # with fewer, a marker in the middle takes a fifth of them
+_CUT_ROUNDS = 20  # halving finds a place among a million characters
+
+
+def cut_words(text: str, max_tokens: int, counter: TokenCounter) -> str:
+    """As much of `text` as `max_tokens` hold; at least a sign that there was something."""
+    if max_tokens >= _MIDDLE_TOKENS:
+        return elide(text, max_tokens, counter)
+    return begin(text, max_tokens, counter)
+
+
+def begin(text: str, max_tokens: int, counter: TokenCounter) -> str:
+    """The longest beginning of `text` that `max_tokens` hold, and a sign that more follows."""
+    if counter.count(text) <= max_tokens:
+        return text
+    low, high = 0, len(text) - 1
+    for _ in range(_CUT_ROUNDS):
+        if low >= high:
+            break
+        keep = (low + high + 1) // 2
+        if counter.count(_begun(text, keep)) <= max_tokens:
+            low = keep
+        else:
+            high = keep - 1
+    return _begun(text, low)
+
+
+def _begun(text: str, chars: int) -> str:
+    return f"{text[:chars].rstrip()}…"
+
+
+def cut_item(
+    item: Item,
+    limit_tokens: int,
+    counter: TokenCounter,
+    reason: Reason = CUT,
+) -> Item:
+    """`item` with its words cut to `limit_tokens`, calls untouched."""
+    if item.tokens <= limit_tokens:
+        return item
+    if limit_tokens >= _MIDDLE_TOKENS + _frame_tokens(item, counter):
+        return elide_item(item, limit_tokens, counter, reason=reason)
+    room = limit_tokens - _frame_tokens(item, counter)
+    return _saying(item, begin(item.message.text, room, counter), counter, reason)
+
+
+def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
+    """`item` with its first `chars` characters, if that makes it smaller."""
+    text = item.message.text
+    is_short = len(text) <= chars
+    if is_short and not media_of(item.message.content):
+        return item
+    shorter = _saying(
+        item, text if is_short else _begun(text, chars), counter, VerdictCode.ELIDED_TO_WINDOW()
+    )
+    return shorter if shorter.tokens < item.tokens else item
+
+
+def cut_output(
+    item: Item,
+    limit_tokens: int,
+    counter: TokenCounter,
+    asked: Mapping[int, str],
+) -> Item:
+    """`item` with its tool output within `limit_tokens`, saying something of it in any case.
+
+    `asked` tells what outputs were called for.
+    """
+    if item.tokens <= limit_tokens or item.row is None:
+        return item
+    short = shorten_output(item, limit_tokens, counter, asked, refers=False)
+    if short.tokens <= limit_tokens and says_something(short.message.text):
+        return short
+    original = from_row(whole(item.row), item.segment, item.reason)
+    return cut_item(original, limit_tokens, counter, VerdictCode.OUTPUT_SHORTENED())
+
+
+def _saying(item: Item, text: str, counter: TokenCounter, reason: Reason) -> Item:
+    message = replace_text(item.message, text)
+    tokens = count_message(message, counter, function_name=_function(item))
+    return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)
+
+
+def _frame_tokens(item: Item, counter: TokenCounter) -> int:
+    bare = replace_text(item.message, "")
+    return count_message(bare, counter, function_name=_function(item))
+
+
+def _function(item: Item) -> str:
+    return item.row.function_name if item.row else ""
+
+
+def to_dictionary(group: Merged) -> JsonObject:
+    """The message that a group of joined items is sent as."""
+    content, calls = group.message.content, group.message.calls
+    if len(content) == 1 and not calls and isinstance(content[0], Text) and not content[0].extra:
+        plain = to_openai(group.message)  # nearly every message: only its words can need care
+        plain["content"] = printable(content[0].text)
+        return plain
+    message = to_openai(group.message, with_reasoning=group.has_reasoning)
+    return {key: printable_json(value) for key, value in message.items()}
+
+
+def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
+    """How many whole messages the first `prefix_items` own items make."""
+    seen = 0
+    for at, group in enumerate(merged):
+        seen += sum(item.is_laid_out for item in group.items)
+        if seen > prefix_items:
+            return at
+    return len(merged)
+
+
+def said_before(items: Sequence[Item], current: int | None) -> tuple[Message, ...]:
+    """What people and the model said in `items`, the current message left out."""
+    return tuple(
+        item.message
+        for item in items
+        if item.row is not None
+        and item.seq != current
+        and item.message.role in ("user", "assistant")
+    )
+
+
+_LEAST_TOKENS = 32  # less is a marker without content
+
+
+def knowledge_items(
+    knowledge: Mapping[str, str], room_tokens: int, counter: TokenCounter
+) -> tuple[Item, ...]:
+    """The texts of `knowledge` in their order, as many and as much of each as there is room for."""
+    items: list[Item] = []
+    for name, text in knowledge.items():
+        item = _item(name, text, counter)
+        if item.tokens > room_tokens:
+            left = room_tokens - _item(name, "", counter).tokens - 1
+            if left < _LEAST_TOKENS:
+                continue
+            item = _item(name, elide(text, left, counter), counter)
+        items.append(item)
+        room_tokens -= item.tokens
+    return tuple(items)
+
+
+def _item(name: str, text: str, counter: TokenCounter) -> Item:
+    return own_item("knowledge", text_message("user", knowledge_text(name, text)), counter)

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ctxcore.assembly.breakdown import Segment
-from ctxcore.assembly.cutting import cut_words
 from ctxcore.assembly.history import Anchors, Counted
-from ctxcore.assembly.items import Item, elide_item, from_row, own_item, total
+from ctxcore.assembly.items import Item, cut_words, elide_item, from_row, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
-from ctxcore.assembly.rules.alternation import are_mergeable
+from ctxcore.assembly.rules.roles import are_mergeable
 from ctxcore.assembly.texts import (
     ACKNOWLEDGED,
     HOISTED,
@@ -25,8 +23,9 @@ from ctxcore.assembly.texts import (
     gap_message,
     summary_message,
 )
+from ctxcore.assembly.verdicts import Segment
+from ctxcore.facts.facts_block import rules_of, say_partly
 from ctxcore.facts.ledger import Entry
-from ctxcore.facts.partly import rules_of, say_partly
 from ctxcore.facts.presence import is_present
 from ctxcore.messages.values import text_message
 from ctxcore.policy.values import SummaryPlace
@@ -34,7 +33,7 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _LEAST_SUMMARY_TOKENS = 12  # of its words: fewer say nothing
 _TRIES = 3  # words in their frame may take a token or two more than both

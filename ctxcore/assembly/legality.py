@@ -1,23 +1,198 @@
-"""Owns `lint`: what a provider would refuse in a list of messages, before it is sent.
+"""Owns making a context legal for every provider; the history itself is never touched.
 
-It reads every shape and checks the rules that hold after the usual conversion: system messages
-hoisted, tool results joined with the user message behind them. The rules are in `rules`.
+What is done stands with each rule in `rules`; here is the order: calls with their results, each
+message, the request, neighbours. Each repair is listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from ctxcore.assembly.items import Item, Merged
 from ctxcore.assembly.rules.registry import RULES
-from ctxcore.assembly.rules.sent_names import defined_names
+from ctxcore.assembly.rules.values import (
+    NO_TOOLS,
+    Bench,
+    Conversation,
+    EachExchange,
+    EachMessage,
+    Exchange,
+    Neighbours,
+    Note,
+    Repair,
+    Rule,
+    SentNames,
+    Violation,
+    WholeRequest,
+    defined_names,
+)
 from ctxcore.assembly.rules.values import PROVIDERS as PROVIDERS
-from ctxcore.assembly.rules.values import Conversation, Violation
 from ctxcore.assembly.rules.values import Provider as Provider
 from ctxcore.errors import MessageError
 from ctxcore.messages.beside import checked_tools
+from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.shapes.reading import read_list
-from ctxcore.messages.values import Message
-from ctxcore.reasons.values import Reason
+from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.codes import RepairCode
+from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.values import Reason, stated
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.families import TokenCounter
+
+Change = Callable[[Message, Note], Message]
+QuickLook = Callable[[Message], bool] | None
+
+
+class Repairer:
+    """Makes items legal; collects what it had to do."""
+
+    def __init__(
+        self,
+        counter: TokenCounter,
+        *,
+        taken_ids: Collection[str] = (),
+        names: SentNames = NO_TOOLS,
+    ) -> None:
+        """`taken_ids` are of calls before the first item, `names` what tools are sent as."""
+        self._bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
+        rules = tuple(RULES.values())
+        self._of_exchange = [one.repair for one in rules if isinstance(one.repair, EachExchange)]
+        self._of_message = _by_quick_look(rules)
+        self._passes = self._of_message[0][0] if len(self._of_message) == 1 else None
+        self._of_request = [one.repair for one in rules if isinstance(one.repair, WholeRequest)]
+        self._joining = next(one.repair for one in rules if isinstance(one.repair, Neighbours))
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """What was done so far."""
+        return self._bench.repairs
+
+    @property
+    def renamed_tools(self) -> Mapping[str, str]:
+        """The tool names that are sent in calls and results, with those that they stand for."""
+        return self._bench.renamed_tools
+
+    @property
+    def renamed_ids(self) -> Mapping[str, str]:
+        """The call ids that are sent, with those that they stand for."""
+        return self._bench.renamed_ids
+
+    def repair(self, items: Sequence[Item]) -> list[Merged]:
+        """`items` as legal messages, in order; sizes of changed items are counted anew."""
+        legal = self.repair_block(items)
+        for rule in self._of_request:
+            legal = rule.change(legal, self._bench)
+        return self._joining.join(legal, self._bench)
+
+    def repair_block(self, block: Sequence[Item]) -> list[Item]:
+        """The items of one block, legal by themselves."""
+        legal = [item for group in _groups(block) for item in self._pair(group)]
+        if (passes := self._passes) is None:
+            return [self._say(item) for item in legal]
+        return [item if passes(item.message) else self._say(item) for item in legal]
+
+    def _pair(self, group: Sequence[Item]) -> Iterable[Item]:
+        first = group[0].message
+        if len(group) == 1 and not first.calls and first.role != "tool":
+            return group  # most messages: nothing to pair
+        exchange = _exchange(group)
+        for rule in self._of_exchange:
+            exchange = rule.change(exchange, self._bench)
+        return self._items(exchange)
+
+    def _items(self, exchange: Exchange) -> Iterator[Item]:
+        head, calls = exchange.head, exchange.calls
+        if head is not None:
+            yield head if calls is head.message.calls else self._calling(head, calls)
+        for place, item in exchange.results:
+            yield self._answering(item, calls[place])
+        yield from exchange.orphans
+
+    def _calling(self, head: Item, calls: tuple[ToolCall, ...]) -> Item:
+        message = replace(head.message, calls=calls)
+        return replace(head, message=message, tokens=count_message(message, self._bench.counter))
+
+    def _answering(self, item: Item, call: ToolCall) -> Item:
+        """The result `item` under its call's id; counted anew, as that names its function."""
+        counted_as = item.message.name or (item.row.function_name if item.row else call.name)
+        if item.message.answers == call.id and counted_as == (item.message.name or call.name):
+            return item
+        message = replace(item.message, answers=call.id)
+        tokens = count_message(message, self._bench.counter, function_name=call.name)
+        return replace(item, message=message, tokens=tokens)
+
+    def _say(self, item: Item) -> Item:
+        message = item.message
+        for passes, repairs in self._of_message:
+            if passes is None or not passes(message):
+                for rule, change in repairs:
+                    message = self._changed(item, message, rule, change)
+        if message is item.message:
+            return item
+        name = item.row.function_name if item.row else ""
+        tokens = count_message(message, self._bench.counter, function_name=name)
+        return replace(item, message=message, tokens=tokens)
+
+    def _changed(self, item: Item, message: Message, rule: str, change: Change) -> Message:
+        noted = len(self._bench.repairs)
+        changed = change(message, lambda why: self._bench.note(item, stated(why)))
+        if changed is not message and len(self._bench.repairs) == noted:
+            self._bench.note(item, RepairCode.BY_RULE(rule=rule))
+        return changed
+
+
+def refuse(merged: Sequence[Merged]) -> None:
+    """Refuses what a rule says that nothing can repair; the library's own refuse as a list is read.
+
+    Raises:
+        MessageError: the first such place of the history.
+    """
+    rules = [rule for rule in RULES.values() if rule.refuse == "building"]
+    if not rules:
+        return
+    placed = [(max(0, one.items[-1].seq - 1), one.message) for one in merged]
+    for rule in rules:
+        _refuse(rule, Conversation(placed=placed))
+
+
+def _refuse(rule: Rule, conversation: Conversation) -> None:
+    for provider in rule.providers:
+        for found in rule.violations(conversation, provider):
+            raise MessageError(place=Place(PlaceCode.MESSAGE, found.at or 0), problem=found.reason)
+
+
+def _by_quick_look(rules: Iterable[Rule]) -> list[tuple[QuickLook, list[tuple[str, Change]]]]:
+    """The repairs of single messages, each with its rule; those of one quick look together."""
+    found: dict[QuickLook, list[tuple[str, Change]]] = {}
+    for rule in rules:
+        if isinstance(rule.repair, EachMessage):
+            found.setdefault(rule.repair.passes, []).append((rule.name, rule.repair.change))
+    return list(found.items())
+
+
+def _exchange(group: Sequence[Item]) -> Exchange:
+    head = None if group[0].message.is_tool_result else group[0]
+    results = group[1:] if head else group
+    calls = head.message.calls if head else ()
+    if not results:
+        return Exchange(head, calls, (), ())
+    answered_by, orphans = pair_results(calls, [item.message for item in results])
+    pairs = sorted((at, place) for place, at in enumerate(answered_by) if at is not None)
+    answered = tuple((place, results[at]) for at, place in pairs)
+    return Exchange(head, calls, answered, tuple(results[at] for at in orphans))
+
+
+def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Each message with the tool messages that directly follow it."""
+    group: list[Item] = []
+    for item in items:
+        if group and not item.message.is_tool_result:
+            yield group
+            group = []
+        group.append(item)
+    if group:
+        yield group
 
 
 def lint(

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from ctxcore.assembly.elide import ELIDED
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import (
     ACKNOWLEDGEMENTS,
+    ELIDED,
     FACTS_TAG,
     GAP_TEXTS,
     HOISTED,
@@ -29,8 +29,7 @@ from ctxcore.assembly.texts import (
     safe_tags,
     summary_message,
 )
-from ctxcore.messages.canonical import printable
-from ctxcore.messages.digests import digest_of_texts
+from ctxcore.messages.canonical import digest_of_texts, printable
 from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.text.languages import Language

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.history import (
     Anchors,
     Counted,
@@ -25,10 +24,11 @@ from ctxcore.assembly.history import (
     with_short,
 )
 from ctxcore.assembly.records import Compaction
-from ctxcore.compression.expanding import REFERENCE_TOKENS
+from ctxcore.assembly.texts import says_something
+from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 WHOLE = 1 << 60  # more tokens than any history has
 _MARK_CHARS = 80  # no mark of what is gone is longer

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from ctxcore.errors import UnreadableError, WorkingStateError
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.reasons.allowed import AllowedCode
-from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.codes import AllowedCode
+from ctxcore.reasons.storage_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.text.languages import Language
 

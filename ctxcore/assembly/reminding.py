@@ -19,13 +19,13 @@ from ctxcore.assembly.reading import WHOLE, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import facts_message
 from ctxcore.budget import TokenBudget
-from ctxcore.facts.carrying import carry
+from ctxcore.facts.facts_block import carry
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.text.languages import Language
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _TRIES = 3  # a text joined to another may take a token or two more than both
 

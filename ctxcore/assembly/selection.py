@@ -11,17 +11,16 @@ from dataclasses import dataclass, replace
 from ctxcore.assembly.history import Counted
 from ctxcore.assembly.items import elide_item, from_row
 from ctxcore.assembly.layout import Layout, LayoutMaker
+from ctxcore.assembly.legality import Repairer
 from ctxcore.assembly.reading import WHOLE, Reading
-from ctxcore.assembly.repairs import Repairer
-from ctxcore.assembly.rules.arguments import is_json_object
-from ctxcore.assembly.rules.call_ids import is_taken_everywhere
-from ctxcore.assembly.rules.sent_names import is_sent_everywhere
+from ctxcore.assembly.rules.calls import is_json_object, is_taken_everywhere
+from ctxcore.assembly.rules.values import is_sent_everywhere
 from ctxcore.assembly.rules.words import is_sayable
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _LEAST_ELIDED_TOKENS = 48  # less says nothing of an answer
 

@@ -15,16 +15,24 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from ctxcore.assembly.cutting import SHORT_TOKENS, cut_item, cut_output, stub_item
 from ctxcore.assembly.history import Counted, asked_for
-from ctxcore.assembly.items import Item, from_row, shorten_output, total
+from ctxcore.assembly.items import (
+    SHORT_TOKENS,
+    Item,
+    cut_item,
+    cut_output,
+    from_row,
+    shorten_output,
+    stub_item,
+    total,
+)
 from ctxcore.assembly.layout import Layout, LayoutMaker, as_merged
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.selection import block_tokens
 from ctxcore.errors import BudgetError
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _STUB_CHARS = 24  # of each message, in a room that holds no more
 _STUB_OUTPUT_CHARS = (24, 6, 0)  # of each output; the last is a mere sign

@@ -21,13 +21,11 @@ from ctxcore.assembly.records import (
     to_said,
 )
 from ctxcore.errors import StateError, UnreadableError, WorkingStateError
-from ctxcore.messages.canonical import printable_json
-from ctxcore.messages.digests import DIGEST_CHARS
+from ctxcore.messages.canonical import DIGEST_CHARS, printable_json
 from ctxcore.messages.values import JsonObject, JsonValue, text_message
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import StateProblem
-from ctxcore.reasons.quoting import raw_fact
-from ctxcore.reasons.values import Reason, Stated, to_json
+from ctxcore.reasons.values import Reason, Stated, raw_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")

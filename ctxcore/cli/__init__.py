@@ -14,13 +14,12 @@ from ctxcore import __version__
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
-from ctxcore.cli.expanding import run_expand
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
-from ctxcore.cli.listing import run_sessions
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.replaying import run_replay
+from ctxcore.cli.sessions import run_expand, run_sessions
 from ctxcore.plugins import load_plugins
 
 __all__ = ["app"]

@@ -9,8 +9,7 @@ from typing import cast
 
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.rules.values import Violation
-from ctxcore.cli.about import About
-from ctxcore.cli.running import told
+from ctxcore.cli.running import About, told
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message

@@ -1,16 +1,25 @@
-"""Owns `ctxcore compact`: what a compaction makes of a conversation, now."""
+"""Owns how compactions are printed: in detail, as one line each, and as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from ctxcore.cli.about import About
-from ctxcore.cli.asking import choose_confirm
-from ctxcore.cli.choices import choose_policy
+from ctxcore.cli.contexts import (
+    budget_line,
+    context_details,
+    context_document,
+    counts_line,
+    size_line,
+)
 from ctxcore.cli.options import (
+    NEEDS_YES,
     AsJson,
     Config,
     ConversationId,
@@ -21,15 +30,171 @@ from ctxcore.cli.options import (
     Preset,
     Show,
     ShowAll,
+    SummarizerModel,
     Window,
+    choose_confirm,
+    choose_policy,
+    choose_summarizer,
 )
-from ctxcore.cli.output import check_out, print_all, print_json, write_messages
-from ctxcore.cli.running import run_over, shows_details
-from ctxcore.cli.summarizers import SummarizerModel, choose_summarizer
+from ctxcore.cli.output import (
+    ESTIMATED,
+    amount,
+    block,
+    check_out,
+    one_line,
+    percent,
+    plural,
+    print_all,
+    print_json,
+    write_messages,
+)
+from ctxcore.cli.running import About, run_over, short_names, shows_details
+from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
+from ctxcore.compaction.compacting import CompactionResult
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import document
 
 if TYPE_CHECKING:
-    from ctxcore.compaction.results import CompactionResult
     from ctxcore.formats.values import Transcript
+
+MOST_LOST = 8
+"""Facts that are named, the most worth first; `--json` has all of them."""
+
+
+def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
+    """One compaction as `--json` prints it."""
+    result = compacted.result
+    return {
+        **compacted.about.to_dict(),
+        "preset": preset,
+        "applied": result.applied,
+        "reason": document(result.reason),
+        "strategies": list(result.strategies),
+        "trigger": document(result.trigger.reason) if result.trigger else None,
+        "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
+        "before_tokens": result.before_tokens,
+        "after_tokens": result.after_tokens,
+        "tokens_saved": result.tokens_saved,
+        "needs_confirmation": result.needs_confirmation,
+        "summarizer": compacted.writer or "extractive",
+        "cost": result.cost,
+        "seconds": round(result.seconds, 3),
+        "folded": list(result.folded),
+        "summary": result.summary,
+        "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "context": context_document(result.context, with_messages=with_messages),
+    }
+
+
+def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
+    """Everything about one compaction."""
+    result = compacted.result
+    yield compacted.about.heading()
+    yield facts(
+        (
+            ("model", one_line(compacted.about.model or "not named")),
+            ("policy", preset),
+            ("budget", budget_line(result.context.budget)),
+            ("outcome", _outcome(result)),
+            ("written by", _writer(compacted)),
+            ("trigger", str(result.trigger or "")),
+            ("gain", _gain(result)),
+            ("facts lost", _lost(result.facts_lost or ())),
+            ("messages", counts_line(result.context)),
+            ("sent", size_line(result.context)),
+        )
+    )
+    if result.steps:
+        yield section("Steps")
+        yield _steps_table(result)
+    if result.summary:
+        yield section("Summary", _summary_size(result))
+        yield quoted(block(result.summary))
+    yield from context_details(result.context, show=show)
+    yield Text()
+
+
+def _lost(facts_lost: Sequence[str]) -> str:
+    """The most worth of what the context no longer says, and how many more there are."""
+    named = ", ".join(map(one_line, facts_lost[:MOST_LOST]))
+    more = len(facts_lost) - MOST_LOST
+    return f"{named} and {more:,} more (--json)" if more > 0 else named
+
+
+def _outcome(result: CompactionResult) -> Text:
+    if result.applied:
+        return Text(f"compacted ({result.strategy})", style="green")
+    return Text(f"nothing done: {_why_not(result)}", style="yellow")
+
+
+def _why_not(result: CompactionResult) -> str:
+    return NEEDS_YES if result.needs_confirmation else one_line(str(result.reason))
+
+
+def _writer(compacted: Compacted) -> str:
+    """The model that wrote the summary, how long it took and what it cost."""
+    result = compacted.result
+    if compacted.writer is None or not result.seconds:
+        return ""
+    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
+    wrote = "" if result.summary_written else ", no summary"
+    return f"{one_line(compacted.writer)}: {result.seconds:.1f} s, {cost}{wrote}"
+
+
+def _gain(result: CompactionResult) -> str:
+    if not result.applied:
+        return ""
+    is_exact = result.context.is_exact
+    before = amount(result.before_tokens, is_exact=is_exact)
+    after = amount(result.after_tokens, is_exact=is_exact)
+    folded = plural(result.messages_removed, "message")
+    share = percent(result.tokens_saved / result.before_tokens)
+    return f"{before} → {after} tokens, {share} less; {folded} folded"
+
+
+def _steps_table(result: CompactionResult) -> Table:
+    is_exact = result.context.is_exact
+    table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
+    for step in result.steps:
+        gain = step.before_tokens - step.after_tokens
+        add_row(
+            table,
+            step.strategy,
+            amount(step.before_tokens, is_exact=is_exact),
+            amount(step.after_tokens, is_exact=is_exact),
+            amount(gain, is_exact=is_exact),
+            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
+        )
+    return table
+
+
+def _summary_size(result: CompactionResult) -> str:
+    context = result.context
+    return f"{amount(context.breakdown.summary, is_exact=context.is_exact)} tokens with its frame"
+
+
+def compacted_table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation: what was folded and gained, or why nothing was."""
+    names = short_names([one.about for one in compacted])
+    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
+    for name, one in zip(names, compacted, strict=True):
+        result = one.result
+        is_exact = result.context.is_exact
+        less = percent(result.tokens_saved / result.before_tokens) if result.applied else ""
+        add_row(
+            table,
+            TailText(name),
+            f"{result.messages_removed:,}" if result.applied else "",
+            amount(result.before_tokens, is_exact=is_exact),
+            amount(result.after_tokens, is_exact=is_exact) if result.applied else "",
+            less,
+            amount(result.context.tokens, is_exact=is_exact),
+            result.strategy if result.applied else f"nothing done: {_why_not(result)}",
+        )
+    yield table
+    all_exact = all(one.result.context.is_exact for one in compacted)
+    yield from closing([] if all_exact else [ESTIMATED], failures)
+
 
 Target = Annotated[
     int | None,
@@ -86,7 +251,7 @@ def run_compact(
     No file is changed. The summary quotes what was said, and no model is called, unless
     --summarizer names one. A policy that wants your consent (pi) asks on the terminal.
     """
-    from ctxcore.cli.compacting_views import compacted_details, compacted_document, compacted_table
+    from ctxcore.cli.compacting import compacted_details, compacted_document, compacted_table
     from ctxcore.compaction.compacting import compact
 
     policy = choose_policy(preset, window, max_tokens, config)

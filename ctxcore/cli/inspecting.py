@@ -1,14 +1,328 @@
-"""Owns `ctxcore inspect`: where the tokens of recorded conversations went."""
+"""Owns the table of many conversations that `inspect` prints, one line each."""
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
+from ctxcore.cli.accounts import Account, Legality
 from ctxcore.cli.options import AsJson, ConversationId, Model, Paths, ShowAll
-from ctxcore.cli.output import print_all, print_json
-from ctxcore.cli.running import run_over, shows_details
+from ctxcore.cli.output import (
+    ESTIMATED,
+    amount,
+    how_counted,
+    one_line,
+    percent,
+    plural,
+    print_all,
+    print_json,
+    stdout,
+)
+from ctxcore.cli.running import run_over, short_names, shows_details
+from ctxcore.cli.tables import (
+    TailText,
+    add_row,
+    bullets,
+    closing,
+    facts,
+    gauge,
+    make_table,
+    section,
+    share_bar,
+)
+from ctxcore.formats.report import ProviderTotals
+from ctxcore.formats.values import RecordedCompaction
+
+_WIDE_CELLS = 100
+_NARROW_CELLS = 76  # less, and names would give way to numbers that are mostly empty
+
+
+def account_table(accounts: Sequence[Account], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation, and the totals."""
+    width = stdout().width
+    columns = [
+        column
+        for column in _COLUMNS
+        if width >= column.least_cells and any(column.value(one) for one in accounts)
+    ]
+    formats = {account.about.format for account in accounts}
+    has_formats = len(formats) > 1 and width >= _WIDE_CELLS
+    headers = [f">{column.name}" for column in columns]
+    table = make_table("conversation", *(["format"] if has_formats else []), *headers)
+    names = short_names([account.about for account in accounts])
+    for name, account in zip(names, accounts, strict=True):
+        row: list[str | RenderableType] = [TailText(name)]
+        row += [account.about.format] if has_formats else []
+        add_row(table, *row, *(column.shown(account) for column in columns))
+    table.add_section()
+    blank = [""] if has_formats else []
+    sums = (column.total(accounts) for column in columns)
+    add_row(table, plural(len(accounts), "conversation"), *blank, *sums, style="bold")
+    yield table
+    yield from closing(_legend(accounts), failures)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A number in the table of conversations; `is_share` is a share of the window."""
+
+    name: str
+    value: Callable[[Account], float]
+    is_tokens: bool = False
+    is_share: bool = False
+    least_cells: int = 0
+    """Left out where the terminal is narrower."""
+
+    def shown(self, account: Account) -> str:
+        value = self.value(account)
+        if self.is_share:
+            return percent(value) if value else ""
+        is_exact = account.report.is_exact or not self.is_tokens
+        return amount(int(value), is_exact=is_exact) if value else ""
+
+    def total(self, accounts: Sequence[Account]) -> str:
+        if self.is_share:
+            return ""
+        is_exact = not self.is_tokens or all(account.report.is_exact for account in accounts)
+        return amount(sum(int(self.value(account)) for account in accounts), is_exact=is_exact)
+
+
+_COLUMNS = (
+    _Column("messages", lambda account: account.messages),
+    _Column("calls", lambda account: account.calls, least_cells=_WIDE_CELLS),
+    _Column("tokens", lambda account: account.total_tokens, is_tokens=True),
+    _Column("window", lambda account: account.usage_ratio or 0, is_share=True),
+    _Column("compacted", lambda account: len(account.compactions), least_cells=_NARROW_CELLS),
+    _Column("problems", lambda account: len(account.problems), least_cells=_NARROW_CELLS),
+    _Column("refused", lambda account: account.violations, least_cells=_NARROW_CELLS),
+)
+
+
+def _legend(accounts: Sequence[Account]) -> Iterator[str]:
+    formats = {account.about.format for account in accounts}
+    if len(formats) == 1:
+        yield from formats
+    if not all(account.report.is_exact for account in accounts):
+        yield ESTIMATED
+    if any(account.usage_ratio for account in accounts):
+        yield "window: how full it would be if all were sent"
+    if any(account.violations for account in accounts):
+        yield "refused: places some provider would refuse as they are"
+
+
+_MOST_FILES = 12
+_MOST_PROBLEMS = 10
+_IN_JSON = "(--json lists all)"
+
+
+def account_details(account: Account) -> Iterator[RenderableType]:
+    """Everything about one conversation."""
+    yield account.about.heading()
+    yield facts(_facts(account))
+    report = account.report
+    how = how_counted(report.counter_id, is_exact=report.is_exact)
+    yield section("Where the tokens go", how)
+    yield _parts_table(account)
+    if report.tools:
+        yield section("Tools")
+        yield _tools_table(account)
+    if report.files:
+        yield section("Files", "the same tokens, by the file a call names")
+        yield _files_table(account)
+    if report.provider:
+        yield section("What the provider reported", "each call once")
+        yield facts(_provider_facts(report.provider, account))
+    if account.compactions:
+        yield section("Compactions the file records")
+        yield _compactions_table(account.compactions)
+    yield section("Would a provider take all messages as they are?", "`ctxcore fit` repairs")
+    yield from legality_view(account.legality)
+    if account.problems:
+        yield section("Problems in the file", plural(len(account.problems), "problem"))
+        said = [_problem(problem.line, str(problem.reason)) for problem in account.problems]
+        yield from bullets(said, most=_MOST_PROBLEMS, more=_IN_JSON)
+    yield Text()
+
+
+def _facts(account: Account) -> Iterator[tuple[str, str | Text]]:
+    is_exact = account.report.is_exact
+    window = account.window_tokens
+    roles = ", ".join(f"{role} {count:,}" for role, count in account.roles.items())
+    turns, calls = plural(account.turns, "turn"), plural(account.calls, "tool call")
+    yield "messages", f"{account.messages:,}: {roles} · {turns} · {calls}"
+    yield "model", one_line(account.about.model or "not named")
+    yield "window", f"{window:,} tokens" if window else "unknown; name one with --window or --model"
+    yield "all sent", _fullness(account.input_tokens, window, is_exact=is_exact)
+    if account.compactions:
+        live = _fullness(account.live_tokens, window, is_exact=is_exact)
+        yield "since compaction", live
+    ignored = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in account.ignored.items())
+    yield "not messages", ignored
+
+
+def _fullness(tokens: int, window: int | None, *, is_exact: bool) -> Text:
+    said = Text(f"{amount(tokens, is_exact=is_exact)} tokens  ")
+    return said.append(gauge(tokens / window)) if window else said
+
+
+def _parts_table(account: Account) -> Table:
+    report = account.report
+    calls = sum(tool.calls for tool in report.tools)
+    parts = (
+        ("system", report.system_tokens),
+        ("user", report.user_tokens),
+        ("assistant", report.assistant_tokens),
+        ("thinking", report.thinking_tokens),
+        (f"tool calls ({calls:,})", report.call_tokens),
+        ("tool results", report.result_tokens),
+        ("results without a call", report.orphan_tokens),
+        ("recorded summaries", report.summary_tokens),
+        ("tool definitions", account.tools_tokens),
+    )
+    total = sum(tokens for _, tokens in parts)
+    table = make_table("part", ">tokens", ">share", "")
+    for name, tokens in parts:
+        if tokens:
+            ratio = tokens / total
+            size = amount(tokens, is_exact=report.is_exact)
+            add_row(table, name, size, percent(ratio), share_bar(ratio))
+    table.add_section()
+    add_row(table, "total", amount(total, is_exact=report.is_exact), "", "", style="bold")
+    return table
+
+
+def _tools_table(account: Account) -> Table:
+    report = account.report
+    total = account.total_tokens
+    table = make_table("tool", ">calls", ">call tokens", ">result tokens", ">share")
+    for tool in report.tools:
+        add_row(
+            table,
+            one_line(tool.name),
+            f"{tool.calls:,}",
+            amount(tool.call_tokens, is_exact=report.is_exact),
+            amount(tool.result_tokens, is_exact=report.is_exact),
+            percent(tool.total_tokens / total) if total else "",
+        )
+    return table
+
+
+def _files_table(account: Account) -> Table:
+    is_exact = account.report.is_exact
+    files = account.report.files
+    names = _below_common([file.path for file in files])
+    table = make_table("file", ">reads", ">tokens", ">re-reads", ">tokens", ">others", ">tokens")
+    for name, file in zip(names[:_MOST_FILES], files, strict=False):
+        add_row(
+            table,
+            TailText(one_line(name)),
+            f"{file.reads:,}",
+            amount(file.read_tokens, is_exact=is_exact),
+            f"{file.rereads:,}" if file.rereads else "",
+            amount(file.reread_tokens, is_exact=is_exact) if file.rereads else "",
+            f"{file.other_calls:,}" if file.other_calls else "",
+            amount(file.other_tokens, is_exact=is_exact) if file.other_calls else "",
+        )
+    left = len(files) - _MOST_FILES
+    if left > 0:
+        add_row(table, f"… and {plural(left, 'more file')} {_IN_JSON}", style="dim")
+    return table
+
+
+def _below_common(paths: Sequence[str]) -> list[str]:
+    """Paths without the folders that all absolute ones share."""
+    absolute = [PurePosixPath(path).parent for path in paths if path.startswith("/")]
+    base = os.path.commonpath(absolute) if len(absolute) > 1 else "/"
+    if base == "/":
+        return list(paths)
+    return [path.removeprefix(f"{base}/") for path in paths]
+
+
+def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tuple[str, str | Text]]:
+    unattributed = account.report.unattributed_tokens
+    read, written = provider.cache_read_tokens, provider.cache_write_tokens
+    yield "calls", f"{provider.calls:,}"
+    yield "input", f"{provider.input_tokens:,} · from cache {read:,} · into cache {written:,}"
+    yield "output", f"{provider.output_tokens:,}"
+    yield (
+        "largest context",
+        _fullness(provider.largest_context_tokens, account.window_tokens, is_exact=True),
+    )
+    if unattributed is not None:
+        yield (
+            "unattributed",
+            f"{unattributed:,} of the first call: a system prompt and tools the file does not show",
+        )
+
+
+def _compactions_table(compactions: Sequence[RecordedCompaction]) -> Table:
+    table = make_table(">before message", ">tokens before", "trigger", "recorded at", "*summary")
+    for one in compactions:
+        add_row(
+            table,
+            f"{one.at:,}",
+            "" if one.before_tokens is None else f"{one.before_tokens:,}",
+            one_line(one.trigger or ""),
+            f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
+            _first_words(one.summary),
+        )
+    return table
+
+
+def _first_words(text: str, most: int = 120) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def legality_view(legality: Legality) -> Iterator[RenderableType]:
+    """One line of providers, and below it what they would refuse, by rule."""
+    verdicts = Text("  ")
+    for provider, violations in legality.items():
+        verdicts.append(f"{provider} ", style="dim")
+        if violations:
+            verdicts.append(f"no ({len(violations):,})", style="red")
+        else:
+            verdicts.append("yes", style="green")
+        verdicts.append("   ")
+    yield verdicts
+    if any(legality.values()):
+        yield Text()
+        yield _violations_table(legality)
+
+
+_IN_TOOLS = -1  # in the definitions, which come before all messages
+
+
+def _violations_table(legality: Legality) -> Table:
+    found: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    providers: dict[str, list[str]] = defaultdict(list)
+    for provider, violations in legality.items():
+        for violation in violations:
+            at = _IN_TOOLS if violation.at is None else violation.at
+            found[violation.rule].add((at, violation.detail))
+            if provider not in providers[violation.rule]:
+                providers[violation.rule].append(provider)
+    table = make_table("rule", ">times", ">first at", "refused by", "*for example")
+    for rule, places in found.items():
+        at, detail = min(places)
+        who = ", ".join(providers[rule]) if len(providers[rule]) < len(legality) else "all"
+        first = "tools" if at == _IN_TOOLS else f"{at:,}"
+        add_row(table, rule, f"{len(places):,}", first, who, one_line(detail))
+    return table
+
+
+def _problem(line: int | None, reason: str) -> str:
+    return reason if line is None else f"line {line:,}: {reason}"
+
 
 Window = Annotated[
     int | None,
@@ -34,9 +348,8 @@ def run_inspect(
 
     One file is shown in detail, a folder as a table with one line a conversation.
     """
-    from ctxcore.cli.account_tables import account_table
-    from ctxcore.cli.account_views import account_details
     from ctxcore.cli.accounts import account_document, take_account, totals_document
+    from ctxcore.cli.inspecting import account_details, account_table
 
     outcome = run_over(paths, lambda found: take_account(found, model, window), only_id=only_id)
     accounts = outcome.done

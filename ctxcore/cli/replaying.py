@@ -1,25 +1,266 @@
-"""Owns `ctxcore replay`: a recorded conversation call by call, as presets would have sent it."""
+"""Owns how a replay is printed: a row a preset, its breaks and its compactions, and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from ctxcore.cli.about import About
-from ctxcore.cli.choices import check_one_budget
-from ctxcore.cli.options import AsJson, ConversationId, MaxTokens, Model, Paths, ShowAll, Window
-from ctxcore.cli.output import print_all, print_json
-from ctxcore.cli.progress import progress
-from ctxcore.cli.running import run_over, shows_details
+from ctxcore.cli.options import (
+    AsJson,
+    ConversationId,
+    MaxTokens,
+    Model,
+    Paths,
+    ShowAll,
+    Window,
+    check_one_budget,
+)
+from ctxcore.cli.output import (
+    ESTIMATED,
+    amount,
+    one_line,
+    percent,
+    plural,
+    print_all,
+    print_json,
+    progress,
+)
+from ctxcore.cli.running import About, run_over, shows_details
+from ctxcore.cli.tables import add_row, bullets, closing, facts, make_table, section
+from ctxcore.compaction.loss_report import loss_code
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import BreakCode
+from ctxcore.replay.losses import FactFates, NeededFact
+from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
-    from ctxcore.replay.prices import Prices
-    from ctxcore.replay.values import Replay
+    from ctxcore.replay.values import Prices
+
+NO_CALLS = "no answer of a model is recorded, so there is no call to replay"
+_UNKNOWN = "–"
+_MOST_BREAKS = 30
+_MOST_LOST = 8
+_LEGEND = (
+    "reused: the same beginning as that of the call before",
+    "again: sent before, but not at that beginning",
+    "over: calls for which what must be kept did not fit",
+    "there: of what was said before, what the context says when it is needed",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """What a preset comes to, on one conversation or on several together."""
+
+    preset: str
+    calls: int
+    turns: int
+    sent: int
+    reused: int
+    again: int
+    breaks: int
+    compactions: int
+    over: int
+    refused: int
+    literals_used: int
+    literals_there: int
+    fates: FactFates
+    cost: float | None
+    cost_without_cache: float | None
+
+    @classmethod
+    def of(cls, replays: Sequence[Replay]) -> Sums:
+        """The sums of one preset's replays; a cost is known only where all are."""
+        return cls(
+            preset=replays[0].policy,
+            calls=sum(len(one.calls) for one in replays),
+            turns=sum(one.turns for one in replays),
+            sent=sum(one.sent_tokens for one in replays),
+            reused=sum(one.reused_tokens for one in replays),
+            again=sum(one.resent_tokens for one in replays),
+            breaks=sum(sum(one.breaks.values()) for one in replays),
+            compactions=sum(len(one.compactions) for one in replays),
+            over=sum(one.overflows for one in replays),
+            refused=sum(one.illegal_calls for one in replays),
+            literals_used=sum(one.literals_used for one in replays),
+            literals_there=sum(one.literals_present for one in replays),
+            fates=FactFates.total(one.facts for one in replays),
+            cost=_sum([one.cost for one in replays]),
+            cost_without_cache=_sum([one.cost_without_cache for one in replays]),
+        )
+
+
+def replayed_document(replayed: Replayed) -> JsonObject:
+    """One conversation as `--json` prints it."""
+    return {
+        **replayed.about.to_dict(),
+        "messages": replayed.messages,
+        "window_tokens": replayed.budget.window_tokens,
+        "max_tokens": replayed.budget.max_tokens,
+        "window_is_assumed": replayed.budget.is_assumed,
+        "is_exact": replayed.is_exact,
+        "replays": [one.to_dict() for one in replayed.replays],
+    }
+
+
+def replayed_details(replayed: Replayed) -> Iterator[RenderableType]:
+    """One conversation: a row a preset; with one preset its breaks and compactions too."""
+    yield replayed.about.heading()
+    calls = len(replayed.replays[0].calls)
+    messages = plural(replayed.messages, "message")
+    yield facts(
+        (
+            ("model", one_line(replayed.about.model or "not named")),
+            ("budget", replayed.budget.said),
+            ("recorded", f"{messages}, {plural(calls, 'call')} to a model"),
+        )
+    )
+    if not calls:
+        yield Text(f"\n{NO_CALLS}\n", style="yellow")
+        return
+    sums = [Sums.of([one]) for one in replayed.replays]
+    yield from _views(sums, is_exact=replayed.is_exact, failures=0)
+    if len(replayed.replays) == 1:
+        yield from _one_preset(replayed.replays[0], is_exact=replayed.is_exact)
+    yield Text()
+
+
+def total_views(replayed: Sequence[Replayed], *, failures: int) -> Iterator[RenderableType]:
+    """All conversations together."""
+    budgets = {one.budget.said for one in replayed}
+    said = budgets.pop() if len(budgets) == 1 else "the window of each one's model"
+    calls = sum(len(one.replays[0].calls) for one in replayed)
+    count = plural(len(replayed), "conversation")
+    yield Text(f"{count}, {plural(calls, 'call')} to a model · {said}")
+    presets = range(len(replayed[0].replays))
+    sums = [Sums.of([one.replays[at] for one in replayed]) for at in presets]
+    yield from _views(sums, is_exact=all(one.is_exact for one in replayed), failures=failures)
+
+
+def _views(sums: Sequence[Sums], *, is_exact: bool, failures: int) -> Iterator[RenderableType]:
+    yield section("Prompt cache", "what is sent, and how much of it a cache can reuse")
+    yield _cache_table(sums, is_exact=is_exact)
+    yield section("There when needed", "literals at the calls that use them, live facts at calls")
+    yield _presence_table(sums)
+    yield section("Cost", "US dollars, output included")
+    yield _cost_table(sums)
+    yield from closing([*_LEGEND, *([] if is_exact else [ESTIMATED])], failures)
+
+
+def _cache_table(sums: Sequence[Sums], *, is_exact: bool) -> Table:
+    names = (">sent", ">reused", ">again", ">breaks", ">/100 calls", ">compactions", ">over")
+    table = make_table("preset", *names)
+    for one in sums:
+        add_row(
+            table,
+            one.preset,
+            amount(one.sent, is_exact=is_exact),
+            _share(one.reused, one.sent),
+            _share(one.again, one.sent),
+            f"{one.breaks:,}",
+            f"{100 * one.breaks / one.calls:.1f}" if one.calls else _UNKNOWN,
+            f"{one.compactions:,}",
+            f"{one.over:,}",
+        )
+    return table
+
+
+def _presence_table(sums: Sequence[Sums]) -> Table:
+    table = make_table("preset", ">literals used", ">there", ">facts", ">instructions")
+    for one in sums:
+        add_row(
+            table,
+            one.preset,
+            f"{one.literals_used:,}",
+            _share(one.literals_there, one.literals_used),
+            _percent(one.fates.share()),
+            _percent(one.fates.standing_share),
+        )
+    return table
+
+
+def _cost_table(sums: Sequence[Sums]) -> Table:
+    table = make_table("preset", ">with cache", ">without")
+    for one in sums:
+        add_row(table, one.preset, _dollars(one.cost), _dollars(one.cost_without_cache))
+    return table
+
+
+def _one_preset(replay: Replay, *, is_exact: bool) -> Iterator[RenderableType]:
+    broken = [call for call in replay.calls if call.is_break]
+    if broken:
+        yield section("Breaks", "calls that do not begin as the one before")
+        yield _breaks_table(broken[:_MOST_BREAKS], is_exact=is_exact)
+        if len(broken) > _MOST_BREAKS:
+            left = len(broken) - _MOST_BREAKS
+            yield Text(f"  … and {left:,} more; --json has them all", style="dim")
+    for number, made in enumerate(replay.compactions[:_MOST_BREAKS], 1):
+        yield from _compaction(number, made, is_exact=is_exact)
+    if len(replay.compactions) > _MOST_BREAKS:
+        left = len(replay.compactions) - _MOST_BREAKS
+        yield Text(f"… and {left:,} more compactions; --json has them all", style="dim")
+
+
+def _breaks_table(calls: Sequence[ReplayedCall], *, is_exact: bool) -> Table:
+    table = make_table(">message", ">turn", "*why", ">sent", ">reused")
+    for call in calls:
+        add_row(
+            table,
+            f"{call.at + 1:,}",
+            f"{call.turn:,}",
+            (call.cause or BreakCode.OTHER).text,
+            amount(call.tokens, is_exact=is_exact),
+            _share(call.reused_tokens, call.tokens),
+        )
+    return table
+
+
+def _compaction(
+    number: int, made: ReplayedCompaction, *, is_exact: bool
+) -> Iterator[RenderableType]:
+    size = f"{amount(made.before_tokens, is_exact=is_exact)} → "
+    size += f"{amount(made.after_tokens, is_exact=is_exact)} tokens"
+    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {size}")
+    needed = made.needed_later
+    lost = f"{plural(len(made.lost), 'fact')} lost, {len(needed):,} of them needed later"
+    yield Text(lost if made.lost else "no fact lost")
+    yield from lost_lines([*needed, *(one for one in made.lost if one not in needed)])
+
+
+def lost_lines(lost: Sequence[NeededFact]) -> list[Text]:
+    """Lost facts, a line each."""
+    return bullets([_lost_line(one) for one in lost], most=_MOST_LOST, more="in --json")
+
+
+def _lost_line(one: NeededFact) -> str:
+    where = "" if one.needed_at is None else f" · needed at message {one.needed_at + 1:,}"
+    return f"{loss_code(one.kind).text}, message {one.at + 1:,}{where}: {one.text}"
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else _UNKNOWN
+
+
+def _percent(share: float | None) -> str:
+    return _UNKNOWN if share is None else percent(share)
+
+
+def _dollars(cost: float | None) -> str:
+    return _UNKNOWN if cost is None else f"{cost:,.4f}" if cost < 1 else f"{cost:,.2f}"
+
 
 ASSUMED_WINDOW_TOKENS = 32_000  # where nobody names one, as `compare`
 _BAR_MESSAGES = 500  # fewer are replayed before a bar could be seen
@@ -102,7 +343,7 @@ def run_replay(
         from ctxcore.cli.replaying_recorded import run_recorded
 
         raise typer.Exit(run_recorded(paths, names, model, only_id=only_id, as_json=as_json))
-    from ctxcore.cli.replaying_views import replayed_details, replayed_document, total_views
+    from ctxcore.cli.replaying import replayed_details, replayed_document, total_views
 
     given = (price_in, price_cached, price_out)
 
@@ -140,7 +381,7 @@ def _replay(
     model: str | None,
     given: tuple[float | None, float | None, float | None],
 ) -> Replayed:
-    from ctxcore.compaction.recording import Recording
+    from ctxcore.compaction.simulation import Recording
     from ctxcore.replay.replaying import Replaying
     from ctxcore.tokens.count import counter_for
 
@@ -170,7 +411,7 @@ def _replay(
 
 def _prices(model: str | None, given: tuple[float | None, float | None, float | None]) -> Prices:
     """The prices that are given; else those of the model, where they are known."""
-    from ctxcore.replay.prices import Prices
+    from ctxcore.replay.values import Prices
     from ctxcore.tokens.catalog import model_info
 
     names = ("input", "cached_input", "output")

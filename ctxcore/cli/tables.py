@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.texts import one_line, percent, plural
+from ctxcore.cli.output import one_line, percent, plural
 
 BAR_CELLS = 20
 WINDOW_CELLS = 72

@@ -12,8 +12,8 @@ from typing import Literal
 from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.choosing import Method, Uses, choose
-from ctxcore.compaction.measuring import Measure, measure
+from ctxcore.compaction.strategies import Method, Uses, choose
+from ctxcore.compaction.triggers import Measure, measure
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy, Preference
 from ctxcore.reasons.values import Reason

@@ -20,7 +20,7 @@ from ctxcore.assembly.reading import WHOLE, Reading, before_current, by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
 from ctxcore.budget import TokenBudget
-from ctxcore.compaction.measuring import Measure
+from ctxcore.compaction.triggers import Measure
 from ctxcore.tokens.count import count_message
 
 Block = tuple[Counted, ...]

@@ -1,28 +1,28 @@
-"""Owns carrying out a plan: shorten, summarize, check; what comes back is a record or a refusal.
+"""Owns carrying a plan's open choice out: which covered blocks stay, by worth or by what they say.
 
-A record is accepted only if the input gets smaller. When a compaction is needed and its summary
-fails, a truncation takes its place, so that the same over-long input is never sent twice.
+It reads all that competes, which planning does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView, asked_for, shorten_row
+from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.keeping import Keeping, Pieces, text_of
-from ctxcore.compaction.losing import LostFact
-from ctxcore.compaction.measuring import input_size, measure
-from ctxcore.compaction.outdated import outdated_of
+from ctxcore.compaction.carried import ledger_for, with_facts
+from ctxcore.compaction.keeping import Keeping, Pieces, Waiting, keep_blocks, text_of
+from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
 from ctxcore.compaction.planning import EMERGENCY
-from ctxcore.compaction.plans import CompactionPlan, joined
-from ctxcore.compaction.remembering import with_facts
+from ctxcore.compaction.plans import CompactionPlan, Competing, joined
+from ctxcore.compaction.selectors import CHOOSERS, NONE_OUTDATED, Outdated, outdated_of, text_at
 from ctxcore.compaction.summarizing import Summarizing
-from ctxcore.compaction.triggers import find_trigger
-from ctxcore.compression.expanding import REFERENCE_TOKENS
+from ctxcore.compaction.triggers import find_trigger, input_size, measure
+from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.messages.canonical import printable
@@ -30,6 +30,94 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
+from ctxcore.tokens.families import TokenCounter
+
+
+def resolved(
+    planned: CompactionPlan,
+    view: HistoryView,
+    call: Call,
+    outdated: Outdated = NONE_OUTDATED,
+) -> CompactionPlan:
+    """`planned` with what stays of the covered blocks chosen: what is worth most per token, what is
+    important, or what is a key event.
+
+    Sentences that are `outdated` do not stay where pieces of messages do.
+
+    It reads all of them, which planning does not: a second for ten thousand messages.
+    """
+    competing = planned.competing
+    if competing is None:
+        return planned
+    blocks = _rows(view, competing.blocks)
+    if competing.choosers == ("worth",):
+        return _kept_by_worth(planned, competing, blocks, view, call.counter, outdated)
+    left: Sequence[Sequence[Counted]] = blocks
+    for chooser in competing.choosers:
+        if chooser != "worth":
+            left = CHOOSERS[chooser](left, view, call.policy)
+    return _keeping(planned, tuple(row.seq for block in left for row in block))
+
+
+def _kept_by_worth(
+    planned: CompactionPlan,
+    competing: Competing,
+    blocks: list[list[Counted]],
+    view: HistoryView,
+    counter: TokenCounter,
+    outdated: Outdated,
+) -> CompactionPlan:
+    keeping, others = keep_blocks(
+        _with_earlier(view, blocks, competing.earlier),
+        competing.room_tokens,
+        counter,
+        opened=_rows(view, competing.opened),
+        outdated=outdated,
+        request=text_at(view, competing.asked),
+    )
+    uncovered = {seq for block in competing.opened for seq in block}
+    made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
+    made = replace(made, pieces=keeping.pieces, next_best=tuple(others))
+    if competing.waiting is None:
+        return made
+    return _shortening(made, competing.waiting.raised(competing.room_tokens - keeping.tokens))
+
+
+def _shortening(planned: CompactionPlan, waiting: Waiting) -> CompactionPlan:
+    """`planned` with the outputs that wait as long as their share of the room."""
+    others = {seq: size for seq, size in planned.short_sizes.items() if seq not in waiting.sizes}
+    sizes = {**others, **waiting.short_sizes}
+    return replace(planned, shorten=tuple(sorted(sizes)), short_sizes=sizes)
+
+
+def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPlan:
+    """`planned` with these covered messages staying."""
+    staying = set(verbatim)
+    return replace(
+        planned,
+        verbatim=verbatim,
+        competing=None,
+        keep=(*(seq - 1 for seq in verbatim), *planned.keep),
+        fold=tuple(at for at in planned.fold if at + 1 not in staying),
+    )
+
+
+def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
+    rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
+    return [[rows[seq] for seq in block] for block in blocks]
+
+
+def _with_earlier(
+    view: HistoryView, blocks: list[list[Counted]], earlier: range
+) -> list[list[Counted]]:
+    """`blocks` and the whole ones among `earlier` that may be shown, in order."""
+    anchors = view.anchors()
+    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
+    out.update(row.seq for block in blocks for row in block)
+    rows = view.get([seq for seq in earlier if seq not in out])
+    made = by_block(row for row in rows if row.block >= earlier.start)
+    return sorted([*blocks, *map(list, made)], key=lambda block: block[0].seq)
+
 
 _FILLS = 3  # what neighbours save that become one message makes room for more of them
 
@@ -342,3 +430,81 @@ class Executor:
                 (seq, text) for seq, text in shortened.shortened if seq > cut or seq in staying
             ),
         )
+
+
+def execute(
+    plan: CompactionPlan,
+    view: HistoryView,
+    call: Call,
+    active: Compaction | None,
+    summarizer: Summarizer,
+    *,
+    is_needed: bool,
+    is_forced: bool,
+) -> Outcome:
+    """The outcome of `plan`; nothing is written.
+
+    `is_needed`: the input cannot be sent as it is, so a truncation stands in for a failed summary.
+    `is_forced`: no minimum gain is asked for.
+    """
+    begun = time.perf_counter()
+    ledger = ledger_for(view, call)
+    outdated = outdated_of(ledger)
+
+    def begin(plan: CompactionPlan) -> Executor:
+        made = resolved(plan, view, call, outdated)
+        return Executor(made, view, call, active or NOTHING_COVERED, summarizer, ledger)
+
+    outcome = _climb(plan, begin, is_needed=is_needed, is_forced=is_forced)
+    record, lost = outcome.record, None
+    if record is not None:
+        lost = find_losses(view, call, active, record)
+        record = with_losses(record, lost)
+    seconds = time.perf_counter() - begun
+    return replace(outcome, record=record, lost=tuple(lost or ()), seconds=seconds)
+
+
+def _climb(
+    plan: CompactionPlan,
+    begin: Callable[[CompactionPlan], Executor],
+    *,
+    is_needed: bool,
+    is_forced: bool,
+) -> Outcome:
+    """The outcome of the first step that frees enough, else of the last that frees anything.
+
+    `begin` makes what carries out a plan. A step that fails is skipped and recorded, and so is one
+    that could not be enough without any summary, before it pays for one; a truncation takes the
+    first one's place only if all fail.
+    """
+    first = executor = begin(plan)
+    skipped, usages, best = list[Step](), list[SummaryUsage](), None
+    while True:
+        following = executor.plan.instead
+        outcome = following and executor.falling_short()
+        outcome = outcome or executor.run(
+            is_needed=is_needed, is_forced=is_forced, truncates=plan.instead is None
+        )
+        usages += executor.usages
+        if outcome.record is not None and not (best and best.after_tokens <= outcome.after_tokens):
+            best = outcome
+        if following is None or executor.is_enough(outcome):
+            break
+        skipped.append(executor.skipped(outcome))
+        executor = begin(following)
+    if skipped and best is not outcome:
+        skipped.append(executor.skipped(outcome))
+    outcome = best or outcome
+    if outcome.record is None and is_needed and first is not executor:
+        outcome = first.truncated(outcome.reason) or outcome
+    return replace(outcome, steps=_with_skipped(skipped, outcome.steps), usages=tuple(usages))
+
+
+def _with_skipped(skipped: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
+    """`steps` behind those that were tried before them, each strategy once."""
+    before = [one for one in skipped if one.outcome.code != OutcomeCode.DONE]
+    tried = {one.strategy for one in before}
+    behind = [one for one in steps if one.strategy not in tried]
+    if before and behind:
+        behind[0] = replace(behind[0], before_tokens=before[-1].after_tokens)
+    return (*before, *behind)

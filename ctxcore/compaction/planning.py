@@ -13,25 +13,26 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
-from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.history_views import adapted, ruled
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.choosing import Choice, Uses, choose
+from ctxcore.compaction.carried import facts_room
 from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
-from ctxcore.compaction.measuring import Measure, input_size
+from ctxcore.compaction.keeping import Waiting
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
-from ctxcore.compaction.remembering import facts_room
 from ctxcore.compaction.strategies import (
+    Choice,
+    Uses,
+    choose,
     is_ordered_by_task,
     ladder,
     run_strategy,
     strategy,
     turns_to_keep,
 )
-from ctxcore.compaction.triggers import DIRECT, Trigger
-from ctxcore.compaction.waiting import Waiting
+from ctxcore.compaction.triggers import DIRECT, Measure, Trigger, input_size
 from ctxcore.facts.tasks import MOST_OF_TASK, Task, find_task
 from ctxcore.messages.values import text_chars
 from ctxcore.policy.names import StrategyName

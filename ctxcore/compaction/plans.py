@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
+from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.drafting import Chooser
-from ctxcore.compaction.keeping import Addition, Pieces
+from ctxcore.compaction.keeping import Addition, Pieces, Waiting
 from ctxcore.compaction.triggers import Trigger
-from ctxcore.compaction.waiting import Waiting
 from ctxcore.facts.tasks import Task
 from ctxcore.policy.names import StrategyName
 from ctxcore.reasons.values import Reason
@@ -101,3 +102,72 @@ class PlannedStep:
     strategy: StrategyName
     before_tokens: int
     expected_tokens: int
+
+
+def new_session_plan(
+    view: HistoryView, active: Compaction | None, planned: CompactionPlan
+) -> CompactionPlan:
+    """`planned` as if a new session began: nothing stays but the turn that waits for its answer.
+
+    Of what was said before only pins and the original request are shown, as in every context.
+    """
+    covered = active.covered_until if active else 0
+    anchors = view.anchors()
+    newest = view.get([view.count()]) if view.count() else []
+    is_waiting = bool(newest) and newest[0].message.role != "assistant"
+    cut = (anchors.last_user or 1) - 1 if is_waiting else view.count()
+    fold = [seq for seq in range(covered + 1, cut + 1) if seq not in anchors.system]
+    return replace(
+        planned,
+        fold_as="truncation",
+        strategies=("new_session",),
+        covered_until=max(cut, covered),
+        keep=tuple(range(cut, view.count())),
+        fold=tuple(seq - 1 for seq in fold),
+        verbatim=(),
+        pieces=None,
+        next_best=(),
+        competing=None,
+        stops=(),
+        instead=None,
+        shorten=(),
+        emergency_until=None,
+        starts_anew=True,
+        turns_folded=view.turns(after=covered) - view.turns(after=max(cut, covered)),
+    )
+
+
+Answer: TypeAlias = Literal["compact", "drop_oldest", "new_session", "refuse"]
+
+ANSWERS: tuple[Answer, ...] = ("compact", "drop_oldest", "new_session", "refuse")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """What a person is asked: may this plan be carried out?"""
+
+    plan: CompactionPlan
+    current_tokens: int
+    max_tokens: int
+
+    def __str__(self) -> str:
+        return (
+            f"the context is nearly full ({self.current_tokens:,} of {self.max_tokens:,} tokens); "
+            f"compact {len(self.plan.fold)} older messages, keeping what matters of them?"
+        )
+
+
+Confirm: TypeAlias = Callable[[Confirmation], Answer]
+
+
+def dropping(plan: CompactionPlan) -> CompactionPlan:
+    """`plan` without a summary: what it would fold is left out."""
+    return replace(
+        plan,
+        fold_as="truncation",
+        strategies=("drop_oldest",),
+        competing=None,
+        stops=(),
+        instead=None,
+        emergency_until=None,
+    )

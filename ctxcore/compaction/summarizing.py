@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from ctxcore.assembly.adapting import adapted, ruled
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.history_views import adapted, ruled
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
-from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.outdated import Outdated
+from ctxcore.compaction.selectors import Outdated
+from ctxcore.compaction.triggers import measure
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message, text_chars

@@ -1,20 +1,191 @@
-"""Owns the rules by which a compaction starts: one list over one measurement.
+"""Owns measuring a session: the one measurement that every rule of a compaction looks at.
 
-The first rule that fires says so with the numbers it compared; a policy's fields switch rules on.
+Nothing here reads more than a compaction record and the totals behind it; where a policy counts by
+a rule of its own, the newest messages too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ctxcore.assembly.building import Call
+from ctxcore.assembly.building import (
+    NOTHING_COVERED,
+    Builder,
+    Call,
+    at_rest,
+    build_at_rest,
+    build_context,
+)
+from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
+from ctxcore.assembly.history_views import adapted, ruled
+from ctxcore.assembly.items import Item, total
+from ctxcore.assembly.layout import Layout
+from ctxcore.assembly.reading import Reader, Reading, standing_texts
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
-from ctxcore.compaction.measuring import Measure
+from ctxcore.messages.values import text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import TriggerCode
 from ctxcore.reasons.values import Fact, Reason
+from ctxcore.tokens.count import count_message
+
+_ANSWER_TOKENS = 4_000  # in which the newest answer starts, if it is near
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """The size of a session, as if nothing of what is uncovered were left out."""
+
+    fixed_tokens: int
+    """Framing, tools, system, knowledge, goal, pins, facts, kept blocks: all but the two below."""
+    gap_tokens: int
+    """The marker of what was truncated."""
+    summary_tokens: int
+    uncovered_tokens: int
+    uncovered_messages: int
+    current_messages: int = 0
+    """Those of them in the turn that waits for the model; counted only where the policy asks."""
+    facts_tokens: int = 0
+    """A part of `fixed_tokens`."""
+    system_messages: int = 0
+    turns: int = 0
+    """User messages since the last compaction, or full summary, where the policy asks."""
+    is_at_rest: bool = False
+    """Whether there is so little that everything is sent as it is."""
+    is_marked: bool = False
+    """Whether the model has asked for a compaction itself since the last one."""
+    by_rule: Measure | None = None
+    """The same as the policy's triggers count it, where that is not the model's counter."""
+
+    @property
+    def ruling(self) -> Measure:
+        """What the triggers compare."""
+        return self.by_rule or self
+
+    @property
+    def input_tokens(self) -> int:
+        """The whole input."""
+        return self.fixed_tokens + self.gap_tokens + self.history_tokens
+
+    @property
+    def history_tokens(self) -> int:
+        """Summary and uncovered messages."""
+        return self.summary_tokens + self.uncovered_tokens
+
+
+def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> Measure:
+    """How large the input of a session is under `active`, flat in the length of its history."""
+    active = active or NOTHING_COVERED
+    if build_at_rest(view, call, active) is not None:
+        return replace(_measure(view, at_rest(call), active), is_at_rest=True)
+    measured = _measure(adapted(view, call.policy, call.counter), call, active)
+    if call.rule is None:
+        return measured
+    by_rule = _measure(ruled(view, call.policy, call.counter, call.rule), call.by_rule, active)
+    return replace(measured, by_rule=by_rule)
+
+
+def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
+    refers = call.offers_expand
+    reading = Reader(view, active, call.policy, call.counter, refers=refers).read(1)
+    builder = Builder(view, call, active)
+    maker = builder.maker(reading)
+    layout = maker.make(len(reading.blocks), 0)
+    covered = active.covered_until
+    uncovered = view.totals(after=covered)
+    hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
+    saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
+    return Measure(
+        fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + _knowledge(call),
+        gap_tokens=maker.hole_tokens(maker.truncated),
+        summary_tokens=total(layout.summary),
+        facts_tokens=total(layout.facts),
+        uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
+        uncovered_messages=uncovered.messages - len(hidden),
+        current_messages=_current_messages(view, reading, call.policy, covered),
+        system_messages=len(reading.system),
+        turns=_turns(view, call.policy, active),
+        is_marked=_is_marked(view, call.policy.summary_marker, active),
+    )
+
+
+def _turns(view: HistoryView, policy: Policy, active: Compaction) -> int:
+    """How many turns have begun since the last compaction, or the last full summary."""
+    if policy.max_turns is None:
+        return 0
+    since = active.turns_from if policy.direct_strategies else active.seen_until
+    return view.turns(after=since)
+
+
+def _is_marked(view: HistoryView, marker: str | None, active: Compaction) -> bool:
+    """Whether the newest answer holds the marker and no compaction has seen it."""
+    if marker is None:
+        return False
+    rows = reversed(view.tail(_ANSWER_TOKENS, after=active.covered_until))
+    answer = next((row for row in rows if row.message.role == "assistant"), None)
+    return answer is not None and answer.seq > active.seen_until and marker in answer.message.text
+
+
+def _current_messages(view: HistoryView, reading: Reading, policy: Policy, covered: int) -> int:
+    if policy.lookback_messages is None or reading.current is None:
+        return 0
+    after = max(covered, reading.current - 1)
+    return view.messages(after=after) - sum(seq > after for seq in reading.excluded)
+
+
+def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
+    """What the input takes: the context's own count where all of it fits, else its measure."""
+    measured = measure(view, call, active).input_tokens
+    if call.budget is not None and measured > call.budget.usable_tokens:
+        return measured
+    return build_context(view, call, active).tokens
+
+
+def _fixed(layout: Layout, covered: int) -> int:
+    """The covered survivors: what is uncovered is measured with the messages."""
+    survivors = (*layout.goal, *layout.request, *layout.late_pins)
+    always = (*layout.system, *layout.pins, *layout.facts, *layout.kept)
+    return total(always) + total(_up_to(survivors, covered))
+
+
+def _up_to(items: Iterable[Item], covered: int) -> list[Item]:
+    return [item for item in items if item.seq <= covered]
+
+
+def _knowledge(call: Call) -> int:
+    return sum(
+        count_message(text_message("user", knowledge_text(name, text)), call.counter)
+        for name, text in call.knowledge.items()
+    )
+
+
+def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
+    """What pinned messages take more than the short texts that the totals count for them."""
+    pins = [seq for seq in reading.anchors.pinned if seq > covered and seq not in reading.excluded]
+    return sum(row.tokens - row.sent_tokens for row in view.get(pins)) if pins else 0
+
+
+def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
+    """What the tool outputs that the record shortened take less than totals count."""
+    whole = {*excluded, *view.anchors().pinned}
+    standing = standing_texts(view, active)
+    texts = {seq: text for seq, text in standing.items() if seq not in whole}
+    rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
+    shorter = (with_short(row, texts[row.seq], call.counter) for row in rows)
+    if call.offers_expand:
+        shorter = (referring(row, call.counter) for row in shorter)
+    pairs = zip(rows, shorter, strict=True)
+    return sum(max(0, _in_totals(view, row) - short.sent_tokens) for row, short in pairs)
+
+
+def _in_totals(view: HistoryView, row: Counted) -> int:
+    """What totals count of a row: of an over-long output they may know its limit alone."""
+    if row.short is None:
+        return row.sent_tokens
+    return view.totals(after=row.seq - 1).tokens - view.totals(after=row.seq).tokens
+
 
 _WHATEVER_THE_SIZE = (
     TriggerCode.ASKED,

@@ -1,24 +1,197 @@
-"""Owns `extract`: exact parts of an output that was compressed, within a budget like any other.
+"""Owns paths into JSON: `items[3].name`, `["a b"].c`, `[0]`; the empty path is the whole value.
 
-What it returns is never shortened inside, unless a single part alone exceeds the budget; how much
-of what was asked for is left, and how to ask for it, is said at the end.
+They are the paths that `Compressed.elided` tells. JSON inside a string is walked into.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.markers import ELISION, amount
+from ctxcore.compression.markers import ELISION, Elision, amount, member_path
 from ctxcore.compression.outputs import compress_with
-from ctxcore.compression.paths import leaves_at, value_at
 from ctxcore.compression.structures import parse_inner, read_structure
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.problems import PartProblem
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.reasons.values import Fact, QuoteCode
+from ctxcore.tokens.families import TokenCounter
+
+MOST_KEYS_NAMED: Final = 12
+
+_STEP: Final = re.compile(
+    r'\.?(?P<key>[^.\[\]]+)|\[(?P<at>-?\d+)\]|\[(?P<text>"(?:[^"\\]|\\.)*")\]'
+)
+
+
+def value_at(value: JsonValue, path: str) -> JsonValue:
+    """The value at `path` below `value`.
+
+    Raises:
+        PartNotFoundError: there is none; says how far the path goes and what is there.
+    """
+    for step, walked in _steps(path):
+        value = _below(value, step, walked, path)
+    return value
+
+
+def _steps(path: str) -> Iterator[tuple[str | int, str]]:
+    """Each key or place of a path, and the path before it."""
+    at = 0
+    while at < len(path):
+        found = _STEP.match(path, at)
+        if found is None:
+            raise PartNotFoundError(part=path, problem=PartProblem.STEP(rest=path[at:]))
+        key, place, text = found.group("key", "at", "text")
+        step = int(place) if place is not None else key if text is None else str(json.loads(text))
+        yield step, path[:at]
+        at = found.end()
+
+
+def _below(value: JsonValue, step: str | int, walked: str, path: str) -> JsonValue:
+    if isinstance(value, str) and (inner := parse_inner(value)) is not None:
+        value = inner
+    where = walked or PartProblem.OUTPUT()
+    match value:
+        case list() if isinstance(step, int):
+            if -len(value) <= step < len(value):
+                return value[step]
+            code = PartProblem.ITEM if len(value) == 1 else PartProblem.ITEMS
+            problem = code(where=where, count=len(value))
+        case dict() if str(step) in value:
+            return value[str(step)]
+        case dict():
+            problem = PartProblem.KEYS(where=where, keys=_keys(list(value)))
+        case list():
+            code = PartProblem.LIST_OF_ONE if len(value) == 1 else PartProblem.LIST
+            problem = code(where=where, count=len(value))
+        case _:
+            problem = PartProblem.NO_PARTS(where=where)
+    raise PartNotFoundError(part=path, problem=problem)
+
+
+def _keys(keys: list[str]) -> Fact:
+    named = tuple(keys[:MOST_KEYS_NAMED])
+    more = len(keys) - MOST_KEYS_NAMED
+    return QuoteCode.AND_MORE(names=named, count=more) if more > 0 else named
+
+
+def leaves_at(value: JsonValue, path: str = "") -> Iterator[tuple[str, str, JsonValue]]:
+    """Every scalar below `value`: its path, the path of the container it is in, and itself."""
+    stack: list[tuple[str, str, JsonValue]] = [(path, path, value)]
+    while stack:
+        own, around, part = stack.pop()
+        match part:
+            case dict():
+                members = [(member_path(own, key), own, item) for key, item in part.items()]
+                stack += reversed(members)
+            case list():
+                holder = around if all(not isinstance(i, list | dict) for i in part) else own
+                stack += reversed([(f"{own}[{n}]", holder, item) for n, item in enumerate(part)])
+            case _:
+                yield own, around, part
+
+
+MANY = 50  # parts of a long range are not all written out for the few characters that are shown
+
+
+def elided_text(output: str, elision: Elision, *, max_chars: int = 200) -> str:
+    """The beginning of what `elision` left out of `output`; empty where it has no place.
+
+    JSON for parts of JSON, lines for lines; `…` at the end where it goes on.
+    """
+    try:
+        is_text = elision.unit in ("lines", "rows") and not _has_structure(output)
+        text = _lines(output, elision) if is_text else _part(output, elision)
+    except (PartNotFoundError, ValueError):
+        return ""
+    return text if len(text) <= max_chars else text[:max_chars] + ELISION
+
+
+def _has_structure(output: str) -> bool:
+    try:
+        read_structure(output)
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(output: str, elision: Elision) -> str:
+    if elision.start is None or elision.stop is None:
+        return ""
+    return "\n".join(
+        islice(output.split("\n"), elision.start, min(elision.stop, elision.start + MANY))
+    )
+
+
+def _part(output: str, elision: Elision) -> str:
+    if elision.unit == "tags" or (elision.unit in ("keys", "lines") and not elision.path):
+        return ""  # it has no place of its own
+    if elision.unit == "characters" and not elision.path:
+        return _cut_line(output, elision)
+    value = read_structure(output).value
+    if elision.unit == "columns":
+        return _column(value, elision.path)
+    value = value_at(value, elision.path)
+    if elision.start is None or elision.stop is None:
+        return _written(value)
+    if isinstance(value, str):
+        if elision.unit == "characters":
+            return value[elision.start : elision.stop]
+        return _lines(value, replace(elision, unit="lines"))
+    stop = min(elision.stop, elision.start + MANY)
+    return ",".join(map(render_json, islice(_members(value), elision.start, stop)))
+
+
+def _cut_line(output: str, elision: Elision) -> str:
+    """The line that was cut, or all of an output of which nothing is left."""
+    if elision.start is None:
+        return output
+    lines = output.split("\n")
+    return lines[elision.start] if elision.start < len(lines) else ""
+
+
+def _column(value: JsonValue, path: str) -> str:
+    """The values of one member of all records of a collection."""
+    around, _, member = path.partition("[]")
+    records = islice(_left_out_records(value_at(value, around)), MANY)
+    return ",".join(_written(found) for record in records for found in _found(record, member))
+
+
+def _found(record: JsonValue, member: str) -> Iterable[JsonValue]:
+    try:
+        return (value_at(record, member),)
+    except PartNotFoundError:
+        return ()
+
+
+def _left_out_records(value: JsonValue) -> Iterable[JsonValue]:
+    """The records of a list, of an object, or of a list of lists."""
+    for member in _members(value):
+        if isinstance(member, list):
+            yield from member
+        else:
+            yield member
+
+
+def _members(value: JsonValue) -> Iterable[JsonValue]:
+    match value:
+        case list():
+            return value
+        case dict():
+            return value.values()
+        case _:
+            return ()
+
+
+def _written(value: JsonValue) -> str:
+    return value if isinstance(value, str) else render_json(value)
+
 
 CONTEXT_LINES: Final = 2
 CHARS_PER_TOKEN: Final = 16  # a text above this ratio is taken not to fit without being counted

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ctxcore.compression.building import TreeBuilder
-from ctxcore.compression.codec import encode
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.kinds import Source
+from ctxcore.compression.lossless import encode
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount
 from ctxcore.compression.shedding import Shedding
+from ctxcore.compression.structures import Source
 from ctxcore.compression.target import Target, estimate_tokens
-from ctxcore.compression.thinning import thin
 from ctxcore.compression.tree import MARKER_TOKENS, Leaf, Node
+from ctxcore.compression.tree_building import TreeBuilder, thin
 from ctxcore.messages.values import JsonValue
 
 MAX_ROUNDS: Final = 20  # each sheds at least one part; two or three are usual

@@ -1,21 +1,187 @@
-"""Owns the structure of an output: JSON, and what is almost JSON.
+"""Owns reading a literal: a list or an object as JSON or Python writes it, to where it was cut off.
 
-Tools print `str(result)`, write one record a line, put a sentence or a fence around their JSON, or
-stop in the middle at a limit of their own. All of that is read into the value it stands for.
-Nothing is guessed: what holds anything else than literals has no value.
+Read token by token into JSON, which a parser then checks; no code runs and nothing is guessed.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, Literal
 
-from ctxcore.compression.json_text import TooDeepError, parse_json
-from ctxcore.compression.literals import after_blanks, parse_literal
+from ctxcore.compression.json_text import TooDeepError, join_surrogates, parse_json, render_json
 from ctxcore.messages.values import JsonValue
+
+MOST_CHARS: Final = 1_000_000  # Python reads the tokens one by one; a longer text stays text
+MOST_TAIL: Final = 80  # characters after a cut, e.g. "... [output truncated]"
+
+_TOKEN: Final = re.compile(
+    r"""[bu]?(?P<text>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")"""
+    r"""|(?P<mark>[\[\]{}(),:])"""
+    r"""|(?P<number>-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?![\w.])"""
+    r"""|(?P<word>None|True|False|null|true|false)\b"""
+    r"""|(?P<other>[A-Za-z_][\w.]*+\((?:[^()'"\\]|'[^'\\]*'|"[^"\\]*")*+\)"""
+    r"""|<[\w.]+ [^<>]*+>|-?inf\b|nan\b)"""
+    r"""|(?P<open>[bu]?['"].*+)\Z""",
+    re.DOTALL,
+)
+_BLANK: Final = re.compile(r"\s*")
+_WORDS: Final = {"None": "null", "True": "true", "False": "false"}
+_CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
+_ESCAPE: Final = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.)|\Z)", re.DOTALL
+)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"} | {
+    char: char for char in "\\'\"/\n"
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLiteral:
+    """The value of a literal, and what follows where it was cut off; None if it is whole."""
+
+    value: JsonValue
+    tail: str | None = None
+
+
+def parse_literal(text: str) -> ParsedLiteral:
+    """The list or object that `text` is a literal of, as much of it as there is.
+
+    Raises:
+        ValueError: it is none; TooDeepError: it is nested too deeply.
+    """
+    if len(text) > MOST_CHARS or text.lstrip()[:1] not in ("[", "{", "("):
+        raise ValueError("no literal of a list or an object starts like this")
+    reader = _Reader(text)
+    value = parse_json(reader.to_json())
+    if not isinstance(value, list | dict):
+        raise ValueError("neither a list nor an object")
+    return ParsedLiteral(value, reader.tail)
+
+
+def after_blanks(text: str, at: int) -> int:
+    """The place of the first character from `at` on that is no blank."""
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+class _Reader:
+    """Writes a literal as JSON, token by token, and closes what a cut left open."""
+
+    def __init__(self, text: str) -> None:
+        self.tail: str | None = None
+        """What follows where the value was cut off; None if it is whole."""
+        self._text = text
+        self._parts: list[str] = []
+        self._open: list[str] = []
+        self._has_values = False
+        self._is_key = False
+        """Whether the last part is the name of a member that has no value yet."""
+
+    def to_json(self) -> str:
+        """JSON of the same value; ValueError where there is something else than a literal."""
+        end = 0
+        for found in self._tokens():
+            end = found.end()
+            self._take(found)
+            if not self._open:
+                break
+        if self._open:
+            self._close(end)
+        elif self._text[end:].strip():
+            raise ValueError("there is more behind the value")
+        return "".join(self._parts)
+
+    def _tokens(self) -> Iterator[re.Match[str]]:
+        at, text = after_blanks(self._text, 0), self._text
+        while found := _TOKEN.match(text, at):
+            yield found
+            at = after_blanks(text, found.end())
+
+    def _take(self, found: re.Match[str]) -> None:
+        kind, token = found.lastgroup, found.group()
+        if kind == "mark":
+            self._take_mark(token)
+        elif kind == "text":
+            self._add(render_json(_unquoted(found.group("text"))))
+        elif kind == "number":
+            if found.end() < len(self._text):  # else nobody knows how it goes on
+                self._add(token if token[-1] != "." else f"{token}0")
+        elif kind == "word":
+            self._add(_WORDS.get(token, token))
+        elif kind == "open":
+            self._take_open(token)
+        else:
+            self._add(render_json(token))  # a date, an object: as it is printed
+
+    def _take_mark(self, mark: str) -> None:
+        parts = self._parts
+        if mark in _CLOSING:
+            self._open.append(mark)
+            self._add("{" if mark == "{" else "[", is_value=False)
+        elif mark in "]})":
+            if not self._open or _CLOSING[self._open.pop()] != mark:
+                raise ValueError("brackets do not match")
+            if parts[-1] == ",":  # Python writes one after a single item
+                parts.pop()
+            self._add(mark.replace(")", "]"), is_value=False)
+        else:
+            self._add(mark, is_value=False)
+
+    def _add(self, part: str, *, is_value: bool = True) -> None:
+        before = self._parts[-1] if self._parts else ""
+        self._is_key = is_value and self._open[-1:] == ["{"] and before in ("{", ",")
+        if self._is_key and part[0] != '"':
+            part = render_json(part)  # a number, which is a name in JSON
+        self._has_values = self._has_values or is_value
+        self._parts.append(part)
+
+    def _take_open(self, token: str) -> None:
+        """A text that never ends: what there is of it."""
+        if self._open[-1:] == ["{"] and self._parts[-1] != ":":
+            if len(token) > MOST_TAIL:
+                raise ValueError("a name that long is none")
+            return  # a part of a name says nothing
+        said = _unescaped(token.lstrip("bu")[1:])
+        try:
+            self._add(render_json(parse_literal(said).value))
+        except ValueError:
+            self._add(render_json(said))
+
+    def _close(self, end: int) -> None:
+        self.tail = self._text[end:].strip()
+        if not self._has_values or len(self.tail) > min(MOST_TAIL, len(self._text) // 4):
+            raise ValueError("something else than literals")
+        parts = self._parts
+        if parts[-1] == ":":
+            del parts[-2:]
+        elif self._is_key:
+            parts.pop()
+        if parts[-1] == ",":
+            parts.pop()
+        parts += ["}" if bracket == "{" else "]" for bracket in reversed(self._open)]
+
+
+def _unquoted(literal: str) -> str:
+    return _unescaped(literal[1:-1])
+
+
+def _unescaped(text: str) -> str:
+    """`text` with the escapes of JSON and Python read; one that is cut off is dropped."""
+    if "\\" not in text:
+        return text
+    return join_surrogates(_ESCAPE.sub(_char, text))
+
+
+def _char(found: re.Match[str]) -> str:
+    digits, other = next(filter(None, found.groups()[:3]), None), found.group(4)
+    if digits is not None:
+        return chr(min(int(digits, 16), 0x10FFFF))
+    return _ESCAPED.get(other, f"\\{other}") if other is not None else ""
+
 
 LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
 MOST_WORDS: Final = 200  # characters around the JSON that they announce; more is a text of its own
@@ -111,3 +277,117 @@ def _values_in_a_row(text: str) -> Structure | None:
     except ValueError:
         return None
     return Structure([*values, last.value], tail=last.tail)
+
+
+Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
+
+SAMPLE_CHARS: Final = 8_000  # about 150 lines: enough for shares, flat in the size of the output
+
+_CONTROL: Final = re.compile(r"[\r\x1b\x08]+")
+_BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
+_DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
+_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
+_STAMP: Final = re.compile(
+    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:)"
+    r"|^\{\"(?:ts|time|timestamp|level|severity|msg|message)\""
+    r"|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b"
+)
+_CODE: Final = re.compile(
+    r"\s*(?:(?:async |export |pub |static |public |private )*(?:def|class|function|fn|func|struct|"
+    r"interface|enum|impl|module|defmodule|defp|namespace)\b|(?:import|from|use|#include|require|"
+    r"alias|package|return|const|let|var|if|for|while|end|else|try|except)\b|[)\]}]+,?$|@\w|"
+    r"\w+ = |.*+(?:(?<=[{};])|(?<=\):)|(?<=\) :)|(?<=\bdo)))"
+)
+_NUMBERED: Final = re.compile(r" *\d+(?:→|: |\t| *\|)")
+_RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
+_GAP: Final = re.compile(r"\S {2,}(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tool output, what kind of text it is, and its structure if it has one."""
+
+    text: str
+    kind: Kind
+    structure: Structure | None = None
+    """The value that it stands for; a text that is no JSON can have one too."""
+    is_too_deep: bool = False
+    """Whether it has a structure that is nested too deeply to be taken apart."""
+
+
+def read_source(output: str) -> Source:
+    """`output` with its kind and its structure."""
+    try:
+        structure = read_structure(output)
+    except TooDeepError:
+        return Source(output, "json", is_too_deep=True)
+    except ValueError:
+        return Source(output, detect_text_kind(output))
+    kind = "json" if structure.is_json else detect_text_kind(output)
+    return Source(output, kind, structure)
+
+
+def detect_text_kind(output: str) -> Kind:
+    """The kind of an output that is not JSON."""
+    sample = output[:SAMPLE_CHARS]
+    lines = [line for line in sample.splitlines() if line.strip()]
+    return next((kind for kind, is_kind in _RULES if is_kind(sample, lines)), "text")
+
+
+def _is_binary(sample: str, lines: list[str]) -> bool:
+    plain = sample.replace("\n", "").replace("\t", "")
+    odd = 0
+    if not plain.isprintable():  # asked of the whole text first, which takes no time
+        odd = sum(not char.isprintable() for char in _CONTROL.sub("", plain))
+    if "\x00" in sample or odd * 10 > len(sample):
+        return True
+    head = "".join(sample[:400].split("\n")).strip()
+    return bool(_BASE64.fullmatch(head)) and any(c.isdigit() for c in head) and not head.isdigit()
+
+
+def _is_diff(sample: str, lines: list[str]) -> bool:
+    return bool(_DIFF.search(sample))
+
+
+def _is_html(sample: str, lines: list[str]) -> bool:
+    return bool(_HTML.match(sample)) and sample.count("</") + sample.count("/>") >= 2
+
+
+def _is_table(sample: str, lines: list[str]) -> bool:
+    rows = lines[:20]
+    if len(rows) < 3 or sum(row[0] in "{[" for row in rows) * 2 > len(rows):
+        return False  # commas of JSON separate no cells
+    if _RULE.search(sample) and sum("|" in row for row in rows) * 2 > len(rows):
+        return True
+    separated = any(_is_regular([row.count(mark) for row in rows], 2) for mark in "\t,;|")
+    return separated or _is_regular([len(_GAP.findall(row)) for row in rows], 2)
+
+
+def _is_regular(counts: list[int], least: int) -> bool:
+    return (
+        counts[0] >= least and sum(count == counts[0] for count in counts) * 10 >= len(counts) * 9
+    )
+
+
+def _is_log(sample: str, lines: list[str]) -> bool:
+    return _share(_STAMP.search, lines) >= 0.3
+
+
+def _is_code(sample: str, lines: list[str]) -> bool:
+    if _share(_NUMBERED.match, lines) >= 0.7:
+        return True
+    return _share(_CODE.match, lines) >= 0.35
+
+
+def _share(is_found: Callable[[str], object], lines: list[str]) -> float:
+    return sum(map(bool, map(is_found, lines))) / max(1, len(lines))
+
+
+_RULES: Final[tuple[tuple[Kind, Callable[[str, list[str]], bool]], ...]] = (
+    ("binary", _is_binary),
+    ("diff", _is_diff),
+    ("html", _is_html),
+    ("log", _is_log),
+    ("table", _is_table),
+    ("code", _is_code),
+)

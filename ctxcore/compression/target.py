@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from ctxcore.text.scripts import UNSPACED
+from ctxcore.text.languages import UNSPACED
 from ctxcore.text.words import is_weak
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
 QUOTE_TOKENS: Final = 2

@@ -15,9 +15,8 @@ from typing import TypeVar
 
 from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import Messages, Tools, compact
-from ctxcore.compaction.confirming import Confirm
-from ctxcore.compaction.results import CompactionResult
+from ctxcore.compaction.compacting import CompactionResult, Messages, Tools, compact
+from ctxcore.compaction.plans import Confirm
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.protocol import Summarizer
 

@@ -12,24 +12,28 @@ from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from ctxcore.compaction.compacting import confirmation, refusal
-from ctxcore.compaction.confirming import Answer, Confirm
-from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, overflow
+from ctxcore.compaction.plans import Answer, Confirm
+from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, measure, overflow
 from ctxcore.engine.compactions import Compactions
-from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
 from ctxcore.engine.events import (
+    ASKED_BY_MODEL,
+    COMPACTED,
+    CONFIRMATION,
+    FAILED,
+    PLANNED,
+    SKIPPED,
     CompactionFinished,
     CompactionRejected,
     CompactionStarted,
     ConfirmationNeeded,
     TurnEvent,
 )
-from ctxcore.engine.journal import ASKED_BY_MODEL, COMPACTED, CONFIRMATION, FAILED, PLANNED, SKIPPED
-from ctxcore.engine.pending import Pending, drop_pending, load_pending, save_pending
+from ctxcore.engine.proposals import Pending, drop_pending, load_pending, save_pending
+from ctxcore.engine.services import Desk, Subject
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
-from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import to_json
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]

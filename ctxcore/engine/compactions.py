@@ -1,31 +1,157 @@
-"""Owns compactions of stored sessions: propose, confirm, undo, redo; history is never edited.
+"""Owns the state of a session as designs that keep one would have it, read from records.
 
-A proposal is stale only if the active compaction, a mark inside its range or the policy changed
-since; later messages never make it stale. Undo moves a pointer and deletes nothing.
+Nothing of it is stored: the active compaction, its parents and a lease say it all.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.carried import ledger_for, with_facts
 from ctxcore.compaction.executing import Step
-from ctxcore.compaction.losing import find_losses, with_losses
-from ctxcore.compaction.measuring import input_size
-from ctxcore.compaction.remembering import ledger_for, with_facts
-from ctxcore.compaction.triggers import Trigger
-from ctxcore.engine.desk import Desk, Subject
+from ctxcore.compaction.loss_report import find_losses, with_losses
+from ctxcore.compaction.plans import Answer
+from ctxcore.compaction.simulation import Recording
+from ctxcore.compaction.triggers import Trigger, input_size, is_recorded
 from ctxcore.engine.errors import StaleProposalError
-from ctxcore.engine.journal import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
-from ctxcore.engine.proposals import Proposal, Proposals
+from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
+from ctxcore.engine.proposals import Proposal, Proposals, lease_of
+from ctxcore.engine.services import Desk, Subject
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.reasons.store_problems import ChangeCode
+from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import to_json
+from ctxcore.replay.losses import LaterUses, NeededFact, by_need, recorded_losses, seen_by
+from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold
 from ctxcore.store.errors import StaleCompactionError
-from ctxcore.store.values import CompactionInfo
+from ctxcore.store.values import CompactionInfo, ImportedCompaction
 from ctxcore.summarizers.protocol import Summarizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """What is summarized, up to where, and whether somebody is at it."""
+
+    summary: str = ""
+    summary_tokens: int = 0
+    summary_created_at: datetime | None = None
+    summarized_messages: int = 0
+    """How many messages the summary stands for, system messages left out."""
+    summarized_until: int = 0
+    """The last message, from 1, that the summary stands for."""
+    original_tokens: int = 0
+    """What those messages took."""
+    is_summarizing: bool = False
+    """Whether a compaction is being worked out; false again once its lease has run out."""
+
+    @property
+    def compression_rate(self) -> float:
+        """How much shorter the summary is than its source: 1 - summary / source."""
+        return 1 - self.summary_tokens / self.original_tokens if self.original_tokens else 0.0
+
+
+def session_state(desk: Desk, session_id: str) -> SessionState:
+    """The state of a session now."""
+    info = desk.store.active_compaction(session_id)
+    lease = desk.store.lease(lease_of(session_id))
+    is_summarizing = lease is not None and lease[1] > desk.clock()
+    if info is None or not info.compaction.summary:
+        return SessionState(is_summarizing=is_summarizing)
+    record = info.compaction
+    return SessionState(
+        summary=record.summary,
+        summary_tokens=record.summary_tokens,
+        summary_created_at=info.created_at,
+        summarized_messages=record.covered_messages,
+        summarized_until=record.summarized_until,
+        original_tokens=record.source_tokens,
+        is_summarizing=is_summarizing,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossReport:
+    """What one compaction of a session lost; places are indexes into its messages."""
+
+    compaction_id: str
+    number: int
+    lost: tuple[NeededFact, ...] | None
+    """What was needed later first, then the most worth; None: not looked for."""
+    unplaced: tuple[str, ...] = ()
+    """Lost facts that are not found in the history any more; their texts alone."""
+    policy: str = ""
+    """The preset of the session, whose side of `account` is ours."""
+    account: FoldAccount | None = None
+    """Of another product's compaction: theirs beside ours, and what was read again."""
+
+    @property
+    def needed_later(self) -> tuple[NeededFact, ...]:
+        """The lost facts that were used again."""
+        return tuple(one for one in self.lost or () if one.needed_at is not None)
+
+
+def loss_report(desk: Desk, session_id: str, compaction_id: str) -> LossReport:
+    """The report of one compaction, whoever made it."""
+    subject = desk.subject(session_id)
+    info = desk.store.compaction(session_id, compaction_id)
+    if is_recorded(info.compaction):
+        return _of_another(desk, subject, info)
+    return _of_ours(desk, subject, info)
+
+
+def _of_ours(desk: Desk, subject: Subject, info: CompactionInfo) -> LossReport:
+    record, session = info.compaction, subject.session
+    if record.facts_lost is None:
+        return LossReport(compaction_id=info.id, number=info.number, lost=None)
+    found = recorded_losses(record, subject.view.facts())
+    seen, texts = seen_by(record), {one.text for one in found}
+    later = desk.store.messages(session.id, seen + 1) if found and seen < session.length else []
+    uses = LaterUses([one.message for one in later], start=seen)
+    return LossReport(
+        compaction_id=info.id,
+        number=info.number,
+        lost=by_need(uses.needed(found, after=seen)),
+        unplaced=tuple(text for text in record.facts_lost if text not in texts),
+    )
+
+
+def _of_another(desk: Desk, subject: Subject, info: CompactionInfo) -> LossReport:
+    session, policy = subject.session, subject.effective.policy
+    fold, until = _fold(info, desk.store.imported_compactions(session.id))
+    messages = [one.message for one in desk.store.messages(session.id)]
+    recording = Recording(messages, model=subject.model, tools=subject.tools)
+    account = account_for_fold(recording, fold, policy, until=until)
+    return LossReport(
+        compaction_id=info.id,
+        number=info.number,
+        lost=by_need(account.theirs.lost),
+        policy=policy.name,
+        account=account,
+    )
+
+
+def _fold(
+    info: CompactionInfo, imported: list[ImportedCompaction]
+) -> tuple[RecordedFold, int | None]:
+    """Where the other product compacted, and where it did the next time.
+
+    Its record is cut where ours may be, which can lie a little before.
+    """
+    record = info.compaction
+    behind = [one for one in imported if one.before_seq > record.covered_until]
+    told = next((one for one in behind if one.summary == record.summary), None)
+    at = told.before_seq - 1 if told else record.covered_until
+    until = next((one.before_seq - 1 for one in behind if one.before_seq - 1 > at), None)
+    fold = RecordedFold(
+        at=at,
+        summary=record.summary,
+        before_tokens=record.before_tokens or None,
+        trigger=told.trigger if told else None,
+    )
+    return fold, until
+
 
 EDITED = "edited_summary"  # a person's step, where the others are strategies
 

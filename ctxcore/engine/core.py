@@ -12,31 +12,31 @@ from datetime import UTC, datetime, timedelta
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import NOTHING_SAID, WorkingState
-from ctxcore.compaction.confirming import ANSWERS, Answer, Confirm
-from ctxcore.compression.expanding import EXPAND_TOKENS
-from ctxcore.engine.asked import Asked, RunTool
+from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
+from ctxcore.compression.markers import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import Automatic
-from ctxcore.engine.compactions import Compactions
-from ctxcore.engine.desk import Desk, Subject, to_definitions
+from ctxcore.engine.background import Recounts
+from ctxcore.engine.compactions import (
+    Compactions,
+    LossReport,
+    SessionState,
+    loss_report,
+    session_state,
+)
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
-from ctxcore.engine.events import TurnEvent
+from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
-from ctxcore.engine.expanding import expand
-from ctxcore.engine.journal import EventJournal, Listener
-from ctxcore.engine.losses import LossReport, loss_report
-from ctxcore.engine.models import ModelCatalog
-from ctxcore.engine.pending import Pending
-from ctxcore.engine.policies import Deviation, EffectivePolicy, deviations
-from ctxcore.engine.proposals import Proposal
-from ctxcore.engine.recounts import Recounts
-from ctxcore.engine.states import SessionState, session_state
+from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
+from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.services import Asked, Desk, RunTool, Subject, to_definitions
+from ctxcore.engine.tools import expand
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
-from ctxcore.reasons.store_problems import AccessCode, TurnProblem
+from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (

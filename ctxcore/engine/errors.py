@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.errors import ContextError
-from ctxcore.reasons.store_problems import StoreProblem, TurnProblem
+from ctxcore.reasons.storage_problems import StoreProblem, TurnProblem
 from ctxcore.reasons.values import Reason, stated
 from ctxcore.store.errors import RecordNotFoundError
 

@@ -14,10 +14,17 @@ from datetime import datetime
 from typing import Literal
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.measuring import input_size
-from ctxcore.engine.desk import Desk
-from ctxcore.engine.native import Whole, digest, to_lines
-from ctxcore.engine.native_reading import NativeFile, is_native, parse_native, to_call
+from ctxcore.compaction.triggers import input_size
+from ctxcore.engine.native import (
+    NativeFile,
+    Whole,
+    digest,
+    is_native,
+    parse_native,
+    to_call,
+    to_lines,
+)
+from ctxcore.engine.services import Desk
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
@@ -27,7 +34,7 @@ from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
 from ctxcore.text.languages import detect_language
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 ExportFormat = Literal["native", "openai", "markdown"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")

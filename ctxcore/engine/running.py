@@ -1,26 +1,64 @@
-"""Owns a turn while it runs: what was said so far, the hold on it, and its one end.
-
-A turn is held by a lease. Whoever lost it, to another process or because the session was erased,
-writes nothing more and ends politely.
-"""
+"""Owns the words by which a model asks for a compaction: people never see them, even in pieces."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import TurnLostError
-from ctxcore.engine.events import TurnEnded
-from ctxcore.engine.journal import ASKED_BY_MODEL
-from ctxcore.engine.markers import without_marker
+from ctxcore.engine.events import ASKED_BY_MODEL, TurnEnded
+from ctxcore.engine.services import Desk, Subject
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.values import Message, Text, ToolCall
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import TurnInfo, TurnState
+
+
+class MarkerFilter:
+    """Takes a marker out of a text that comes in pieces."""
+
+    def __init__(self, marker: str | None) -> None:
+        self._marker = marker
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far may be shown and was not yet."""
+        if not self._marker:
+            return piece
+        text = (self._held + piece).replace(self._marker, "")
+        held = _overlap(text, self._marker)
+        self._held = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def flush(self) -> str:
+        """What was held back and turned out to be no marker."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _overlap(text: str, marker: str) -> int:
+    """How much of the end of `text` may be the beginning of `marker`."""
+    longest = min(len(text), len(marker) - 1)
+    return next((size for size in range(longest, 0, -1) if marker.startswith(text[-size:])), 0)
+
+
+def without_marker(message: Message, marker: str) -> Message:
+    """`message` without the marker; the message itself where it holds none."""
+    if not any(isinstance(part, Text) and marker in part.text for part in message.content):
+        return message
+    parts = (
+        replace(part, text=part.text.replace(marker, "").rstrip())
+        if isinstance(part, Text)
+        else part
+        for part in message.content
+    )
+    kept = tuple(part for part in parts if not isinstance(part, Text) or part.text)
+    return replace(message, content=kept)
+
 
 LEASE = timedelta(seconds=60)
 PARTIAL_SECONDS = 1.0  # how much of an answer a crash may lose

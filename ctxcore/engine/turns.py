@@ -10,25 +10,22 @@ import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
-from ctxcore.compaction.confirming import Answer
+from ctxcore.compaction.plans import Answer
 from ctxcore.compaction.triggers import Trigger
-from ctxcore.engine.asked import Asked
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.calls import Calls
-from ctxcore.engine.desk import Desk, Subject
 from ctxcore.engine.errors import NoModelError, TurnStateError
-from ctxcore.engine.events import SessionStarted, ToolCallRequested, TurnEvent
-from ctxcore.engine.expanding import is_own, without_expand
-from ctxcore.engine.journal import CONTINUED
-from ctxcore.engine.pending import Pending
+from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
+from ctxcore.engine.proposals import Pending
 from ctxcore.engine.running import LEASE, RunningTurn
-from ctxcore.engine.tools import Tools
+from ctxcore.engine.services import Asked, Desk, Subject
+from ctxcore.engine.tools import Tools, is_own, without_expand
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import CallCode, TriggerCode
-from ctxcore.reasons.store_problems import TurnProblem
+from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.store.values import MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)

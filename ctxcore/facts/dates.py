@@ -9,7 +9,7 @@ from typing import Final
 from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.scripts import HAN
+from ctxcore.text.languages import HAN
 
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"

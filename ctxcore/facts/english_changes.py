@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.clauses import Clauses
-from ctxcore.facts.matters import is_number, matter_of, names_something
+from ctxcore.facts.reading import Clauses
+from ctxcore.facts.topics import is_number, matter_of, names_something
 from ctxcore.facts.values import Aim
 
 _CLAUSE: Final = re.compile(

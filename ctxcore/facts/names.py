@@ -9,7 +9,7 @@ from typing import Final
 from ctxcore.facts.reading import Sentence
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.scripts import HAN
+from ctxcore.text.languages import HAN
 
 MOST_NAMES: Final = 16
 SAID_BY_MODEL: Final = 0.5  # models write headings in capitals

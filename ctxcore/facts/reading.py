@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ctxcore.text.simplified import simplified
+from ctxcore.text.languages import simplified
 
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
 OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
@@ -177,3 +178,27 @@ def _without_tagged(text: str) -> str:
         parts += [text[at : tag.start()], hidden]
         at = ends[nth]
     return "".join([*parts, text[at:]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clauses:
+    """Where a language ends its clauses, and how one speaks of others, former times or one case."""
+
+    ends: re.Pattern[str]
+    others: re.Pattern[str]
+    """In a clause that speaks of somebody else, or of former times."""
+    case: re.Pattern[str]
+    """In a clause of a sentence that speaks of one thing: what is said of it is no rule."""
+    anew: re.Pattern[str]
+    """In a sentence that speaks of all of them after all."""
+
+    def of(self, words: str) -> list[str]:
+        """The clauses of `words`."""
+        return [clause for clause in map(str.strip, self.ends.split(words)) if clause]
+
+    def own(self, words: str) -> list[str]:
+        """Those that may change a rule."""
+        clauses = self.of(words)
+        if any(map(self.case.search, clauses)) and not self.anew.search(words):
+            return []
+        return [clause for clause in clauses if not self.others.search(clause)]

@@ -14,13 +14,13 @@ from itertools import islice
 from typing import Final
 
 from ctxcore.facts import chinese_rules, english_rules
-from ctxcore.facts.english_words import LANGUAGES
-from ctxcore.facts.matters import matter_of
+from ctxcore.facts.english_cues import LANGUAGES
 from ctxcore.facts.reading import Sentence, one_line, sentences
-from ctxcore.facts.revoking import NO_CHANGE, Change, change_of
+from ctxcore.facts.rule_changes import NO_CHANGE, Change, change_of
+from ctxcore.facts.topics import matter_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.scripts import HAN
+from ctxcore.text.languages import HAN
 
 SOME_RULES: Final = 6  # as many a person says in one message; of more each weighs less
 MOST_RULES: Final = 48  # of one message; a handbook pasted whole is not carried whole

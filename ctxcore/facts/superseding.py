@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ctxcore.facts.matters import (
+from ctxcore.facts.topics import (
     covered,
     is_amount,
     is_number,

@@ -12,16 +12,24 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.formats.claude_blocks import to_messages
-from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
-from ctxcore.formats.naming import file_stem, prompt_texts, title_of
+from ctxcore.formats.claude_entries import to_messages
+from ctxcore.formats.fields import (
+    count_at,
+    file_stem,
+    id_at,
+    object_at,
+    prompt_texts,
+    text_at,
+    time_at,
+    title_of,
+)
 from ctxcore.formats.values import Format, Problem, RecordedCompaction, Records, Transcript
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
-from ctxcore.reasons.file_problems import FileProblem, FormatCode
 from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
 _SAYS_SOMETHING = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")

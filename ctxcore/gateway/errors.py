@@ -15,8 +15,7 @@ from typing import Literal
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.problems import ProviderProblem
-from ctxcore.reasons.quoting import any_of
-from ctxcore.reasons.values import Reason, blanks, stated
+from ctxcore.reasons.values import Reason, any_of, blanks, stated
 
 ErrorKind = Literal[
     "auth",

@@ -7,19 +7,23 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ctxcore.gateway.chunks import ChunkMaker, call_delta, pieces
 from ctxcore.gateway.errors import ErrorKind
-from ctxcore.gateway.raising import provider_exception
-from ctxcore.gateway.runtime import register_provider
+from ctxcore.gateway.runtime import (
+    ChunkMaker,
+    call_delta,
+    pieces,
+    provider_exception,
+    register_provider,
+)
 from ctxcore.gateway.scripted import (
     SCRIPTED_PREFIX,
     SCRIPTS_VARIABLE,
     ScriptedModel,
     ScriptedReply,
     ScriptedRequest,
+    load_scripted_models,
     scripted_model,
 )
-from ctxcore.gateway.scripted_files import load_scripted_models
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message

@@ -1,26 +1,156 @@
-"""Owns the summarizer that asks a model: one request, or parts and a merge where all is too long.
+"""Owns one request for a summary: sent, told to who asked, its reply read or refused.
 
-Nothing is cut to make it fit: what exceeds the model's window is summarized in parts, and those
-summaries are merged. Every reply is checked; a refused one is an error, never a summary.
+What a model does not take is learned from its first reply and remembered: a temperature, or too
+little room beside its thinking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ctxcore.errors import SummarizerError
-from ctxcore.gateway.summary_requests import SummaryModel
-from ctxcore.gateway.values import Connection, Gateway
-from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.summarizers.checks import check_summary
-from ctxcore.summarizers.pieces import group_sizes
-from ctxcore.summarizers.prompts import FINAL, Stage, system_text, to_prompt
-from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.transcript import Entry, to_entries
+from ctxcore.gateway.errors import ProviderError
+from ctxcore.gateway.values import Connection, Gateway, ModelReply, ModelRequest
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.problems import SummaryProblem, core
+from ctxcore.reasons.values import Reason
+from ctxcore.summarizers.checks import check_summary, cut_unfinished, unwrap
+from ctxcore.summarizers.prompts import FINAL, Prompt, Stage, system_text, to_prompt
+from ctxcore.summarizers.protocol import SummaryRequest, SummaryUsage
+from ctxcore.summarizers.transcript import Entry, group_sizes, to_entries
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_each, counter_for
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
+
+THINKING_TOKENS = 8_192  # room beside the summary for a model that thinks; costs what it uses
+
+Report: TypeAlias = Callable[[SummaryUsage], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class SummaryModel:
+    """A model as a writer of summaries; safe to share between threads."""
+
+    gateway: Gateway
+    model: str
+    connection: Connection | None = None
+    temperature: float | None = None
+    """None once the model refused to be told one."""
+    max_output_tokens: int
+    thinking_tokens: int = 0
+    """What its replies get beside the summary, once it was seen to think."""
+
+    def ask(
+        self,
+        prompt: Prompt,
+        *,
+        max_tokens: int,
+        spare_tokens: int,
+        check: Callable[[str], str],
+        report: Report,
+    ) -> str:
+        """What `check` makes of the reply's words.
+
+        Args:
+            prompt: what the model is told and shown.
+            max_tokens: of the summary; the reply may think beside it.
+            spare_tokens: what the window has left for that.
+            check: raises `SummarizerError` where the words are no summary.
+            report: told of every request.
+
+        Raises:
+            SummarizerError: the provider failed (it is the cause), or the reply is no summary.
+        """
+        reply = self._reply(prompt, max_tokens, spare_tokens, report)
+        try:
+            text = check(_words(reply))
+        except SummarizerError as error:
+            report(_usage(reply, self.model, error=error.problem))
+            raise
+        report(_usage(reply, self.model))
+        return text
+
+    def _reply(
+        self, prompt: Prompt, max_tokens: int, spare_tokens: int, report: Report
+    ) -> ModelReply:
+        """The reply; asked once more with the room for thinking that the first time lacked."""
+        most = min(self.max_output_tokens, max_tokens + spare_tokens)
+        room = min(max_tokens + self.thinking_tokens, most)
+        reply = self._send(prompt, room, report)
+        more = min(max_tokens + THINKING_TOKENS, most)
+        if not _thought_too_long(reply) or more <= room:
+            return reply
+        self.thinking_tokens = THINKING_TOKENS
+        report(_usage(reply, self.model, error=SummaryProblem.THINKING()))
+        return self._send(prompt, more, report)
+
+    def _send(self, prompt: Prompt, max_tokens: int, report: Report) -> ModelReply:
+        temperature = self.temperature
+        try:
+            return self._complete(prompt, max_tokens, temperature, report)
+        except ProviderError as error:
+            if temperature is None or not _refuses_temperature(error):
+                raise SummarizerError(problem=core(error.reason)) from error
+        self.temperature = None
+        try:
+            return self._complete(prompt, max_tokens, None, report)
+        except ProviderError as error:
+            raise SummarizerError(problem=core(error.reason)) from error
+
+    def _complete(
+        self, prompt: Prompt, max_tokens: int, temperature: float | None, report: Report
+    ) -> ModelReply:
+        messages: list[JsonObject] = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
+        request = ModelRequest(
+            model=self.model,
+            messages=messages,
+            max_output_tokens=max_tokens,
+            temperature=temperature,
+            connection=self.connection,
+        )
+        try:
+            return self.gateway.complete(request)
+        except ProviderError as error:  # without its words: those may repeat the conversation's
+            report(SummaryUsage(model=self.model, error=core(error.reason)))
+            raise
+
+
+def _words(reply: ModelReply) -> str:
+    if reply.calls:
+        raise SummarizerError(problem=SummaryProblem.CALL_REPLY())
+    if reply.finish_reason == "content_filter":
+        raise SummarizerError(problem=SummaryProblem.FILTER())
+    text = unwrap(reply.text)
+    return cut_unfinished(text) if reply.finish_reason == "length" else text
+
+
+def _thought_too_long(reply: ModelReply) -> bool:
+    if reply.finish_reason != "length":
+        return False
+    return bool(reply.thoughts or reply.usage.reasoning_tokens) or not unwrap(reply.text)
+
+
+def _refuses_temperature(error: ProviderError) -> bool:
+    """Reasoning models take none but their own."""
+    return error.kind == "bad_request" and "temperature" in error.detail
+
+
+def _usage(reply: ModelReply, model: str, *, error: Reason | None = None) -> SummaryUsage:
+    return SummaryUsage(
+        model=model,
+        input_tokens=reply.usage.input_tokens,
+        output_tokens=reply.usage.output_tokens,
+        cached_tokens=reply.usage.cached_tokens,
+        cost=reply.cost,
+        latency_seconds=reply.latency_seconds,
+        error=error,
+    )
+
 
 ASSUMED_WINDOW_TOKENS = 8_192  # what nearly every model served today takes
 TEMPERATURE = 0.2  # source design 1: facts rather than variety

@@ -9,8 +9,7 @@ from ctxcore.errors import MessageError
 from ctxcore.messages.shapes.foreign import named_object, with_way_out
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import quoted
-from ctxcore.reasons.values import Reason
+from ctxcore.reasons.values import Reason, quoted
 
 Tools = Sequence[Mapping[str, object]]
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import parse_canonical
-from ctxcore.messages.guarding import canonical_at, object_of, text_or_none
+from ctxcore.messages.canonical import canonical_at, object_of, parse_canonical, text_or_none
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import refused_part, with_way_out
 from ctxcore.messages.values import (
@@ -31,7 +30,7 @@ from ctxcore.messages.values import (
 )
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import quoted
+from ctxcore.reasons.values import quoted
 
 KNOWN_KEYS = frozenset(
     {

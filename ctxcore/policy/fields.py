@@ -6,11 +6,11 @@ in the docs all read it here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from ctxcore.errors import PolicyError
 from ctxcore.policy.markers import (
@@ -25,7 +25,12 @@ from ctxcore.policy.markers import (
     Told,
     YesOrNo,
 )
+from ctxcore.policy.names import REMOVED
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Reason
+
+if TYPE_CHECKING:
+    from ctxcore.policy.thresholds import Thresholds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +140,39 @@ def _marker(name: str, markers: list[Any], kind: Any) -> Any:
     if len(found) != 1:
         raise TypeError(f"the policy field {name!r} needs one {kind} and has {len(found)}")
     return found[0]
+
+
+_ROUNDING = 1e-9  # 0.35 + 0.65 may come out a little over 1
+
+
+def check(policy: Thresholds) -> None:
+    """Refuses a policy with a value outside its range.
+
+    Raises:
+        PolicyError: the first such field, its value and what is allowed.
+    """
+    for name, allows in checks_of(type(policy)):
+        if not allows(value := getattr(policy, name)):
+            fields_of(type(policy))[name].check(value)
+    _check_shares(policy)
+
+
+def refuse_field(
+    name: str, value: object, known: Iterable[str], *, source: Reason | None = None
+) -> PolicyError:
+    """That a policy has no field `name`: it has others, or had it once."""
+    allowed = AllowedCode.ONE_OF(names=tuple(sorted(known)))
+    if name in REMOVED:
+        allowed = AllowedCode.REMOVED(since=REMOVED[name])
+    return PolicyError(field=name, value=value, allowed=allowed, source=source)
+
+
+def _check_shares(policy: Thresholds) -> None:
+    """Summary and recent messages are shares of one budget, so together they are at most all."""
+    summary, recent = policy.summary_history_ratio or 0.0, policy.recent_history_ratio or 0.0
+    if summary + recent > 1 + _ROUNDING:
+        raise PolicyError(
+            field="summary_history_ratio",
+            value=summary,
+            allowed=AllowedCode.BESIDE(high=1 - recent, recent=recent),
+        )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ctxcore.errors import PolicyError
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, Protocol, TypeAlias
 
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Reason
 
 GroupName: TypeAlias = Literal["preset", "window", "when", "target", "stays", "summary", "tools"]

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
-from ctxcore.reasons.allowed import AllowedCode
-from ctxcore.reasons.quoting import QuoteCode, quoted
-from ctxcore.reasons.values import Reason
+from ctxcore.json_types import JsonObject, JsonValue
+from ctxcore.reasons.codes import AllowedCode
+from ctxcore.reasons.values import QuoteCode, Reason, quoted
 from ctxcore.registries import At, Registry
 
 StrategyName: TypeAlias = str
@@ -42,3 +43,23 @@ def unknown_strategies(value: object) -> Reason | None:
         return None
     told = tuple(QuoteCode.VALUE(value=quoted(name)) for name in unknown)
     return AllowedCode.STRATEGIES(names=tuple(STRATEGIES), unknown=told)
+
+
+REMOVED: Mapping[str, str] = {
+    "keep_others": "0.1.0",
+    "lookback_target_messages": "0.1.0",
+    "max_failures": "0.1.0",
+    "max_memories": "0.1.0",
+    "max_messages": "0.1.0",
+    "recent_max_tokens": "0.1.0",
+    "recent_min_tokens": "0.1.0",
+    "summary_min_chars": "0.1.0",
+    "tool_call_tokens": "0.1.0",
+}
+"""Each with the release that no longer has it; ADR 0032 says what holds in its place."""
+
+
+def without_removed(stored: Mapping[str, JsonValue]) -> tuple[JsonObject, tuple[str, ...]]:
+    """What is `stored` without fields that were removed, and the names of those."""
+    kept = {name: value for name, value in stored.items() if name not in REMOVED}
+    return kept, tuple(name for name in stored if name in REMOVED)

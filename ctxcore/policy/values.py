@@ -11,15 +11,14 @@ from typing import Any, Self
 
 from ctxcore.budget import TokenBudget, clamp, reserve_for
 from ctxcore.errors import PolicyError, UnknownWindowError
-from ctxcore.policy.fields import fields_of
+from ctxcore.policy.fields import check, fields_of, refuse_field
 from ctxcore.policy.names import StrategyName as StrategyName
-from ctxcore.policy.rules import check, refuse_field
 from ctxcore.policy.thresholds import Preference as Preference
 from ctxcore.policy.thresholds import SummaryForm as SummaryForm
 from ctxcore.policy.thresholds import SummaryPlace as SummaryPlace
 from ctxcore.policy.thresholds import TaskType as TaskType
 from ctxcore.policy.thresholds import Thresholds
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

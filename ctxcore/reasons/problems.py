@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ctxcore.reasons.file_problems import FileProblem, SettingProblem
 from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.storage_problems import FileProblem, SettingProblem
 from ctxcore.reasons.values import Code, Reason
 
 
@@ -245,3 +245,10 @@ def core(reason: Reason) -> Reason:
     """What is wrong, without its place and what else is said of it."""
     inner = reason.facts.get("problem")
     return core(inner) if reason.code in AROUND and isinstance(inner, Reason) else reason
+
+
+class PluginProblem(Code):
+    """Why a plug-in is not there, or what of it fails as it is used."""
+
+    FAILED = "plugin.failed", "the plug-in {name!r} ({where}) failed: {kind}: {problem}"
+    STRATEGY = "plugin.strategy", "the strategy {name!r} failed: {kind}: {problem}"

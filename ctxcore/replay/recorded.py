@@ -11,16 +11,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.losing import LostFact, by_worth, said_text
-from ctxcore.compaction.recording import Recording
+from ctxcore.compaction.loss_report import LostFact, by_worth, said_text
+from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.said_text import SaidText
+from ctxcore.facts.presence import SaidText
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.policy.values import Policy
-from ctxcore.replay.needing import LaterUses, NeededFact
-from ctxcore.replay.references import LiteralUse, find_literal_uses, says_literal
-from ctxcore.replay.repeats import Repeat, find_repeats
+from ctxcore.replay.losses import LaterUses, NeededFact
+from ctxcore.replay.references import (
+    LiteralUse,
+    Repeat,
+    find_literal_uses,
+    find_repeats,
+    says_literal,
+)
 from ctxcore.tokens.count import count_each, count_message, counter_for
 
 

@@ -8,25 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from ctxcore.compaction.losing import said_text
-from ctxcore.compaction.recording import Recording
-from ctxcore.compaction.simulated import SimulatedCall, SimulatedCompaction
-from ctxcore.compaction.simulating import Walk
+from ctxcore.compaction.loss_report import said_text
+from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCompaction, Walk
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.values import Fact
 from ctxcore.policy.values import Policy
-from ctxcore.replay.breaks import break_cause
-from ctxcore.replay.needing import LaterUses
-from ctxcore.replay.presence import FactFates, Presence
-from ctxcore.replay.prices import Prices
+from ctxcore.replay.losses import FactFates, LaterUses, Presence
 from ctxcore.replay.references import (
     LiteralUse,
     find_literal_uses,
     places_of,
     says_literal,
 )
-from ctxcore.replay.requests import NOTHING_SENT, Request, Reuses
-from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
+from ctxcore.replay.requests import NOTHING_SENT, Request, Reuses, break_cause
+from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_priming, count_reasoning

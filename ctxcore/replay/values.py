@@ -1,7 +1,4 @@
-"""Owns what a replay gives: each call with its prefix and its losses, and their sums.
-
-Values only; `to_dict` gives them as JSON, the same for the same recording in every process.
-"""
+"""Owns what calls cost: a price for input, for input from the prompt cache, and for output."""
 
 from __future__ import annotations
 
@@ -14,10 +11,42 @@ from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason, document
-from ctxcore.replay.breaks import HARMLESS
-from ctxcore.replay.needing import NeededFact
-from ctxcore.replay.presence import FATES, FactFates
-from ctxcore.replay.prices import Prices
+from ctxcore.replay.losses import FATES, FactFates, NeededFact
+from ctxcore.replay.requests import HARMLESS
+from ctxcore.tokens.catalog import ModelInfo
+
+PER_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """US dollars per million tokens; None where nobody says."""
+
+    input: float | None = None
+    cached_input: float | None = None
+    """Input that the prompt cache holds; None: as other input."""
+    output: float | None = None
+
+    @classmethod
+    def of(cls, info: ModelInfo) -> Prices:
+        """The prices of a model in the catalogue."""
+        return cls(
+            input=_per_million(info.input_price),
+            cached_input=_per_million(info.cache_read_price),
+            output=_per_million(info.output_price),
+        )
+
+    def cost(self, *, input_tokens: int, cached_tokens: int, output_tokens: int) -> float | None:
+        """What that many tokens cost in US dollars; `cached_tokens` are a part of the input."""
+        if self.input is None or self.output is None:
+            return None
+        cached = self.input if self.cached_input is None else self.cached_input
+        plain = (input_tokens - cached_tokens) * self.input
+        return (plain + cached_tokens * cached + output_tokens * self.output) / PER_MILLION
+
+
+def _per_million(price: float | None) -> float | None:
+    return None if price is None else round(price * PER_MILLION, 6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

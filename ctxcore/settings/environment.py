@@ -14,18 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
 
 from ctxcore.errors import ConfigurationError, PolicyError
-from ctxcore.policy.fields import fields_of
+from ctxcore.policy.fields import fields_of, refuse_field
 from ctxcore.policy.layers import Layer
-from ctxcore.policy.removed import REMOVED
-from ctxcore.policy.rules import refuse_field
+from ctxcore.policy.names import REMOVED
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
-from ctxcore.reasons.file_problems import FileProblem
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import PlaceCode
+from ctxcore.reasons.storage_problems import FileProblem
 from ctxcore.reasons.values import Reason
-from ctxcore.settings.gathering import Gathering, Given, own_names, refuse_unknown
-from ctxcore.settings.names import COMPACTION_NAMES, ENVIRONMENT_NAMES, Name
+from ctxcore.settings.names import (
+    COMPACTION_NAMES,
+    ENVIRONMENT_NAMES,
+    Gathering,
+    Given,
+    Name,
+    own_names,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from pydantic_settings import BaseSettings

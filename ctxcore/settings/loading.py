@@ -1,20 +1,129 @@
-"""Owns what outside of a store says about policies: the layers `environment` and `file`.
+"""Owns the layer `file`: a YAML file with a `policy:` block and the blocks of documents.
 
-The file is the narrower one: its values win over the environment's.
+Every key must be known, and each value remembers its line.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ctxcore.errors import ConfigurationError
+from ctxcore.policy.fields import refuse_field
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.file_problems import SettingProblem
+from ctxcore.reasons.foreign import system_reason
+from ctxcore.reasons.places import in_file
+from ctxcore.reasons.storage_problems import FileProblem, SettingProblem
+from ctxcore.reasons.values import Reason, stated
 from ctxcore.settings.environment import CONFIG_NAME, read_environment
+from ctxcore.settings.names import COMPACTION_NAMES, Gathering, Given, own_names, refuse_unknown
+
+OWN_BLOCK = "policy"
+COMPACTION_BLOCK = "context_compaction"
+
+
+def read_file(path: Path) -> Layer:
+    """What the YAML file at `path` says.
+
+    Raises:
+        ConfigurationError: it cannot be read, is no YAML, or its blocks are not blocks.
+        PolicyError: a key is unknown or a value is not allowed.
+    """
+    blocks = _blocks(path)
+    for name, block in blocks.items():
+        if name not in (OWN_BLOCK, COMPACTION_BLOCK):
+            given = Given(value=_plain(path, block), place=block.place)
+            raise refuse_unknown(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
+    own, compaction = (_block(path, blocks.get(n)) for n in (OWN_BLOCK, COMPACTION_BLOCK))
+    for name, one in own.items():
+        if name not in own_names():
+            raise refuse_field(name, one.value, own_names(), source=one.place)
+    _refuse_others(compaction, COMPACTION_NAMES)
+    gathering = Gathering()
+    gathering.add_documents(compaction, COMPACTION_NAMES)
+    gathering.add_own(own)
+    return gathering.layer("file")
+
+
+def _refuse_others(block: Mapping[str, Given], known: Iterable[str]) -> None:
+    names = tuple(known)
+    for name, one in block.items():
+        if name not in names:
+            raise refuse_unknown(name, one, names)
+
+
+def _blocks(path: Path) -> dict[str, Given]:
+    """The blocks of the file; their values are YAML nodes."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = system_reason(error) if isinstance(error, OSError) else FileProblem.NOT_UTF8()
+        problem = FileProblem.UNREADABLE(reason=reason)
+        raise ConfigurationError(path=str(path), problem=problem) from error
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        raise ConfigurationError(path=str(path), line=line, problem=_no_yaml(error)) from error
+    if root is None:
+        return {}
+    return _entries(path, root)
+
+
+def _block(path: Path, found: Given | None) -> dict[str, Given]:
+    """The keys of a block with plain values; a block without any is empty."""
+    import yaml
+
+    if found is None:
+        return {}
+    node: Any = found.value
+    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
+        return {}
+    entries = _entries(path, node)
+    return {name: Given(value=_plain(path, one), place=one.place) for name, one in entries.items()}
+
+
+def _plain(path: Path, one: Given) -> object:
+    """The value that a node stands for."""
+    import yaml
+
+    node: Any = one.value
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _misshapen(path, node, _no_yaml(error)) from error
+
+
+def _no_yaml(error: Exception) -> Reason:
+    return SettingProblem.YAML(reason=stated(getattr(error, "problem", None) or str(error)))
+
+
+def _entries(path: Path, node: Any) -> dict[str, Given]:
+    """The keys of a mapping; values are nodes, places name the line of their key."""
+    import yaml
+
+    if not isinstance(node, yaml.MappingNode):
+        raise _misshapen(path, node, SettingProblem.KEYS())
+    entries: dict[str, Given] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _misshapen(path, key, SettingProblem.WORD())
+        if key.value in entries:
+            raise _misshapen(path, key, SettingProblem.TWICE(name=key.value))
+        place = in_file(str(path), key.start_mark.line + 1)
+        entries[key.value] = Given(value=value, place=place)
+    return entries
+
+
+def _misshapen(path: Path, node: Any, problem: Reason) -> ConfigurationError:
+    return ConfigurationError(path=str(path), line=node.start_mark.line + 1, problem=problem)
 
 
 def load_layers(
@@ -80,6 +189,6 @@ def load_policy(
 
 
 def _file(path: Path) -> Layer:
-    from ctxcore.settings.files import read_file
+    from ctxcore.settings.loading import read_file
 
     return read_file(path)

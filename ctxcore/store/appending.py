@@ -24,18 +24,18 @@ from ctxcore.assembly.history import (
     shorten_row,
     with_short,
 )
-from ctxcore.facts.standing import rules_among
-from ctxcore.facts.storing import dump_facts
+from ctxcore.facts.finding import dump_facts
+from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
-from ctxcore.store.dialects import index_sql
+from ctxcore.store.database import index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
 from ctxcore.store.search_text import message_words
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 MOST_BYTES = 4  # of a character
 

@@ -1,25 +1,237 @@
-"""Owns transactions: a write commits as a whole or not at all; reads see only what was committed.
-
-Writes of one process queue here, so that they do not race for SQLite's only writer.
-"""
+"""Owns what SQLite and PostgreSQL do differently; everything else is the same SQL for both."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    RowMapping,
+    TextClause,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import StaticPool
 
+import ctxcore.migrations
 from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.store_problems import StoreProblem
-from ctxcore.store.dialects import empty_log, is_in_memory, is_sqlite, make_engines
-from ctxcore.store.errors import DatabaseError
-from ctxcore.store.schema import revision_of, upgrade
+from ctxcore.reasons.storage_problems import StoreProblem
+from ctxcore.store.errors import DatabaseError, SchemaError
 from ctxcore.store.stored_facts import RuleBooks
+from ctxcore.tables import Row
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+BUSY_MILLISECONDS = 15_000  # how long a writer waits for the one before it
+
+
+def make_engines(url: URL) -> tuple[Engine, Engine]:
+    """One engine for writing and one for reading; the same one for a database in memory."""
+    if not is_sqlite(url):
+        engine = create_engine(url, pool_pre_ping=True)
+        return engine, engine
+    if is_in_memory(url):
+        engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
+        return engine, engine
+    Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    writer, reader = create_engine(url, pool_size=1), create_engine(url, max_overflow=30)
+    _prepare_sqlite(writer, begin="BEGIN IMMEDIATE")
+    _prepare_sqlite(reader, begin=None)
+    return writer, reader
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether `url` names an SQLite database."""
+    return url.get_backend_name() == "sqlite"
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether the database ends with the process."""
+    return is_sqlite(url) and url.database in (None, "", ":memory:")
+
+
+def set_pragmas(connection: Any) -> None:
+    """Everything that is set on an SQLite connection.
+
+    Takes the driver's own connection. A power cut may lose the last commits but damages nothing;
+    `secure_delete` is what makes a purged text unreadable in the file.
+    """
+    connection.isolation_level = None  # the driver would begin by itself, and DEFERRED
+    for pragma in (
+        f"busy_timeout = {BUSY_MILLISECONDS}",
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        "secure_delete = ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _prepare_sqlite(engine: Engine, *, begin: str | None) -> None:
+    """Pragmas for every connection, and how a transaction begins.
+
+    None: each statement sees a moment of its own. Reads need no more, since what they read one
+    after the other is only ever added to, and beginning costs as much as a small read.
+    """
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, record: object) -> None:
+        set_pragmas(connection)
+
+    if begin is None:
+        return
+
+    # Without IMMEDIATE two writers that both read first cannot both go on: 157 of 400 failed.
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+
+def lock_name(connection: Connection, name: str) -> None:
+    """Holds `name` until the transaction ends; SQLite has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
+        )
+
+
+_PICK = "FROM message WHERE session_id = :session_id AND seq = :seq"
+_FTS5 = {
+    "add": f"INSERT INTO message_index (rowid, words) SELECT id, :words {_PICK}",
+    "copy": (
+        "INSERT INTO message_index (rowid, words) SELECT new.id, message_index.words"
+        " FROM message AS new JOIN message AS old ON old.seq = new.seq"
+        " JOIN message_index ON message_index.rowid = old.id"
+        " WHERE new.session_id = :new_id AND old.session_id = :old_id"
+    ),
+    "erase": (
+        "DELETE FROM message_index WHERE rowid IN"
+        " (SELECT id FROM message WHERE session_id = :session_id)"
+    ),
+    "find": (
+        "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
+        " message.created_at FROM message_index"
+        " JOIN message ON message.id = message_index.rowid"
+        " JOIN session ON session.id = message.session_id"
+        " WHERE message_index MATCH :query AND session.user_id = :user_id"
+        " AND session.deleted_at IS NULL AND (:session_id IS NULL OR session.id = :session_id)"
+        " ORDER BY message_index.rank, message.id DESC LIMIT :limit"
+    ),
+}
+_TSVECTOR = {
+    "add": (
+        f"INSERT INTO message_index (id, words) SELECT id, to_tsvector('simple', :words) {_PICK}"
+    ),
+    "copy": (
+        "INSERT INTO message_index (id, words) SELECT new.id, message_index.words"
+        " FROM message AS new JOIN message AS old ON old.seq = new.seq"
+        " JOIN message_index ON message_index.id = old.id"
+        " WHERE new.session_id = :new_id AND old.session_id = :old_id"
+    ),
+    "erase": (
+        "DELETE FROM message_index WHERE id IN"
+        " (SELECT id FROM message WHERE session_id = :session_id)"
+    ),
+    "find": (
+        "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
+        " message.created_at FROM to_tsquery('simple', :query) AS query, message_index"
+        " JOIN message ON message.id = message_index.id"
+        " JOIN session ON session.id = message.session_id"
+        " WHERE message_index.words @@ query AND session.user_id = :user_id"
+        " AND session.deleted_at IS NULL"
+        " AND (CAST(:session_id AS text) IS NULL OR session.id = :session_id)"
+        " ORDER BY ts_rank(message_index.words, query) DESC, message.id DESC LIMIT :limit"
+    ),
+}
+
+
+def index_sql(connection: Connection, name: str) -> TextClause:
+    """The statement that does `add`, `copy`, `erase` or `find` on the full-text index."""
+    return text((_TSVECTOR if connection.dialect.name == "postgresql" else _FTS5)[name])
+
+
+def index_query(connection: Connection, phrases: Sequence[Sequence[str]]) -> str:
+    """A query for messages that hold every phrase; its last word may be a beginning."""
+    if connection.dialect.name == "postgresql":
+        return " & ".join(f"({' <-> '.join(words)}:*)" for words in phrases)
+    return " AND ".join(f'"{" ".join(words)}" *' for words in phrases)
+
+
+def after_purge(connection: Connection) -> None:
+    """Takes purged words out of the index's own files too."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("INSERT INTO message_index (message_index) VALUES ('optimize')"))
+
+
+def empty_log(engine: Engine) -> None:
+    """Moves what SQLite's log still holds into the file, and clears the log."""
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()  # a checkpoint cannot run inside a transaction
+    try:
+        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+    finally:
+        connection.close()
+
+
+logger = logging.getLogger(__name__)
+
+
+def upgrade(connection: Connection, *, to: str = HEAD) -> None:
+    """Runs the revisions that the database lacks, in the transaction of `connection`.
+
+    Raises:
+        SchemaError: the database is newer than this library.
+    """
+    lock_name(connection, "ctxcore schema")
+    revision = revision_of(connection)
+    if revision == to:  # another process has just done it
+        return
+
+    from alembic import command  # 0.7 s
+    from alembic.util import CommandError
+
+    try:
+        command.upgrade(make_config(connection), to)
+    except CommandError as error:
+        raise SchemaError(revision=revision or "none", known=to) from error
+    logger.info("upgraded database from=%s to=%s", revision, to)
+
+
+def make_config(connection: Connection) -> Config:
+    """What Alembic's commands need here, `command.revision(…, autogenerate=True)` among them."""
+    from alembic.config import Config
+
+    config = Config()
+    folder = Path(ctxcore.migrations.__file__).parent
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    config.attributes["metadata"] = Row.metadata
+    return config
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The database's revision; None if it is new."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
 
 
 class Database:
@@ -95,3 +307,27 @@ def _explained() -> Iterator[None]:
         raise DatabaseError(problem=reason_of(error)) from error
     except json.JSONDecodeError as error:
         raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error
+
+
+T = TypeVar("T")
+
+
+class Area:
+    """A part of a store: the verbs about one kind of record."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _list(
+        self, statement: Executable, to_value: Callable[[RowMapping], T], **asked: Any
+    ) -> list[T]:
+        """What `statement` finds, as values."""
+        with self._database.read() as connection:
+            rows = connection.execute(statement, asked).mappings().all()
+        return [to_value(row) for row in rows]
+
+    def _first(
+        self, statement: Executable, to_value: Callable[[RowMapping], T], **asked: Any
+    ) -> T | None:
+        """The first thing `statement` finds, as a value; None if it finds nothing."""
+        return next(iter(self._list(statement, to_value, **asked)), None)

@@ -8,9 +8,8 @@ from typing import Literal, TypeAlias
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
-from ctxcore.reasons.quoting import QuoteCode
-from ctxcore.reasons.store_problems import RecordCode, StoreProblem
-from ctxcore.reasons.values import Fact, Reason, stated
+from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
+from ctxcore.reasons.values import Fact, QuoteCode, Reason, stated
 
 RecordKind: TypeAlias = Literal["message", "compaction", "user", "turn", "policy version"]
 

@@ -26,9 +26,9 @@ from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
-from ctxcore.policy.removed import without_removed
+from ctxcore.policy.names import without_removed
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.store_problems import RecordCode
+from ctxcore.reasons.storage_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message
-from ctxcore.text.scripts import UNSPACED
+from ctxcore.text.languages import UNSPACED
 
 INDEXED_CHARS = 50_000  # of one message; what follows in a longer output is rarely searched for
 _RUNS = re.compile(f"[{UNSPACED}々ー]+|[^\\W_{UNSPACED}]+(?:_[^\\W_{UNSPACED}]+)*")

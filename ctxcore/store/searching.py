@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, select, update
 
 from ctxcore.store.appending import add_words, get_session
-from ctxcore.store.area import Area
-from ctxcore.store.dialects import index_query, index_sql
+from ctxcore.store.database import Area, index_query, index_sql
 from ctxcore.store.rows import load_message
 from ctxcore.store.search_text import excerpt_of, message_words, phrases_of
 from ctxcore.store.values import SearchHit

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from ctxcore.assembly.records import WorkingState
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
-from ctxcore.store.area import Area
-from ctxcore.store.dialects import after_purge, index_sql, lock_name
+from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.rows import dump_working, to_session_info, to_user_info
 from ctxcore.store.values import Listed, SessionInfo, UserInfo

@@ -1,17 +1,42 @@
-"""Owns the store on an SQL database: SQLite or PostgreSQL, by the same code."""
+"""Owns where the database is: the argument, else the environment, else the user's data folder."""
 
 from __future__ import annotations
 
-from ctxcore.store.compactions import Compactions
+import os
+import sys
+from pathlib import Path
+
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
-from ctxcore.store.journal import Journal
-from ctxcore.store.location import database_url
-from ctxcore.store.policies import Policies
 from ctxcore.store.protocol import SessionStore
+from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.turns import Turns
+
+URL_VARIABLE = "CTXCORE_DATABASE_URL"
+
+
+def database_url(url: str | None) -> str:
+    """The address to open; a plain path names an SQLite file."""
+    chosen = url or os.environ.get(URL_VARIABLE) or str(data_folder() / "ctxcore.db")
+    if "://" not in chosen:
+        return f"sqlite:///{chosen}"
+    scheme, _, rest = chosen.partition("://")
+    if scheme in ("postgres", "postgresql"):
+        return f"postgresql+psycopg://{rest}"
+    return chosen
+
+
+def data_folder() -> Path:
+    """Where this system keeps a user's application data."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Application Support"
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "ctxcore"
 
 
 class SqlStore(Sessions, Histories, Compactions, Turns, Policies, Journal, Searching):

@@ -13,10 +13,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select, text
 
-from ctxcore.facts.finding import INSTRUCTING, find_rules
-from ctxcore.facts.ledger import Entry
-from ctxcore.facts.standing import RuleBook, rules_among
-from ctxcore.facts.storing import load_facts
+from ctxcore.facts.finding import INSTRUCTING, find_rules, load_facts
+from ctxcore.facts.ledger import Entry, RuleBook, rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.reasons.foreign import reason_of

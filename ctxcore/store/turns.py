@@ -17,14 +17,14 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.appending import Batch, get_session, prepare, read_tracker, write
-from ctxcore.store.area import Area
+from ctxcore.store.database import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
-from ctxcore.store.journal import find_lease, release, take
+from ctxcore.store.records import find_lease, release, take
 from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import CallInfo, TurnInfo, TurnState
 from ctxcore.tables import CALL, LEASE, TURN
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _WITHOUT_RUNS = [column for column in CALL.c if column is not CALL.c.runs]
 _AT_ONCE = 500  # ids in one IN list, below every database's limit

@@ -11,7 +11,7 @@ from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.text.sentences import sentence_ends
 from ctxcore.text.signals import is_error_reply
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 
 _TOOL_CALL = re.compile(r"<\|?(?:tool_call|function_call|function=|invoke|tool_use)|\[TOOL_CALLS\]")
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
@@ -110,3 +110,40 @@ def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str
             return cut
         fitting -= 1
     return ""
+
+
+_THINKING = re.compile(
+    r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)"  # an open one is thinking to the end
+    r"|\A(?:.*\n)?[ \t]*</think>[ \t]*\n",  # some servers keep the opening tag to themselves
+    re.DOTALL | re.IGNORECASE,
+)
+_PREAMBLE = re.compile(
+    r"(?:(?:sure|certainly|okay|ok)[,.!:]? *)?(?:here(?:['’]s| is)|below is)\b[^\n]{0,80}"
+    r"\bsummary\b[^\n]{0,60}:[ \t]*\n"
+    r"|(?:好的[，。,.]?)?(?:以下|下面)是[^\n]{0,40}(?:摘要|总结)[^\n]{0,20}[:：][ \t]*\n",
+    re.IGNORECASE,
+)
+_FENCED_REPLY = re.compile(r"```[\w-]*[ \t]*\n((?:(?!```).)*)```", re.DOTALL)
+_TAGGED = re.compile(r"<((?:\w+_)?summary)>(.*)</\1>", re.DOTALL | re.IGNORECASE)
+_FINISHED = re.compile(r"[.!?。！？；…][\"'”’」』）)\]*_`]*\Z")
+
+
+def unwrap(reply: str) -> str:
+    """The summary within a reply: no leaked thinking, no preamble, no fence or tags around it."""
+    text = _THINKING.sub("", reply, count=1).strip()
+    if preamble := _PREAMBLE.match(text):
+        text = text[preamble.end() :].strip()
+    if fenced := _FENCED_REPLY.fullmatch(text):
+        text = fenced[1].strip()
+    if tagged := _TAGGED.fullmatch(text):
+        text = tagged[2].strip()
+    return text
+
+
+def cut_unfinished(text: str) -> str:
+    """`text` without the sentence or point it breaks off in; whole where it is the only one."""
+    words = text.rstrip()
+    ends = sentence_ends(words)
+    if _FINISHED.search(words) or len(ends) < 2:
+        return words
+    return words[: ends[-2]]

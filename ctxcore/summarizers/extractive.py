@@ -11,16 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ctxcore.salience.ranking import Ranking, is_talk
+from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
 from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.quoting import Quotable, Source, is_rule, take_apart
-from ctxcore.summarizers.room import Room
-from ctxcore.summarizers.sources import source_lines
+from ctxcore.summarizers.quoting import Quotable, Room, Source, is_rule, source_lines, take_apart
 from ctxcore.text.languages import Language
-from ctxcore.tokens.counter import TokenCounter
-from ctxcore.worth.ranking import Ranking, is_talk
-from ctxcore.worth.units import Unit
+from ctxcore.tokens.families import TokenCounter
 
 STANDING_SHARE = 0.2  # people forgive a lost detail sooner than a broken rule
 TALK_SHARE = 0.25  # what is said goes first: outputs and code hold far more literals per token

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ctxcore.text.scripts import HAN
+from ctxcore.text.languages import HAN
 
 MAX_SENTENCE_CHARS = 320  # prose seldom has longer ones; logs and dumps do
 MIN_CLAUSE_CHARS = 80  # a clause shorter than this says too little alone

@@ -1,7 +1,7 @@
-"""The words of a text: the terms that carry meaning, and how rare each is.
+"""Owns the words that say little in any conversation; written for this library, no corpus.
 
-English words without grammar and small talk, Chinese as overlapping pairs of characters. A word
-met before is not taken apart again, so reading is linear and mostly one dictionary look-up.
+Forms are as `words`, and `terms` of the summarizers, make them: lower case, no plural `s`, nothing
+after an apostrophe.
 """
 
 from __future__ import annotations
@@ -12,8 +12,55 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from ctxcore.text.scripts import HAN, HAN_RUN
-from ctxcore.text.stop_words import COMMON_WORDS, STOP_WORDS, WEAK_HAN, WEAK_PAIRS
+from ctxcore.text.languages import HAN, HAN_RUN
+
+_STOP = """
+    a about above after again against ago ah aha ain all almost alright also although am among an
+    and another any anybody anyone anything anyway are aren around as ask at aw away awesome aye
+    be because been before behind being below beside besides between both but by bye can cannot
+    cause come coming could couldn cool d did didn do doe does doesn doing don done down each eh
+    either else em er etc even ever every everybody everyone everything exactly f fair fine for
+    from further gave get getting give glad go goe goes going gone gonna good got gotta great ha
+    had hadn haha has hasn have haven having he hello her here hers herself hey hi him himself his
+    hm hmm how however huh i if in indeed instead into is isn it its itself just kind kinda know
+    last least less let like likely little ll look lot m made make many may maybe me mean might
+    mine mm more most much must my myself need neither never next nice no none nor not nothing now
+    of off oh ok okay on once one only onto or other others ought our ours ourselves out over own
+    perhaps please pretty probably quite rather re really right s said same saw say see seem seen
+    shall she should shouldn since so some somebody someone something sometime sort still stuff
+    such sure t take tell than thank thanks that the their theirs them themselves then there these
+    they thing think this those though through thus till to together too totally tried try u uh um
+    under until up upon us use ve very vocalsound disfmarker was wasn way we well went were weren
+    what whatever when where whether which while who whole whom whose why will with within without
+    won would wouldn wow ya yay yeah yep yes yet you your yours yourself yup absolutely definitely
+    actually basically obviously literally honestly hopefully
+    """
+
+_COMMON = """
+    able add agree already always amazing answer bad beautiful become began begin believe best
+    better big bit book bring brought call called care case chance change check course day deal
+    different easy end enjoy enough example excited exciting experience fact far feel feeling felt
+    few find first friend full fun give given guess guy happen happy hard hear heard help high hope
+    idea important inspiring interesting issue job keep kid last later learn leave left life line
+    live long looking lose love luck main matter mind minute moment money morning move new night
+    number often old open part past people person place plan play point possible problem proud put
+    question read ready real reason remember run second sense set share short show side simple
+    small someday soon sorry sound special start started step stop story suggest support
+    sweet talk talking team term test time today told tomorrow took tonight true turn two type
+    understand used useful using usually want wait wanted watch week weekend welcome wish
+    wonder wonderful word work working world worry wrong year yesterday
+    """
+
+STOP_WORDS = frozenset(_STOP.split())
+COMMON_WORDS = frozenset(_COMMON.split())
+
+WEAK_HAN = frozenset(
+    "的了是在我你他她它们这那有和与及也都就还很吗呢吧啊呀嗯哦哈噢唉嘛着过得地个么什怎为因所以"
+    "但而且或如果被把让给对从到向于之其此些样种每没不会能可要想说看去来上下里中后前多少再又"
+    "只最更太真挺蛮好知道觉请谢您咱啦哇喔哪谁几呵嘿喂"
+)
+WEAK_PAIRS = frozenset(["请问", "一下", "时候", "如何", "是否", "一个"])
+"""Pairs that say little although a character of them does not."""
 
 _WORD = re.compile(r"\w+")  # what `_RUN` finds without Chinese, in half the time
 _RUN = re.compile(f"[{HAN}]+|[^\\W{HAN}]+")

@@ -1,7 +1,6 @@
-"""Owns the model catalogue: windows, output limits and prices, read from litellm's bundled file.
+"""Owns finding the data files that litellm's package carries, without importing litellm.
 
-What the file does not say is None, never 0. Values of the caller's own go in as arguments where
-they are used; the catalogue itself is never changed.
+`find_spec` of a top-level name reads no module; importing litellm would take seconds.
 """
 
 from __future__ import annotations
@@ -11,11 +10,25 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.tokens.bundled import bundled_file
 from ctxcore.tokens.families import counter_id_of
+
+
+def bundled_file(*parts: str) -> Path | None:
+    """The path of a file inside litellm's package; None if it is not there."""
+    try:
+        spec = find_spec("litellm")
+    except ValueError:  # a stand-in module without a spec was put into sys.modules
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(next(iter(spec.submodule_search_locations)), *parts)
+    return path if path.is_file() else None
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,25 +1,208 @@
-"""Owns counting messages: what a model is billed for each of them, their calls and their frame.
+"""Owns what images, sounds and files take, by the providers' published formulas.
 
-Counts add up: a conversation takes `PRIMING_TOKENS`, its tools, and each message by itself, in
-any order of adding. Thinking is counted apart, since it is sent only inside an open tool turn.
+Only an image whose size can be seen is counted; all else is an estimate, and is said to be one.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import ceil
 
 from ctxcore.messages.beside import checked_tools
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall
-from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.counting import RuleCounter
-from ctxcore.tokens.definitions import count_tools
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
-from ctxcore.tokens.families import counter_id_of
-from ctxcore.tokens.media import count_media, media_is_estimated
+from ctxcore.tokens.families import TokenCounter, counter_id_of
+
+_UNKNOWN_SIZE = (1024, 1024)  # 765 tokens for OpenAI, 1,399 for Claude
+
+# OpenAI, "Calculating costs" of the vision guide, for gpt-4o, gpt-4.1 and gpt-4.5: fit into
+# 2048 × 2048, then bring the shorter side down to 768, then count tiles of 512.
+_LOW_DETAIL_TOKENS = 85
+_TILE_TOKENS = 170
+_TILE_PIXELS = 512
+_OPENAI_LONG_PIXELS = 2048
+_OPENAI_SHORT_PIXELS = 768
+
+# Anthropic's vision guide: width × height / 750, after bringing the longer side down to 2,576
+# pixels and the whole to 3.75 megapixels, 4,784 tokens (Claude 4.7 on; 1,568 and 1,600 before).
+_CLAUDE_PIXELS_PER_TOKEN = 750
+_CLAUDE_LONG_PIXELS = 2576
+_CLAUDE_MAX_TOKENS = 4784
+
+_BASE64_MARKS = (";base64,", '"type":"base64"', '"input_audio"')
+_TEXT_MARKS = ("data:text/", '"media_type":"text/')
+_AUDIO_BYTES_PER_TOKEN = 1_600  # ten tokens a second (OpenAI), 16 kB a second (128 kbit/s)
+_TEXT_BYTES_PER_TOKEN = 4
+_PAGE_TOKENS = 2_000  # Anthropic: 1,500 to 3,000 tokens a page of a PDF
+_PAGE_BYTES = 50_000
+
+
+def count_media(media: Media, counter: TokenCounter) -> int:
+    """The tokens of `media`, by Anthropic's formula under a counter for Claude, else OpenAI's."""
+    if media.kind == "image":
+        return _count_image(media, for_claude=counter.id.startswith("estimate:claude"))
+    data_bytes = len(media.raw) * 3 // 4 if any(m in media.raw for m in _BASE64_MARKS) else 0
+    if media.kind == "audio":
+        return max(1, data_bytes // _AUDIO_BYTES_PER_TOKEN)
+    if data_bytes and any(mark in media.raw for mark in _TEXT_MARKS):
+        return max(1, data_bytes // _TEXT_BYTES_PER_TOKEN)
+    pages = max(1, ceil(data_bytes / _PAGE_BYTES))
+    return max(pages * _PAGE_TOKENS, 0 if data_bytes else counter.count(media.raw))
+
+
+def media_is_estimated(message: Message) -> bool:
+    """Whether the message holds a sound, a file, or an image whose size cannot be seen."""
+    return any(
+        isinstance(part, Media) and not (part.kind == "image" and part.width and part.height)
+        for part in message.content
+    )
+
+
+def _count_image(media: Media, *, for_claude: bool) -> int:
+    size = (media.width, media.height) if media.width and media.height else _UNKNOWN_SIZE
+    width, height = size
+    if for_claude:
+        width, height = _shrunk(width, height, max(width, height), _CLAUDE_LONG_PIXELS)
+        return min(_CLAUDE_MAX_TOKENS, ceil(width * height / _CLAUDE_PIXELS_PER_TOKEN))
+    if media.detail == "low":
+        return _LOW_DETAIL_TOKENS
+    width, height = _shrunk(width, height, max(width, height), _OPENAI_LONG_PIXELS)
+    width, height = _shrunk(width, height, min(width, height), _OPENAI_SHORT_PIXELS)
+    tiles = ceil(width / _TILE_PIXELS) * ceil(height / _TILE_PIXELS)
+    return _LOW_DETAIL_TOKENS + _TILE_TOKENS * tiles
+
+
+def _shrunk(width: int, height: int, side: int, limit: int) -> tuple[int, int]:
+    """The size scaled so that `side`, one of its two, is at most `limit`."""
+    if side <= limit:
+        return width, height
+    return max(1, width * limit // side), max(1, height * limit // side)
+
+
+# On two functions with enums and nested objects the text plus 9 is 1 to 2 % from what
+# openai-harmony renders; compact JSON is 40 % above.
+_FRAME_TOKENS = 9
+_MAX_DEPTH = 32  # of nested objects; what lies deeper reads `any`
+
+_PLAIN_TYPES = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
+
+
+def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) -> int:
+    """The tokens of tool definitions: OpenAI's form, Anthropic's or Gemini's; 0 for none."""
+    if not tools:
+        return 0
+    try:
+        as_json = json.dumps(tools, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # odd keys, a cycle, bottomless nesting
+        return _FRAME_TOKENS + counter.count(render_tools(tools))
+    if isinstance(counter, Hashable):
+        return _count_cached(as_json, counter)
+    return _count_json(as_json, counter)
+
+
+def render_tools(tools: Sequence[Mapping[str, object]]) -> str:
+    """The definitions as the TypeScript namespace that OpenAI's models are shown."""
+    lines = ["namespace functions {", ""]
+    for tool in tools:
+        lines.extend(_render_tool(tool))
+    return "\n".join([*lines, "} // namespace functions"])
+
+
+@lru_cache(maxsize=64)  # a session sends the same definitions with every call
+def _count_cached(as_json: str, counter: TokenCounter) -> int:
+    return _count_json(as_json, counter)
+
+
+def _count_json(as_json: str, counter: TokenCounter) -> int:
+    return _FRAME_TOKENS + counter.count(render_tools(json.loads(as_json)))
+
+
+def _render_tool(tool: object) -> Iterator[str]:
+    for function in _functions(tool):
+        rendered = _render_function(function) if isinstance(function, Mapping) else None
+        yield from rendered or [_to_json(function), ""]
+
+
+def _functions(tool: object) -> list[object]:
+    """What `tool` defines: one function, except that Gemini lists several in one tool."""
+    if not isinstance(tool, Mapping):
+        return [tool]
+    if isinstance(tool.get("function"), Mapping):
+        return [tool["function"]]
+    declared = tool.get("function_declarations") or tool.get("functionDeclarations")
+    return declared if isinstance(declared, list) else [tool]
+
+
+def _render_function(function: Mapping[str, object]) -> list[str] | None:
+    """The declaration of one function; None if it lacks a name or its schema is not one."""
+    name = function.get("name")
+    schema = function.get("parameters") or function.get("input_schema") or {}
+    if not isinstance(name, str) or not name or not isinstance(schema, Mapping):
+        return None
+    about = [f"// {function['description']}"] if function.get("description") else []
+    properties = _render_properties(schema, depth=0)
+    if not properties:
+        return [*about, f"type {name} = () => any;", ""]
+    return [*about, f"type {name} = (_: {{", *properties, "}) => any;", ""]
+
+
+def _render_properties(schema: Mapping[str, object], depth: int) -> list[str]:
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, Mapping):
+        return []
+    names = required if isinstance(required, list) else []
+    indent = "  " * depth
+    lines = []
+    for name, inner in properties.items():
+        if isinstance(inner, Mapping) and inner.get("description"):
+            lines.append(f"{indent}// {inner['description']}")
+        optional = "" if name in names else "?"
+        lines.append(f"{indent}{name}{optional}: {_render_type(inner, depth)},")
+    return lines
+
+
+def _render_type(schema: object, depth: int) -> str:
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+        return "any"
+    if isinstance(values := schema.get("enum"), list) and values:
+        return " | ".join(_to_json(value) for value in values)
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list):
+        return " | ".join(_render_type(choice, depth + 1) for choice in choices)
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        kind = kind.lower()  # Gemini writes STRING
+    if isinstance(kind, list):
+        return " | ".join(_render_type({**schema, "type": one}, depth + 1) for one in kind)
+    if kind == "array":
+        return f"{_render_type(schema.get('items'), depth + 1)}[]"
+    if kind == "object":
+        inner = _render_properties(schema, depth + 1)
+        return "\n".join(["{", *inner, "}"]) if inner else "object"
+    return _PLAIN_TYPES.get(str(kind), "any")
+
+
+def _to_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:  # nested deeper than anything that came from JSON
+        return "any"
+    except (TypeError, ValueError):
+        return str(value)
+
 
 __all__ = [
     "PRIMING_TOKENS",

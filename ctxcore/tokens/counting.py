@@ -12,10 +12,9 @@ from functools import cache
 from importlib import import_module
 from typing import Literal, TypeAlias, cast
 
-from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
-from ctxcore.tokens.families import counter_id_of
+from ctxcore.tokens.families import TokenCounter, counter_id_of
 
 Counting: TypeAlias = Literal[
     "model", "document", "estimate", "tiktoken", "chars/2", "chars/2.5", "litellm"

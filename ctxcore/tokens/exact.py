@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ctxcore.messages.canonical import printable
-from ctxcore.tokens.bundled import bundled_file
+from ctxcore.tokens.catalog import bundled_file
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 
 if TYPE_CHECKING:

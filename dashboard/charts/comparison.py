@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from ctxcore.assembly.breakdown import INPUT_SEGMENTS, Breakdown, Segment
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Breakdown, Segment
 from dashboard.charts.window import CELL, Label, swatch
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ctxcore.assembly.breakdown import Segment
+from ctxcore.assembly.verdicts import Segment
 
 SEGMENT_COLORS: Final[dict[Segment, str]] = {
     "system": "#0072B2",

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ctxcore.assembly.breakdown import SEGMENTS, Breakdown, Segment
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.verdicts import SEGMENTS, Breakdown, Segment
 from ctxcore.budget import TokenBudget
 from ctxcore.reasons.codes import VerdictCode
 from dashboard import numbers

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
+from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import Event
 from dashboard.compacting.rows import names_in, number_in, reason_in

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.engine.desk import Subject
+from ctxcore.engine.services import Subject
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
 from dashboard.charts.compactions import before_and_after

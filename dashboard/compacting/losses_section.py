@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from ctxcore.assembly.building import build_context
-from ctxcore.engine.desk import Subject
-from ctxcore.engine.losses import LossReport
+from ctxcore.engine.compactions import LossReport
+from ctxcore.engine.services import Subject
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
 from dashboard.compacting.lost_facts import (

@@ -13,9 +13,9 @@ import streamlit as st
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
-from ctxcore.compaction.losing import LostFact, loss_code
+from ctxcore.compaction.loss_report import LostFact, loss_code
 from ctxcore.facts.values import KINDS, Kind
-from ctxcore.replay.needing import NeededBy, NeededFact
+from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
 from dashboard.compacting.passages import passage, short_fact
 from dashboard.compacting.pinning import PROBLEM, block_tokens, pinnable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.compaction.losing import said_text
+from ctxcore.compaction.loss_report import said_text
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import Message
 from dashboard.usage.account import excerpt

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ctxcore.engine.proposals import Proposal
-from ctxcore.facts.said_text import SaidText
+from ctxcore.facts.presence import SaidText
 from dashboard.compacting.lost_facts import LostRow, Pinning, show_kinds, show_lost_facts
 from dashboard.services import engine
 from dashboard.texts import t

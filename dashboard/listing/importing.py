@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.exchange import ImportPreview
 from ctxcore.errors import ContextError
-from ctxcore.formats.records import decode_text
+from ctxcore.formats.reading import decode_text
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Progress
 from dashboard.tell import tell

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from ctxcore.compaction.keeping import GAP
-from ctxcore.compression.expanding import with_reference
+from ctxcore.compression.markers import with_reference
 
 Stretch: TypeAlias = tuple[int, int]
 

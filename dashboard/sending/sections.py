@@ -10,9 +10,9 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
+from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elided
-from ctxcore.compression.sides import elided_text
-from ctxcore.engine.desk import Subject
+from ctxcore.engine.services import Subject
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.filling import filling_of

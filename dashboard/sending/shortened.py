@@ -14,13 +14,12 @@ from itertools import product
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, asked_for, replace_text
 from ctxcore.assembly.items import Item
-from ctxcore.compression.expanding import LEAST_TOKENS, REFERENCE_TOKENS, with_reference
-from ctxcore.compression.markers import Elided
+from ctxcore.compression.markers import LEAST_TOKENS, REFERENCE_TOKENS, Elided, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counter import TokenCounter
+from ctxcore.tokens.families import TokenCounter
 from dashboard.sending.marking import Marked, mark_elided, mark_missing, mark_pieces
 from dashboard.sending.pieces import Stretch, pieces_of
 

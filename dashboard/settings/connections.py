@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ctxcore.engine.models import save_connections
+from ctxcore.engine.policies import save_connections
 from ctxcore.errors import ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Code, Fact, Reason
 from dashboard.settings.fields import Field
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ctxcore.formats.registry import FORMATS
+from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, SessionInfo

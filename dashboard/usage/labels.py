@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.assembly.breakdown import INPUT_SEGMENTS
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from dashboard.charts.palette import SEGMENT_COLORS
 from dashboard.charts.usage import PROVIDER_COLORS
 from dashboard.texts import t

@@ -12,8 +12,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
-from ctxcore.assembly.breakdown import INPUT_SEGMENTS
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 
 Mode: TypeAlias = Literal["turn", "context", "total"]

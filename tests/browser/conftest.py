@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.store.sql import open_store
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

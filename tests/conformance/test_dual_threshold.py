@@ -15,8 +15,7 @@ from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.measuring import measure
-from ctxcore.compaction.triggers import find_trigger
+from ctxcore.compaction.triggers import find_trigger, measure
 from ctxcore.errors import PolicyError
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy

@@ -10,11 +10,10 @@ import pytest
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import WorkingState
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import compact, plan_compaction
+from ctxcore.compaction.carried import MOST_MEMORIES
+from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
-from ctxcore.compaction.results import CompactionResult
 from ctxcore.compaction.strategies import ladder
-from ctxcore.compaction.working import MOST_MEMORIES
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.policy.names import StrategyName

@@ -11,9 +11,8 @@ import pytest
 
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.confirming import ANSWERS, Answer, Confirmation
-from ctxcore.compaction.results import CompactionResult
+from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
+from ctxcore.compaction.plans import ANSWERS, Answer, Confirmation
 from ctxcore.errors import BudgetError, CompactionRefusedError, PolicyError, SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy

@@ -15,7 +15,7 @@ from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.measuring import measure
+from ctxcore.compaction.triggers import measure
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy

@@ -13,9 +13,8 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.advising import check_tool_safety, recommend
-from ctxcore.compaction.choosing import Uses, choose, level_of, scores
-from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.results import CompactionResult
+from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
+from ctxcore.compaction.strategies import Uses, choose, level_of, scores
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy, Preference

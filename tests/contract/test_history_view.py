@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory, Totals
-from ctxcore.assembly.prefixes import PrefixHistory
+from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
 from tests.histories import assistant, call, user

@@ -31,7 +31,7 @@ from ctxcore.store.errors import (
     StaleCompactionError,
     UnknownCounterError,
 )
-from ctxcore.store.location import database_url
+from ctxcore.store.sql import database_url
 from ctxcore.store.values import CallInfo, ImportedCompaction, Scope
 from ctxcore.tokens.count import counter_by_id
 

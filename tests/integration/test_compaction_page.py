@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ctxcore.engine.journal import FAILED, PLANNED
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.events import FAILED, PLANNED
+from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import TriggerCode

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import verdict_table
 from dashboard.texts import Language, languages, translate

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ctxcore.compaction.confirming import Answer, Confirmation
+from ctxcore.compaction.plans import Answer, Confirmation
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
 from ctxcore.engine.events import (

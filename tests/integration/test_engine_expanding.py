@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore import EXPAND_TOOL, ContextEngine, PartNotFoundError
-from ctxcore.compaction.measuring import measure
+from ctxcore.compaction.triggers import measure
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import (
     ContextBuilt,
@@ -18,7 +18,7 @@ from ctxcore.engine.events import (
     TurnEvent,
     UsageReported,
 )
-from ctxcore.engine.expanding import without_expand
+from ctxcore.engine.tools import without_expand
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import ToolCall
 from ctxcore.store.sql import open_store

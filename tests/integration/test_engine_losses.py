@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ctxcore.engine.compactions import LossReport
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
-from ctxcore.engine.losses import LossReport
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import Scope
 from tests.engines import START, engine_with

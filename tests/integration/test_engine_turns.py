@@ -23,7 +23,7 @@ from ctxcore.engine.events import (
     TurnEvent,
     UsageReported,
 )
-from ctxcore.engine.models import save_figures
+from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import ToolCall

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.engine.errors import ImportRefusedError
-from ctxcore.engine.native_reading import parse_native
+from ctxcore.engine.native import parse_native
 from ctxcore.errors import ContextError
 from ctxcore.migrations import legacy_reasons
 from ctxcore.reasons.values import LEGACY, Reason, from_json, known_codes

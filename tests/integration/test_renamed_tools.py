@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ctxcore.assembly.rules.sent_names import defined_names
+from ctxcore.assembly.rules.values import defined_names
 from ctxcore.engine.events import ToolCallRequested
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import ToolCall

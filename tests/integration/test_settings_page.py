@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ctxcore.engine.models import save_connections
+from ctxcore.engine.policies import save_connections
 from ctxcore.gateway.values import Connection
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.values import Scope
 from dashboard import services

@@ -21,8 +21,14 @@ from ctxcore.assembly.records import NOTHING_SAID
 from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
 from ctxcore.store import SessionStore, open_store
-from ctxcore.store.database import Database
-from ctxcore.store.dialects import BUSY_MILLISECONDS, make_engines
+from ctxcore.store.database import (
+    BUSY_MILLISECONDS,
+    Database,
+    make_config,
+    make_engines,
+    revision_of,
+    upgrade,
+)
 from ctxcore.store.errors import (
     CorruptMessageError,
     CorruptRecordError,
@@ -30,8 +36,7 @@ from ctxcore.store.errors import (
     LeaseTakenError,
     SchemaError,
 )
-from ctxcore.store.location import data_folder, database_url
-from ctxcore.store.schema import make_config, revision_of, upgrade
+from ctxcore.store.sql import data_folder, database_url
 from ctxcore.tables import Row
 from ctxcore.tokens.count import counter_by_id
 

@@ -16,14 +16,12 @@ from sqlalchemy import make_url
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.records import Compaction
 from ctxcore.engine.core import ContextEngine
-from ctxcore.facts.finding import find_facts
-from ctxcore.facts.storing import dump_facts, load_facts
+from ctxcore.facts.finding import dump_facts, find_facts, load_facts
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
-from ctxcore.store.dialects import make_engines
+from ctxcore.store.database import make_config, make_engines
 from ctxcore.store.errors import CorruptMessageError
-from ctxcore.store.schema import make_config
 from ctxcore.tokens.count import counter_by_id
 from tests.histories import assistant, call, user
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.results import CompactionResult
+from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
 from ctxcore.errors import BudgetError, SummarizerError
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcore.compression.extracting import extract_with
+from ctxcore.compression.extracting import elided_text, extract_with
 from ctxcore.compression.lossless import decompress
 from ctxcore.compression.outputs import compress_with
-from ctxcore.compression.sides import elided_text
 from ctxcore.errors import PartNotFoundError
 from ctxcore.messages.values import JsonValue
 from tests.processes import printed_under_hash_seeds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.facts.carrying import carry
+from ctxcore.facts.facts_block import carry
 from ctxcore.facts.finding import MOST_FACTS, find_facts
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.presence import is_present
@@ -100,7 +100,7 @@ def test_the_hash_seed_changes_nothing() -> None:
     script = (
         "from ctxcore.facts.finding import find_facts\n"
         "from ctxcore.facts.ledger import Ledger, live\n"
-        "from ctxcore.facts.carrying import carry\n"
+        "from ctxcore.facts.facts_block import carry\n"
         "from ctxcore.messages.values import text_message\n"
         "from tests.unit.facts.speech import FourBytes\n"
         "ledger = Ledger()\n"

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcore.assembly.items import total
-from ctxcore.assembly.rendering import to_dictionary
-from ctxcore.compaction.losing import said_text
-from ctxcore.compaction.simulating import Recording, Walk
+from ctxcore.assembly.items import to_dictionary, total
+from ctxcore.compaction.loss_report import said_text
+from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.history import HistoryView, ListHistory
-from ctxcore.assembly.items import total
-from ctxcore.assembly.prefixes import PrefixHistory
-from ctxcore.assembly.rendering import to_dictionary
-from ctxcore.compaction.simulating import Recording, Walk, simulate
+from ctxcore.assembly.history_views import PrefixHistory
+from ctxcore.assembly.items import to_dictionary, total
+from ctxcore.compaction.simulation import Recording, Walk, simulate
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, Reasoning, text_message
 from ctxcore.policy.values import Policy

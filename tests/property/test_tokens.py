@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ctxcore.messages.values import Message, Text, ToolCall
 from ctxcore.tokens.count import PRIMING_TOKENS, count_each, count_messages, counter_for
-from ctxcore.tokens.counter import TokenCounter
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter, VocabularyName, pieces
+from ctxcore.tokens.families import TokenCounter
 
 COUNTERS: list[TokenCounter] = [
     *map(ExactCounter, VOCABULARIES),

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.messages.values import Role, text_message
-from ctxcore.worth.ranking import Group, Ranking, Step
-from ctxcore.worth.scoring import score_units
-from ctxcore.worth.units import Unit, UnitKind, split_message
+from ctxcore.salience.ranking import Group, Ranking, Step, score_units
+from ctxcore.salience.units import Unit, UnitKind, split_message
 
 _WORDS = """cello Lund AB-12 src/a.py never always you I 12 the ? . [x] { é \ud83d
     地址 在 吗 不要 ？ 。 ，"""

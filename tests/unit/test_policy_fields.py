@@ -12,10 +12,10 @@ import pytest
 from ctxcore.errors import PolicyError
 from ctxcore.policy.fields import PolicyField, fields_of
 from ctxcore.policy.markers import GROUPS, Count, Group, Score, Told
-from ctxcore.policy.removed import REMOVED, without_removed
+from ctxcore.policy.names import REMOVED, without_removed
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
-from ctxcore.settings.gathering import own_names
+from ctxcore.reasons.codes import AllowedCode
+from ctxcore.settings.names import own_names
 
 DECLARED = fields_of(Policy)
 

@@ -17,8 +17,7 @@ import pytest
 import ctxcore
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine import errors as engine_errors
-from ctxcore.engine.native import KIND, VERSION
-from ctxcore.engine.native_reading import parse_native
+from ctxcore.engine.native import KIND, VERSION, parse_native
 from ctxcore.errors import (
     BudgetError,
     CompactionRefusedError,
@@ -35,8 +34,7 @@ from ctxcore.errors import (
     UnreadableError,
     WorkingStateError,
 )
-from ctxcore.formats.reading import parse_transcripts
-from ctxcore.formats.registry import expected
+from ctxcore.formats.reading import expected, parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
     ErrorKind,
@@ -46,15 +44,32 @@ from ctxcore.gateway.errors import (
 )
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
-from ctxcore.reasons.file_problems import ExportProblem, FileProblem, SettingProblem
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import foreign, reason_of, system_reason
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode, in_file
 from ctxcore.reasons.problems import LocalModelProblem, PartProblem, StateProblem, SummaryProblem
-from ctxcore.reasons.quoting import any_of, quoted, quoted_keys, raw_fact
-from ctxcore.reasons.store_problems import AccessCode, ChangeCode, RecordCode, TurnProblem
-from ctxcore.reasons.values import Fact, Reason, counts, from_json, stated, to_json
+from ctxcore.reasons.storage_problems import (
+    AccessCode,
+    ChangeCode,
+    ExportProblem,
+    FileProblem,
+    RecordCode,
+    SettingProblem,
+    TurnProblem,
+)
+from ctxcore.reasons.values import (
+    Fact,
+    Reason,
+    any_of,
+    counts,
+    from_json,
+    quoted,
+    quoted_keys,
+    raw_fact,
+    stated,
+    to_json,
+)
 from ctxcore.store import errors as store_errors
 
 MESSAGE = Place(PlaceCode.MESSAGE, 3)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ctxcore.assembly.rules.registry import RULES
-from ctxcore.formats.registry import FORMATS
+from ctxcore.formats.reading import FORMATS
 from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.presets import PRESETS
 from dashboard.page_registry import PAGES as REGISTERED_PAGES

@@ -6,12 +6,14 @@ import pytest
 
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.reasons.codes import NoticeCode, OutcomeCode, TriggerCode, VerdictCode
-from ctxcore.reasons.quoting import QuoteCode, all_of, any_of
 from ctxcore.reasons.values import (
     LEGACY,
     Code,
     Fact,
+    QuoteCode,
     Reason,
+    all_of,
+    any_of,
     blanks,
     fill,
     from_json,

@@ -1,17 +1,27 @@
-"""The legality rules there are, in the order in which contexts are repaired."""
+"""The rule that every entry is a message: what is none is refused as the list is read."""
 
 from __future__ import annotations
 
-from ctxcore.assembly.rules.alternation import ALTERNATION
-from ctxcore.assembly.rules.arguments import ARGUMENTS
-from ctxcore.assembly.rules.call_ids import CALL_ID, CALL_ID_FORM
-from ctxcore.assembly.rules.first_role import FIRST_ROLE
-from ctxcore.assembly.rules.pairing import MISSING_RESULT, ORPHAN_RESULT
-from ctxcore.assembly.rules.tool_names import TOOL_NAME
-from ctxcore.assembly.rules.unread import FORMAT
-from ctxcore.assembly.rules.values import Neighbours, Rule
-from ctxcore.assembly.rules.words import EMPTY_WORDS, NAME
+from collections.abc import Iterator
+
+from ctxcore.assembly.rules.calls import (
+    ARGUMENTS,
+    CALL_ID,
+    CALL_ID_FORM,
+    MISSING_RESULT,
+    ORPHAN_RESULT,
+)
+from ctxcore.assembly.rules.roles import ALTERNATION, FIRST_ROLE
+from ctxcore.assembly.rules.values import Conversation, Finding, Neighbours, Provider, Rule
+from ctxcore.assembly.rules.words import EMPTY_WORDS, NAME, TOOL_NAME
 from ctxcore.registries import Registry
+
+
+def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    yield from conversation.unread
+
+
+FORMAT = Rule(name="format", check=_check, refuse="reading", broken=[{"content": "hi"}])
 
 RULES: Registry[Rule] = Registry(
     "legality rule",

@@ -9,13 +9,11 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ctxcore.gateway.chunks import ChunkMaker
+from ctxcore.gateway.classify import parse_overflow
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.local.model import LocalModel, load_local_model, start_generation
 from ctxcore.gateway.local.status import LOCAL_MODEL, require_local_model
-from ctxcore.gateway.overflow import parse_overflow
-from ctxcore.gateway.raising import provider_exception
-from ctxcore.gateway.runtime import register_provider
+from ctxcore.gateway.runtime import ChunkMaker, provider_exception, register_provider
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject

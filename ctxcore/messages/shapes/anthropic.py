@@ -12,18 +12,33 @@ from dataclasses import replace
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import parse_canonical, printable, printable_json
-from ctxcore.messages.guarding import canonical_at, is_too_deep, text_or_none, type_of
+from ctxcore.messages.canonical import (
+    canonical_at,
+    is_too_deep,
+    parse_canonical,
+    printable,
+    printable_json,
+    text_or_none,
+    type_of,
+)
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import (
+    refuse_words_beside,
+    refuse_words_elsewhere,
     refused_content,
     refused_form,
     refused_object,
     refused_part,
 )
-from ctxcore.messages.shapes.joining import Placed, conversation_of, together
-from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
-from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
+from ctxcore.messages.shapes.turns import (
+    TALK_ROLES,
+    Block,
+    BlockWriter,
+    Placed,
+    conversation_of,
+    together,
+    words_of,
+)
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -46,7 +61,7 @@ from ctxcore.messages.values import (
 )
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import quoted
+from ctxcore.reasons.values import quoted
 
 _USE: Final = Place(PlaceCode.KEY, "tool_use")
 _RESULT: Final = Place(PlaceCode.KEY, "tool_result")

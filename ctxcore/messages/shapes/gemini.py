@@ -11,14 +11,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import parse_canonical, printable, printable_json
-from ctxcore.messages.guarding import canonical_at, object_of, text_or_none
+from ctxcore.messages.canonical import (
+    canonical_at,
+    object_of,
+    parse_canonical,
+    printable,
+    printable_json,
+    text_or_none,
+)
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.anthropic import input_of
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part
-from ctxcore.messages.shapes.joining import Placed, conversation_of, together
-from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
-from ctxcore.messages.shapes.turns import TALK_ROLES, Block, BlockWriter, words_of
+from ctxcore.messages.shapes.foreign import (
+    refuse_words_beside,
+    refuse_words_elsewhere,
+    refused_form,
+    refused_object,
+    refused_part,
+)
+from ctxcore.messages.shapes.turns import (
+    TALK_ROLES,
+    Block,
+    BlockWriter,
+    Placed,
+    conversation_of,
+    together,
+    words_of,
+)
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -41,7 +59,7 @@ from ctxcore.messages.values import (
 )
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import QuoteCode, all_of, quoted, quoted_keys
+from ctxcore.reasons.values import QuoteCode, all_of, quoted, quoted_keys
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import printable_json
-from ctxcore.messages.guarding import text_or_none, type_of
+from ctxcore.messages.canonical import printable_json, text_or_none, type_of
 from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import refused_form, refused_object, refused_part, with_way_out
-from ctxcore.messages.shapes.misplaced import (
+from ctxcore.messages.shapes.foreign import (
     has_gemini_parts,
     refuse_words_beside,
     refuse_words_elsewhere,
+    refused_form,
+    refused_object,
+    refused_part,
+    with_way_out,
 )
 from ctxcore.messages.shapes.values import (
     Conversation,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ctxcore.messages.guarding import type_of
+from ctxcore.messages.canonical import type_of
 from ctxcore.messages.values import JsonObject, JsonValue
 
 _ANY_OUTPUT: Final = ("function_call_output", "custom_tool_call_output")

@@ -1,23 +1,43 @@
-"""Reading a whole list of messages: one shape is found for all of it, and read, or refused.
-
-A message that stands for itself in every shape decides nothing; the first that does not fit the
-ones before it is named.
-"""
+"""The codecs there are; where a list fits several, the first one reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from ctxcore.errors import MessageError
+from ctxcore.messages.shapes.anthropic import Anthropic
 from ctxcore.messages.shapes.foreign import refused_form, refused_list, with_way_out
-from ctxcore.messages.shapes.registry import CODECS
+from ctxcore.messages.shapes.gemini import Gemini
+from ctxcore.messages.shapes.openai_chat import OpenAIChat
+from ctxcore.messages.shapes.responses import Responses
 from ctxcore.messages.shapes.values import Codec, Fit, Passed, Refuse, Shape
 from ctxcore.messages.values import Message
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import quoted
-from ctxcore.reasons.values import Reason
+from ctxcore.reasons.values import Reason, quoted
+
+CODECS: Final[Mapping[Shape, Codec]] = MappingProxyType(
+    {
+        "openai": OpenAIChat(),
+        "anthropic": Anthropic(),
+        "responses": Responses(),
+        "gemini": Gemini(),
+    }
+)
+
+
+def codec_of(shape: Shape) -> Codec:
+    """The codec of `shape`.
+
+    Raises:
+        ValueError: there is no such shape.
+    """
+    if shape not in CODECS:
+        raise ValueError(f"unknown shape {shape!r}; one of {', '.join(CODECS)}")
+    return CODECS[shape]
+
 
 _TALKERS: Final = ("user", "assistant", "system")
 

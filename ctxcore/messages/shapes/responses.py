@@ -11,16 +11,22 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.canonical import parse_canonical, printable
-from ctxcore.messages.guarding import canonical_at, text_or_none, type_of
+from ctxcore.messages.canonical import (
+    canonical_at,
+    parse_canonical,
+    printable,
+    text_or_none,
+    type_of,
+)
 from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.foreign import (
+    refuse_words_beside,
+    refuse_words_elsewhere,
     refused_content,
     refused_form,
     refused_object,
     refused_part,
 )
-from ctxcore.messages.shapes.misplaced import refuse_words_beside, refuse_words_elsewhere
 from ctxcore.messages.shapes.outputs import (
     answer_key,
     is_wordless,
@@ -53,7 +59,7 @@ from ctxcore.messages.values import (
 )
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.quoting import quoted
+from ctxcore.reasons.values import quoted
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",

@@ -12,8 +12,7 @@ import pytest
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.results import CompactionResult
+from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
 from ctxcore.errors import StateError
 from ctxcore.messages.shapes.values import Shape
 from ctxcore.messages.values import JsonObject

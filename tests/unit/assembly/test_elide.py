@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.assembly.elide import elide, elide_chars
+from ctxcore.assembly.texts import elide, elide_chars
 from tests.words import Words, words
 
 

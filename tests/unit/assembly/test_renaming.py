@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import PROVIDERS, Provider, lint
-from ctxcore.assembly.rules.sent_names import SentNames, defined_names, is_sent_everywhere
+from ctxcore.assembly.rules.values import SentNames, defined_names, is_sent_everywhere
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import Message, ToolCall, tool_result

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.cutting import begin
-from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.fitting import fit
+from ctxcore.assembly.items import begin
 from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.texts import says_something
 from ctxcore.compaction.compacting import compact
 from ctxcore.errors import BudgetError
 from ctxcore.messages.values import Message, text_message, tool_result

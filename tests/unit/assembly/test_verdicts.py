@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.assembly.breakdown import SEGMENTS, make_breakdown
-from ctxcore.assembly.verdicts import Run, VerdictKind, Verdicts, merge_runs
+from ctxcore.assembly.verdicts import (
+    SEGMENTS,
+    Run,
+    VerdictKind,
+    Verdicts,
+    make_breakdown,
+    merge_runs,
+)
 from ctxcore.reasons.values import stated
 
 SIZES = [5, 6, 7, 8]

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore import __version__
+from ctxcore.cli.output import amount, block, json_escape, one_line, percent
 from ctxcore.cli.running import told
-from ctxcore.cli.texts import amount, block, json_escape, one_line, percent
 from ctxcore.messages.values import JsonValue
-from ctxcore.reasons.file_problems import FileProblem
 from ctxcore.reasons.places import PlaceCode, in_file
+from ctxcore.reasons.storage_problems import FileProblem
 from ctxcore.reasons.values import Reason
 from tests.unit.cli.files import call, errors, results, run, run_json, talk, write
 

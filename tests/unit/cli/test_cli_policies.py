@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxcore.cli.policy_views import field_document, fields_table, markdown_tables, written
+from ctxcore.cli.policies import field_document, fields_table, markdown_tables, written
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from tests.unit.cli.files import results, run, run_json

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore import ContextEngine, open_store
-from ctxcore.cli.session_ids import LEAST_CHARS, short_ids
+from ctxcore.cli.sessions import LEAST_CHARS, short_ids
 from tests.unit.cli.files import errors, results, run, run_json
 
 IDS = ("a1b2c3d4e5f60718", "a1b2c3d4e5ff0718", "0f0f0f0f0f0f0f0f", "harbour")

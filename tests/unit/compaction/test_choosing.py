@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.compaction.choosing import Uses, choose, level_of
+from ctxcore.compaction.strategies import Uses, choose, level_of
 from ctxcore.reasons.codes import ChoiceCode
 from ctxcore.reasons.values import Reason
 

@@ -13,7 +13,7 @@ import pytest
 from ctxcore.assembly.building import NOTHING_COVERED, build_context
 from ctxcore.assembly.fitting import prepare
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.measuring import measure
+from ctxcore.compaction.triggers import measure
 from ctxcore.messages.values import Message, Reasoning, Text, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode

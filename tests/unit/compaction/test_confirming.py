@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.confirming import Answer, Confirmation, dropping
+from ctxcore.compaction.plans import Answer, Confirmation, dropping
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode

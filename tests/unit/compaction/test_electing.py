@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ctxcore.assembly.history import Counted, ListHistory
 from ctxcore.assembly.reading import by_block
-from ctxcore.compaction.electing import eventful, events, factual, importances, important
+from ctxcore.compaction.selectors import eventful, events, factual, importances, important
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy

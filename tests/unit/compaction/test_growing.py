@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxcore.compaction.simulating import Recording, Walk, simulate
+from ctxcore.compaction.simulation import Recording, Walk, simulate
 from ctxcore.messages.values import Message, Reasoning, text_message, tool_result
 from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user

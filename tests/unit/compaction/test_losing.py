@@ -10,21 +10,20 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import ListHistory
-from ctxcore.assembly.prefixes import PrefixHistory
+from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction.carried import ledger_at
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.losing import (
+from ctxcore.compaction.loss_report import (
     call_text,
     find_losses,
     loss_code,
     said_text,
     with_losses,
 )
-from ctxcore.compaction.remembering import ledger_at
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Ledger, live
-from ctxcore.facts.presence import is_present
-from ctxcore.facts.said_text import SaidText
+from ctxcore.facts.presence import SaidText, is_present
 from ctxcore.facts.values import KINDS, Fact, Kind
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy

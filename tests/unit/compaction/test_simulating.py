@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ctxcore.compaction.growing import GrowingContext
-from ctxcore.compaction.simulating import Recording, Simulation, simulate
+from ctxcore.compaction.incremental_context import GrowingContext
+from ctxcore.compaction.simulation import Recording, Simulation, simulate
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import TriggerCode

@@ -11,9 +11,9 @@ from ctxcore.assembly.fitting import prepare
 from ctxcore.assembly.reading import Reader
 from ctxcore.compaction.compacting import plan_compaction
 from ctxcore.compaction.drafting import Draft, Scope
-from ctxcore.compaction.measuring import measure
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.strategies import strategy
+from ctxcore.compaction.triggers import measure
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.names import STRATEGIES, StrategyName

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.reading import by_block
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.superseding import Superseded, find_superseded
+from ctxcore.compaction.selectors import Superseded, find_superseded
 from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for

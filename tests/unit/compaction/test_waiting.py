@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from ctxcore.assembly.elide import says_something
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
-from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.keeping import text_of
-from ctxcore.compaction.results import CompactionResult
-from ctxcore.compaction.waiting import level_within
+from ctxcore.assembly.texts import says_something
+from ctxcore.compaction.compacting import CompactionResult, compact
+from ctxcore.compaction.keeping import level_within, text_of
 from ctxcore.messages.values import Message, tool_result
 from tests.histories import assistant, call, user
 from tests.words import Words, words

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
-from ctxcore.compression.expanding import (
+from ctxcore.compression.markers import (
     EXPAND_TOOL,
     REFERENCE_TOKENS,
     is_answered_beside,

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elision, totals
-from ctxcore.compression.sides import elided_text
 from ctxcore.messages.values import JsonValue
 from tests.unit.compression.counters import shrink
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.compression.preview import preview
+from ctxcore.compression.outputs import preview
 from tests.unit.compression.counters import FourBytes
 
 SCALARS = st.one_of(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elision, gone_ranges, totals
-from ctxcore.compression.sides import elided_text
 from tests.unit.compression.counters import shrink
 
 CREWS = json.dumps(

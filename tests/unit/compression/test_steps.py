@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.compression.building import TreeBuilder
-from ctxcore.compression.steps import (
+from ctxcore.compression.shedding import (
     DropColumnNames,
     DropNames,
     ListValues,
@@ -15,6 +14,7 @@ from ctxcore.compression.steps import (
 )
 from ctxcore.compression.target import Target
 from ctxcore.compression.tree import Node
+from ctxcore.compression.tree_building import TreeBuilder
 from ctxcore.messages.values import JsonValue
 from tests.unit.compression.counters import FourBytes
 

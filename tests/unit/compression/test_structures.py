@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.compression.extracting import extract
-from ctxcore.compression.literals import MOST_TAIL
 from ctxcore.compression.outputs import compress
-from ctxcore.compression.structures import parse_inner, read_structure
+from ctxcore.compression.structures import MOST_TAIL, parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
 from tests.unit.compression.counters import shrink
 

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from ctxcore.compression.kinds import Kind
 from ctxcore.compression.markers import Elision, totals
+from ctxcore.compression.structures import Kind
 from tests.unit.compression.counters import shrink
 
 LOG = [f"2024-05-01 10:{n // 60:02d}:{n % 60:02d} INFO served request {n}" for n in range(300)]

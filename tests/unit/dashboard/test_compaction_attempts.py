@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.engine.journal import FAILED, PLANNED, SKIPPED
+from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import to_json

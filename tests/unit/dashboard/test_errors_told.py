@@ -12,7 +12,7 @@ from typing import cast, get_args
 import pytest
 
 from ctxcore.engine import errors as engine_errors
-from ctxcore.engine.native_reading import parse_native
+from ctxcore.engine.native import parse_native
 from ctxcore.errors import (
     BudgetError,
     CompactionRefusedError,
@@ -34,11 +34,16 @@ from ctxcore.gateway.errors import (
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.file_problems import SettingProblem
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.problems import LocalModelProblem, SummaryProblem
-from ctxcore.reasons.store_problems import AccessCode, ChangeCode, RecordCode, TurnProblem
+from ctxcore.reasons.storage_problems import (
+    AccessCode,
+    ChangeCode,
+    RecordCode,
+    SettingProblem,
+    TurnProblem,
+)
 from ctxcore.reasons.values import from_json, to_json
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
-from ctxcore.compression.expanding import with_reference
+from ctxcore.compression.markers import with_reference
 from ctxcore.compression.outputs import compress
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.values import Policy

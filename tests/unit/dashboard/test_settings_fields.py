@@ -16,7 +16,7 @@ from ctxcore.policy import markers
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer, to_json
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.allowed import AllowedCode
+from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import stated
 from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo

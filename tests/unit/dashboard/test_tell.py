@@ -23,8 +23,7 @@ from ctxcore.reasons.codes import (
     TriggerCode,
     VerdictCode,
 )
-from ctxcore.reasons.quoting import QuoteCode
-from ctxcore.reasons.values import Code, Reason, Stated, blanks, counts, known_codes
+from ctxcore.reasons.values import Code, QuoteCode, Reason, Stated, blanks, counts, known_codes
 from ctxcore.store.values import ScopeKind
 from dashboard import codes, texts
 from dashboard.settings import typed_rules

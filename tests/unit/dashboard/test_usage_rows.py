@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.assembly.breakdown import INPUT_SEGMENTS
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.verdicts import Run, VerdictKind
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from dashboard.usage.rows import (

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.assembly.breakdown import INPUT_SEGMENTS, SEGMENTS, Breakdown, make_breakdown
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, make_breakdown
 from ctxcore.budget import TokenBudget
 from dashboard.charts.comparison import changes, comparison_table
 from dashboard.charts.palette import SEGMENT_COLORS

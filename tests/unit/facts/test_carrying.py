@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.facts.carrying import carry
+from ctxcore.facts.facts_block import carry
 from ctxcore.facts.ledger import live
 from ctxcore.facts.presence import is_present
 from ctxcore.facts.values import Fact, Kind

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.facts.finding import find_facts
+from ctxcore.facts.finding import answers, find_facts
 from ctxcore.facts.reading import sentences
-from ctxcore.facts.statements import answers
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import text_message
 

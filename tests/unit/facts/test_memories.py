@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ctxcore.facts.memories import memories_of, passages_of
+from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.messages.values import ToolCall, tool_result
 from tests.histories import assistant, user
 

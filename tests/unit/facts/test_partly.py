@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.facts.partly import rules_of, say_partly
+from ctxcore.facts.facts_block import rules_of, say_partly
 from tests.words import Words
 
 TEXT = (

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks.fidelity import instructions
-from ctxcore.facts.storing import dump_facts, load_facts
+from ctxcore.facts.finding import dump_facts, load_facts
 from tests.unit.facts import passing_en, passing_zh, revised
 from tests.unit.facts.revised import Pair
 from tests.unit.facts.speech import facts, folded, held

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from ctxcore.errors import FormatError
-from ctxcore.formats.reading import parse_transcripts
-from ctxcore.formats.registry import FORMATS, register_format
+from ctxcore.formats.reading import FORMATS, parse_transcripts, register_format
 from ctxcore.formats.values import Format, Problem, Records, Transcript
 from ctxcore.messages.values import text_message
 

@@ -14,8 +14,8 @@ from ctxcore.gateway.errors import (
     MissingKeyError,
     ProviderError,
 )
-from ctxcore.gateway.masking import MASK, MAX_DETAIL_CHARS, mask_secrets, to_detail
-from ctxcore.gateway.raising import provider_exception
+from ctxcore.gateway.runtime import provider_exception
+from ctxcore.gateway.secrets import MASK, MAX_DETAIL_CHARS, mask_secrets, to_detail
 
 
 class Refused(Exception):

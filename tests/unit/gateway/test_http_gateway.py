@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ctxcore.gateway.errors import ContextOverflowError, ProviderError
-from ctxcore.gateway.keys import NO_KEY
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.retrying import Retries
+from ctxcore.gateway.secrets import NO_KEY
+from ctxcore.gateway.streams import Retries
 from ctxcore.gateway.values import Connection, ModelReply, ModelRequest, ModelUsage, TextDelta
 from ctxcore.messages.values import JsonObject, ToolCall
 

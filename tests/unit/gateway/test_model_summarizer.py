@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ctxcore.errors import SummarizerError
 from ctxcore.gateway.errors import ErrorKind, ProviderError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.retrying import Retries
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, ScriptedRequest
+from ctxcore.gateway.streams import Retries
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.gateway.overflow import Overflow, parse_overflow
+from ctxcore.gateway.classify import Overflow, parse_overflow
 
 REFUSALS: list[tuple[str, int | None, int | None]] = [
     # words, limit, needed

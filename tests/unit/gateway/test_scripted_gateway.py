@@ -20,10 +20,15 @@ from ctxcore.gateway.errors import (
 )
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local import status
-from ctxcore.gateway.retrying import Retries
-from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
-from ctxcore.gateway.scripted_files import load_scripted_models
-from ctxcore.gateway.usage import Price
+from ctxcore.gateway.replies import Price
+from ctxcore.gateway.scripted import (
+    Script,
+    ScriptedModel,
+    ScriptedReply,
+    echo,
+    load_scripted_models,
+)
+from ctxcore.gateway.streams import Retries
 from ctxcore.gateway.values import (
     CallDelta,
     Connection,

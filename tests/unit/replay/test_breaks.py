@@ -11,8 +11,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, Reasoning, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
-from ctxcore.replay.breaks import HARMLESS, break_cause
-from ctxcore.replay.requests import Request, shared_messages
+from ctxcore.replay.requests import HARMLESS, Request, break_cause, shared_messages
 from tests.histories import assistant, call, user
 from tests.words import context_of, words
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.recording import Recording
-from ctxcore.replay.losses import by_need, recorded_losses, seen_by
-from ctxcore.replay.needing import LaterUses
+from ctxcore.compaction.simulation import Recording
+from ctxcore.replay.losses import LaterUses, by_need, recorded_losses, seen_by
 from tests.histories import assistant, user
 
 HISTORY = [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ctxcore.compaction.simulating import Recording
+from ctxcore.compaction.simulation import Recording
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_folds
-from ctxcore.replay.repeats import find_repeats
+from ctxcore.replay.references import find_repeats
 from tests.histories import assistant, call, user
 
 

@@ -6,15 +6,14 @@ import json
 
 import pytest
 
-from ctxcore.compaction.simulating import Recording, simulate
+from ctxcore.compaction.simulation import Recording, simulate
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay import replaying
-from ctxcore.replay.prices import Prices
 from ctxcore.replay.references import LiteralUse
 from ctxcore.replay.replaying import Replaying, replay_recording
-from ctxcore.replay.values import Replay
+from ctxcore.replay.values import Prices, Replay
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_message, counter_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.summarizers.cleaning import cut_unfinished, unwrap
+from ctxcore.summarizers.checks import cut_unfinished, unwrap
 
 WORDS = "Ada booked room 12."
 

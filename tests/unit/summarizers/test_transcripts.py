@@ -16,8 +16,7 @@ from ctxcore.messages.values import (
     text_message,
     tool_result,
 )
-from ctxcore.summarizers.pieces import group_sizes, split_text
-from ctxcore.summarizers.transcript import Entry, to_entries
+from ctxcore.summarizers.transcript import Entry, group_sizes, split_text, to_entries
 
 SETTINGS = settings(max_examples=100, deadline=None)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.text.simplified import simplified
+from ctxcore.text.languages import simplified
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_places_stay(said: str) -> None:
 
 
 def test_english_loads_no_dictionary() -> None:
-    code = "import sys; from ctxcore.text.simplified import simplified; simplified('a rule')"
+    code = "import sys; from ctxcore.text.languages import simplified; simplified('a rule')"
     check = f"{code}; assert 'opencc' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

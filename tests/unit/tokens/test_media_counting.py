@@ -8,8 +8,7 @@ import pytest
 
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import JsonObject, Media, Message, Text
-from ctxcore.tokens.count import count_message, counter_for
-from ctxcore.tokens.media import count_media, media_is_estimated
+from ctxcore.tokens.count import count_media, count_message, counter_for, media_is_estimated
 
 OPENAI = counter_for("gpt-4o")
 CLAUDE = counter_for("claude-opus-4-8")

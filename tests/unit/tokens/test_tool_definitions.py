@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from ctxcore.messages.values import JsonObject
-from ctxcore.tokens.count import counter_for
-from ctxcore.tokens.definitions import count_tools, render_tools
+from ctxcore.tokens.count import count_tools, counter_for, render_tools
 
 COUNTER = counter_for("gpt-4o")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import Role
-from ctxcore.worth.units import Unit, UnitKind
+from ctxcore.salience.units import Unit, UnitKind
 
 
 def said(*texts: str, first: Role = "user") -> list[Unit]:

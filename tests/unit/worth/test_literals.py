@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.worth.literals import read_literals, weigh_literals
-from ctxcore.worth.units import Unit
+from ctxcore.salience.ranking import read_literals, weigh_literals
+from ctxcore.salience.units import Unit
 from tests.unit.worth.building import output, utterance
 
 

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxcore.worth.ranking import Group, Ranking, is_talk
-from ctxcore.worth.scoring import Worth
-from ctxcore.worth.units import Unit
+from ctxcore.salience.ranking import Group, Ranking, Worth, is_talk
+from ctxcore.salience.units import Unit
 from tests.unit.worth.building import said
 
 

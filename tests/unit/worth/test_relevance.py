@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.worth.relevance import relevance
+from ctxcore.salience.units import relevance
 
 TEXTS = ["We talked about the weather.", "The kiln for the wedding bowls is booked.", "A kiln."]
 

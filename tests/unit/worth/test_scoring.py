@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ctxcore.worth.scoring import score_units
+from ctxcore.salience.ranking import score_units
 from tests.processes import printed_under_hash_seeds
 from tests.unit.worth.building import output, said, utterance
 
@@ -134,8 +134,8 @@ def test_a_message_of_digits_alone_is_in_the_language_before_it() -> None:
 
 def test_worths_are_the_same_in_every_process() -> None:
     script = (
-        "from ctxcore.worth.scoring import score_units\n"
-        "from ctxcore.worth.units import Unit\n"
+        "from ctxcore.salience.ranking import score_units\n"
+        "from ctxcore.salience.units import Unit\n"
         "text = 'My sister Karin has 2 cellos and a boat in Lund. 妹妹在家，电话010-5550142。'\n"
         "print(score_units([Unit(seq=0, text=text, role='user', tokens=40)]))"
     )

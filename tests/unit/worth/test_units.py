@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
-from ctxcore.worth.units import OUTPUT_CHARS, TALK_CHARS, split_message
+from ctxcore.salience.units import OUTPUT_CHARS, TALK_CHARS, split_message
 
 
 def test_a_short_message_is_one_unit() -> None:

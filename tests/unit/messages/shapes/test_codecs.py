@@ -10,8 +10,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import lint
 from ctxcore.compaction.compacting import compact
-from ctxcore.messages.shapes.reading import parse_messages, read_list
-from ctxcore.messages.shapes.registry import codec_of
+from ctxcore.messages.shapes.reading import codec_of, parse_messages, read_list
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import (
     JsonObject,

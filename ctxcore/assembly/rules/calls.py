@@ -1,0 +1,269 @@
+"""The rules that a call is answered by results directly behind it, and a result has its call.
+
+A call without a result gets one that says so; a result without a call becomes a user's text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from ctxcore.assembly.items import Item
+from ctxcore.assembly.rules.values import (
+    STRICT,
+    Bench,
+    Conversation,
+    EachExchange,
+    Exchange,
+    Finding,
+    Placed,
+    Provider,
+    Rule,
+    plain,
+    with_digest,
+)
+from ctxcore.assembly.texts import NO_RESULT, orphan_text
+from ctxcore.messages.values import Media, Message, Text, ToolCall, tool_result
+from ctxcore.reasons.codes import LegalityCode, RepairCode
+from ctxcore.reasons.values import Reason
+from ctxcore.tokens.count import count_message
+
+
+def _check_missing(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    found = _unpaired(conversation.placed)
+    return (one for one in found if one[1].code == LegalityCode.MISSING_RESULT)
+
+
+def _check_orphans(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    found = _unpaired(conversation.placed)
+    return (one for one in found if one[1].code == LegalityCode.ORPHAN_RESULT)
+
+
+def _add_missing(exchange: Exchange, bench: Bench) -> Exchange:
+    if len(exchange.results) == len(exchange.calls) or exchange.head is None:
+        return exchange
+    answered = {place for place, _ in exchange.results}
+    missing = (at for at in range(len(exchange.calls)) if at not in answered)
+    added = ((at, _no_result(exchange.calls[at], exchange.head, bench)) for at in missing)
+    return exchange._replace(results=(*exchange.results, *added))
+
+
+def _no_result(call: ToolCall, head: Item, bench: Bench) -> Item:
+    bench.note(head, RepairCode.MISSING_RESULT(id=call.id, tool=call.name))
+    message = tool_result(call.id, NO_RESULT)
+    tokens = count_message(message, bench.counter, function_name=call.name)
+    return Item(segment=head.segment, message=message, tokens=tokens, is_laid_out=False)
+
+
+def _say_orphans(exchange: Exchange, bench: Bench) -> Exchange:
+    if not exchange.orphans:
+        return exchange
+    return exchange._replace(orphans=tuple(_in_words(item, bench) for item in exchange.orphans))
+
+
+def _in_words(item: Item, bench: Bench) -> Item:
+    bench.note(item, RepairCode.ORPHAN_RESULT(id=item.message.answers))
+    name = item.message.name or ""
+    media = tuple(part for part in item.message.content if isinstance(part, Media))
+    words = tuple(part for part in item.message.content if not isinstance(part, Media))
+    said = Text(text=orphan_text(name, replace(item.message, content=words).text))
+    message = Message(role="user", content=(said, *media))
+    return replace(item, message=message, tokens=count_message(message, bench.counter))
+
+
+def _unpaired(placed: Sequence[Placed]) -> Iterator[tuple[int, Reason]]:
+    """Calls not answered before the next message, and results without a call before them."""
+    open_calls: dict[str, int] = {}
+    for at, message in placed:
+        if message.is_tool_result:
+            if open_calls.pop(message.answers or "", None) is None:
+                yield at, LegalityCode.ORPHAN_RESULT(id=message.answers)
+            continue
+        yield from _unanswered(open_calls)
+        open_calls = {call.id: at for call in message.calls}
+    yield from _unanswered(open_calls)
+
+
+def _unanswered(open_calls: Mapping[str, int]) -> Iterator[tuple[int, Reason]]:
+    for call_id, at in open_calls.items():
+        yield at, LegalityCode.MISSING_RESULT(id=call_id)
+
+
+_ASKED = {"role": "user", "content": "hi"}
+_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+MISSING_RESULT = Rule(
+    name="missing_result",
+    check=_check_missing,
+    repair=EachExchange(_add_missing),
+    broken=[_ASKED, {"role": "assistant", "content": None, "tool_calls": [_CALL]}],
+)
+ORPHAN_RESULT = Rule(
+    name="orphan_result",
+    check=_check_orphans,
+    repair=EachExchange(_say_orphans),
+    broken=[_ASKED, {"role": "tool", "tool_call_id": "a", "content": "42"}],
+)
+
+
+def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    for at, message in conversation.placed:
+        for call in message.calls:
+            if not is_json_object(call.arguments):
+                yield at, LegalityCode.ARGUMENTS(id=call.id)
+
+
+def _repair(exchange: Exchange, bench: Bench) -> Exchange:
+    return exchange.mending(_is_sound, _sound, bench)
+
+
+def _is_sound(call: ToolCall) -> bool:
+    return is_json_object(call.arguments)
+
+
+def _sound(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
+    bench.note(head, RepairCode.BROKEN_ARGUMENTS(id=call.id))
+    raw = {"arguments": call.arguments} if call.arguments.strip() else {}
+    return replace(call, arguments=json.dumps(raw, ensure_ascii=False))
+
+
+@lru_cache(maxsize=1024)  # the same calls are looked at in every context until they fold
+def is_json_object(text: str) -> bool:
+    """Whether `text` is the JSON text of an object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+_BROKEN_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "[1]"}}
+ARGUMENTS = Rule(
+    name="arguments",
+    check=_check,
+    providers=STRICT,
+    repair=EachExchange(_repair),
+    broken=[
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [_BROKEN_CALL]},
+        {"role": "tool", "tool_call_id": "a", "content": "42"},
+    ],
+)
+
+LONGEST_ID = 40
+_SIGNED = "__thought__"
+"""litellm puts Gemini's signature of a call behind its id so, and takes it off for others."""
+_TAKEN_EVERYWHERE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_TAKEN_BY: Mapping[Provider, re.Pattern[str]] = {
+    "openai": re.compile(r"(?s:.{1,40})"),
+    "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
+    "bedrock": re.compile(r"[A-Za-z0-9_-]{1,64}"),
+}
+
+
+def _check_own(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for at, message in conversation.placed:
+        if provider == "openai":
+            seen.clear()
+        for call in message.calls:
+            if not call.id:
+                yield at, LegalityCode.CALL_ID_MISSING(tool=call.name)
+            elif call.id in seen:
+                yield at, LegalityCode.CALL_ID_TWICE(id=call.id)
+            seen.add(call.id)
+
+
+def _check_form(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
+    pattern = _TAKEN_BY[provider]
+    for at, message in conversation.placed:
+        ids = [call.id for call in message.calls]
+        for one in [message.answers or ""] if message.is_tool_result else ids:
+            if one and not pattern.fullmatch(_unsigned(one)):
+                yield at, LegalityCode.CALL_ID_FORM(id=one, pattern=pattern.pattern)
+
+
+def _make_own(exchange: Exchange, bench: Bench) -> Exchange:
+    used, taken = bench.used_ids, bench.taken_ids
+    calls = exchange.calls
+    for at, call in enumerate(calls):
+        if not call.id or call.id in used or call.id in taken:
+            assert exchange.head is not None  # it has calls
+            own = _own(call, exchange.head, bench)
+            calls = (*calls[:at], own, *calls[at + 1 :])
+            used.add(own.id)
+        else:
+            used.add(call.id)
+    return exchange if calls is exchange.calls else exchange._replace(calls=calls)
+
+
+def _own(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
+    """`call` under an id that no other call of this context has."""
+    call_id, again = call.id, 0
+    while not call_id or call_id in bench.used_ids or call_id in bench.taken_ids:
+        again += 1
+        call_id = f"{call.id[:24] or 'call'}_{head.seq}_{again}"
+    if call.id:
+        bench.note(head, RepairCode.RENAMED_CALL(id=call.id, new_id=call_id))
+        bench.renamed_ids[call_id] = bench.renamed_ids.get(call.id, call.id)
+    else:
+        bench.note(head, RepairCode.NAMED_CALL(new_id=call_id))
+    return replace(call, id=call_id)
+
+
+def _make_plain(exchange: Exchange, bench: Bench) -> Exchange:
+    return exchange.mending(_is_plain, _plain, bench)
+
+
+def _is_plain(call: ToolCall) -> bool:
+    return is_taken_everywhere(call.id)
+
+
+def _plain(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
+    call_id = with_digest(plain(call.id), call.id, most=LONGEST_ID)
+    bench.note(head, RepairCode.RENAMED_ID(id=call.id, new_id=call_id))
+    bench.renamed_ids[call_id] = call.id
+    return replace(call, id=call_id)
+
+
+@lru_cache(maxsize=4096)  # the same calls are looked at in every context until they fold
+def is_taken_everywhere(call_id: str) -> bool:
+    """Whether every provider takes an id of this form; one that is missing is another matter."""
+    return not call_id or bool(_TAKEN_EVERYWHERE.fullmatch(_unsigned(call_id)))
+
+
+def _unsigned(call_id: str) -> str:
+    return call_id.partition(_SIGNED)[0] or call_id
+
+
+def _call(call_id: str) -> Mapping[str, object]:
+    return {"id": call_id, "type": "function", "function": {"name": "search", "arguments": "{}"}}
+
+
+_LONG = f"functions.search:{'0' * 64}"
+CALL_ID_FORM = Rule(
+    name="call_id_form",
+    check=_check_form,
+    providers=tuple(_TAKEN_BY),
+    repair=EachExchange(_make_plain),
+    broken=[
+        _ASKED,
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [_call(_LONG)],
+        },
+        {"role": "tool", "tool_call_id": _LONG, "content": "42"},
+    ],
+)
+CALL_ID = Rule(
+    name="call_id",
+    check=_check_own,
+    repair=EachExchange(_make_own),
+    broken=[
+        _ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [_call("a"), _call("a")]},
+        {"role": "tool", "tool_call_id": "a", "content": "42"},
+    ],
+)

@@ -1,0 +1,171 @@
+"""The rule that roles alternate: neighbours of one role become one message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from ctxcore.assembly.items import Item, Merged, total
+from ctxcore.assembly.rules.values import (
+    STRICT,
+    Bench,
+    Conversation,
+    Finding,
+    Neighbours,
+    Provider,
+    Rule,
+    WholeRequest,
+)
+from ctxcore.assembly.texts import START
+from ctxcore.messages.values import Message, Part, Text, text_message
+from ctxcore.reasons.codes import LegalityCode, RepairCode
+from ctxcore.tokens.count import count_message
+from ctxcore.tokens.families import TokenCounter
+
+
+def _check_neighbours(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    talk = [(at, message) for at, message in conversation.placed if not message.is_system]
+    for (_at, one), (at, other) in pairwise(talk):
+        if one.role == other.role and one.role in ("user", "assistant"):
+            yield at, LegalityCode.ALTERNATION(role=one.role)
+
+
+def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
+    groups: list[list[Item]] = []
+    for item in items:
+        last = groups[-1][-1] if groups else None
+        if last is not None and are_mergeable(last.message, item.message):
+            groups[-1].append(item)
+            if item.row is not None and last.row is not None:
+                bench.note(item, RepairCode.MERGED(role=item.message.role))
+        else:
+            groups.append([item])
+    merged = [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]
+    return [_exact(one, bench.counter) if len(one.items) > 1 else one for one in merged]
+
+
+def _exact(group: Merged, counter: TokenCounter) -> Merged:
+    """`group` in its exact size: what merging changes is shared by its items' sizes."""
+    exact, apart = count_message(group.message, counter), total(group.items)
+    ends = [end * exact // apart for end in accumulate(item.tokens for item in group.items)]
+    sizes = (end - start for start, end in pairwise([0, *ends]))
+    items = zip(group.items, sizes, strict=True)
+    return Merged(group.message, tuple(item.sized(size) for item, size in items))
+
+
+def are_mergeable(one: Message, other: Message) -> bool:
+    """Whether two neighbours become one message, so that roles alternate."""
+    if one.role != other.role:
+        return False
+    return one.role == "user" or (one.role == "assistant" and not one.calls)
+
+
+def _join(messages: Sequence[Message]) -> Message:
+    """Neighbours as one message: words joined by an empty line, other parts in order.
+
+    Linear in what they say: a meeting's transcript is hundreds of them in a row.
+    """
+    first = messages[0]
+    if len(messages) == 1:
+        return first
+    joined = _Joined(first)
+    for message in messages[1:]:
+        joined.add(message)
+    return joined.message()
+
+
+class _Joined:
+    """Collects the parts of messages that become one; words are joined at the end."""
+
+    def __init__(self, first: Message) -> None:
+        self._first = first
+        self._name = first.name
+        self._parts: list[list[str] | Part] = []
+        self._calls = list(first.calls)
+        self._take(first.content)
+
+    def add(self, message: Message) -> None:
+        """Takes the next message in; speakers' names that differ go into the words."""
+        content, label = message.content, ""
+        if message.name != self._name:
+            self._label_first()
+            label = f"{message.name}: " if message.name else ""
+        last = self._parts[-1] if self._parts else None
+        if label and not (content and _is_plain(content[0])):
+            content = (Text(text=label), *content)
+            label = ""
+        if isinstance(last, list) and content and _is_plain(content[0]):
+            last.append(label + _words(content[0]))
+            content = content[1:]
+        elif label:
+            content = (Text(text=label + _words(content[0])), *content[1:])
+        self._take(content)
+        self._calls.extend(message.calls)
+
+    def message(self) -> Message:
+        """All of it."""
+        parts = tuple(
+            Text(text="\n\n".join(part)) if isinstance(part, list) else part for part in self._parts
+        )
+        return replace(self._first, name=self._name, content=parts, calls=tuple(self._calls))
+
+    def _take(self, content: Sequence[Part]) -> None:
+        self._parts += [[_words(part)] if _is_plain(part) else part for part in content]
+
+    def _label_first(self) -> None:
+        if not self._name:
+            return
+        label, first = f"{self._name}: ", self._parts[0] if self._parts else None
+        if isinstance(first, list):
+            first[0] = label + first[0]
+        else:
+            self._parts.insert(0, [label])
+        self._name = None
+
+
+def _is_plain(part: Part | None) -> bool:
+    return isinstance(part, Text) and part.extra is None
+
+
+def _words(part: Part | None) -> str:
+    return part.text if isinstance(part, Text) else ""
+
+
+ALTERNATION = Rule(
+    name="alternation",
+    check=_check_neighbours,
+    providers=STRICT,
+    repair=Neighbours(_repair_neighbours),
+    broken=[{"role": "user", "content": "one"}, {"role": "user", "content": "two"}],
+)
+
+
+def _check_first(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+    first = next((one for one in conversation.placed if not one[1].is_system), None)
+    if first is not None and first[1].role != "user":
+        yield first[0], LegalityCode.FIRST_ROLE()
+
+
+def _repair_first(items: list[Item], bench: Bench) -> list[Item]:
+    at = next((at for at, item in enumerate(items) if not item.message.is_system), None)
+    if at is None or items[at].message.role == "user":
+        return items
+    bench.note(items[at], RepairCode.LEADING_ASSISTANT())
+    message = text_message("user", START)
+    start = Item(
+        segment=items[at].segment,
+        message=message,
+        tokens=count_message(message, bench.counter),
+        is_laid_out=False,
+    )
+    return [*items[:at], start, *items[at:]]
+
+
+FIRST_ROLE = Rule(
+    name="first_role",
+    check=_check_first,
+    providers=STRICT,
+    repair=WholeRequest(_repair_first),
+    broken=[{"role": "assistant", "content": "welcome"}, {"role": "user", "content": "hi"}],
+)

@@ -1,0 +1,385 @@
+"""Owns compactions and marks: what an operator decided about a history, never a change of it.
+
+Compactions form a tree by their parents; the session points at the active one, and undo and redo
+only move that pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    tuple_,
+    update,
+)
+
+from ctxcore.assembly.records import Compaction
+from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.store.appending import get_session
+from ctxcore.store.database import Area, lock_name
+from ctxcore.store.errors import RecordNotFoundError, StaleCompactionError
+from ctxcore.store.rows import (
+    dump_compaction,
+    to_compaction_info,
+    to_event,
+    to_mark,
+    to_policy_version,
+)
+from ctxcore.store.values import (
+    CompactionInfo,
+    Event,
+    ImportedCompaction,
+    Mark,
+    MarkKind,
+    PolicyVersion,
+    Scope,
+)
+from ctxcore.tables import (
+    COMPACTION,
+    EVENT,
+    IMPORTED_COMPACTION,
+    LEASE,
+    MARK,
+    POLICY,
+    SESSION,
+    SETTING,
+    UtcTime,
+)
+
+_COMPACTION_COLUMNS = ("covered_until", "summary_tokens", "before_tokens", "after_tokens")
+
+
+class Compactions(Area):
+    """The compactions and marks of sessions."""
+
+    def record_compaction(
+        self,
+        session_id: str,
+        compaction_id: str,
+        compaction: Compaction,
+        *,
+        parent_id: str | None,
+        at: datetime,
+        policy_version_id: int | None = None,
+        details: JsonObject | None = None,
+        activates: bool = True,
+    ) -> CompactionInfo:
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            if activates:
+                _expect(session_id, parent_id, session["active_compaction_id"])
+            elif parent_id is not None:
+                _find(connection, session_id, parent_id)
+            row = {
+                "id": compaction_id,
+                "session_id": session_id,
+                "number": _next_number(connection, session_id),
+                "parent_id": parent_id,
+                "body": dump_compaction(compaction),
+                "policy_version_id": policy_version_id,
+                "details": details or {},
+                "created_at": at,
+                "facts_lost": None if (lost := compaction.facts_lost) is None else list(lost),
+                **{name: getattr(compaction, name) for name in _COMPACTION_COLUMNS},
+            }
+            connection.execute(insert(COMPACTION), row)
+            if activates:
+                _point_at(connection, session_id, compaction_id, at)
+            return _find(connection, session_id, compaction_id)
+
+    def activate(
+        self, session_id: str, compaction_id: str | None, *, expected: str | None, at: datetime
+    ) -> None:
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            _expect(session_id, expected, session["active_compaction_id"])
+            if compaction_id is not None:
+                _find(connection, session_id, compaction_id)
+            _point_at(connection, session_id, compaction_id, at)
+
+    def active_compaction(self, session_id: str) -> CompactionInfo | None:
+        found = select(COMPACTION).join(SESSION, SESSION.c.active_compaction_id == COMPACTION.c.id)
+        return self._first(found.where(SESSION.c.id == session_id), to_compaction_info)
+
+    def compaction(self, session_id: str, compaction_id: str) -> CompactionInfo:
+        with self._database.read() as connection:
+            return _find(connection, session_id, compaction_id)
+
+    def undone_compaction(self, session_id: str) -> CompactionInfo | None:
+        active = select(COMPACTION.c.id, COMPACTION.c.number).join(
+            SESSION, SESSION.c.active_compaction_id == COMPACTION.c.id
+        )
+        with self._database.read() as connection:
+            found = connection.execute(active.where(SESSION.c.id == session_id)).first()
+            active_id, number = found or (None, 0)
+            # Only later ones can be made from it, so that mostly no row is looked at.
+            later = (COMPACTION.c.session_id == session_id) & (COMPACTION.c.number > number)
+            children = select(COMPACTION).where(later, COMPACTION.c.parent_id == active_id)
+            newest = children.order_by(COMPACTION.c.number.desc()).limit(1)
+            row = connection.execute(newest).mappings().first()
+        return None if row is None else to_compaction_info(row)
+
+    def compactions(self, session_id: str) -> list[CompactionInfo]:
+        found = select(COMPACTION).where(COMPACTION.c.session_id == session_id)
+        return self._list(found.order_by(COMPACTION.c.number), to_compaction_info)
+
+    def record_imported_compactions(
+        self, session_id: str, compactions: Sequence[ImportedCompaction]
+    ) -> None:
+        names = ImportedCompaction.__dataclass_fields__
+        rows = [{name: getattr(found, name) for name in names} for found in compactions]
+        with self._database.write() as connection:
+            get_session(connection, session_id, locks=True)
+            if rows:
+                new = insert(IMPORTED_COMPACTION).values(session_id=session_id)
+                connection.execute(new, rows)
+
+    def imported_compactions(self, session_id: str) -> list[ImportedCompaction]:
+        columns = (IMPORTED_COMPACTION.c[name] for name in ImportedCompaction.__dataclass_fields__)
+        found = select(*columns).where(IMPORTED_COMPACTION.c.session_id == session_id)
+        ordered = found.order_by(IMPORTED_COMPACTION.c.before_seq, IMPORTED_COMPACTION.c.id)
+        return self._list(ordered, lambda row: ImportedCompaction(**row))
+
+    def add_mark(self, session_id: str, seq: int, kind: MarkKind, *, at: datetime) -> Mark:
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            if not 0 < seq <= session["length"]:
+                raise RecordNotFoundError(kind="message", record_id=seq)
+            found = _set_marks(session_id).where(MARK.c.seq == seq, MARK.c.kind == kind)
+            row = connection.execute(found).mappings().first()
+            if row is None:
+                new = {"session_id": session_id, "seq": seq, "kind": kind, "set_at": at}
+                connection.execute(insert(MARK), {**new, "cleared_at": None})
+                row = connection.execute(found).mappings().one()
+            return to_mark(row)
+
+    def clear_mark(self, session_id: str, seq: int, kind: MarkKind, *, at: datetime) -> bool:
+        with self._database.write() as connection:
+            get_session(connection, session_id, locks=True)
+            is_set = (MARK.c.session_id == session_id) & MARK.c.cleared_at.is_(None)
+            changed = update(MARK).where(is_set, MARK.c.seq == seq, MARK.c.kind == kind)
+            return connection.execute(changed, {"cleared_at": at}).rowcount > 0
+
+    def marks(self, session_id: str, *, with_cleared: bool = False) -> list[Mark]:
+        found = select(MARK).where(MARK.c.session_id == session_id)
+        if not with_cleared:
+            found = _set_marks(session_id)
+        return self._list(found.order_by(MARK.c.seq, MARK.c.id), to_mark)
+
+
+def _set_marks(session_id: str) -> Select[Any]:
+    return select(MARK).where(MARK.c.session_id == session_id, MARK.c.cleared_at.is_(None))
+
+
+def _find(connection: Connection, session_id: str, compaction_id: str) -> CompactionInfo:
+    found = select(COMPACTION).where(
+        COMPACTION.c.session_id == session_id, COMPACTION.c.id == compaction_id
+    )
+    row = connection.execute(found).mappings().first()
+    if row is None:
+        raise RecordNotFoundError(kind="compaction", record_id=compaction_id)
+    return to_compaction_info(row)
+
+
+def _expect(session_id: str, expected: str | None, active: str | None) -> None:
+    if expected != active:
+        raise StaleCompactionError(session_id=session_id, expected=expected, active=active)
+
+
+def _next_number(connection: Connection, session_id: str) -> int:
+    last = select(func.max(COMPACTION.c.number)).where(COMPACTION.c.session_id == session_id)
+    return int(connection.execute(last).scalar() or 0) + 1
+
+
+def _point_at(
+    connection: Connection, session_id: str, compaction_id: str | None, at: datetime
+) -> None:
+    moved = update(SESSION).where(SESSION.c.id == session_id)
+    connection.execute(moved, {"active_compaction_id": compaction_id, "updated_at": at})
+
+
+# One statement, so that of two who ask at once only one gets it; both databases know this form.
+_TAKE = text(
+    "INSERT INTO lease (name, owner, expires_at) VALUES (:name, :owner, :expires_at)"
+    " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at"
+    " WHERE lease.owner = excluded.owner OR lease.expires_at <= :at"
+).bindparams(bindparam("expires_at", type_=UtcTime()), bindparam("at", type_=UtcTime()))
+
+
+class Journal(Area):
+    """Events, leases and settings."""
+
+    def setting(self, name: str) -> JsonValue:
+        found = self._list(select(SETTING).where(SETTING.c.name == name), dict)
+        return found[0]["value"] if found else None
+
+    def save_setting(self, name: str, value: JsonValue) -> None:
+        with self._database.write() as connection:
+            lock_name(connection, f"setting:{name}")
+            connection.execute(delete(SETTING).where(SETTING.c.name == name))
+            if value is not None:
+                connection.execute(insert(SETTING), {"name": name, "value": value})
+
+    def record_event(
+        self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None
+    ) -> Event:
+        row = {"session_id": session_id, "kind": kind, "body": body, "created_at": at}
+        with self._database.write() as connection:
+            added = connection.execute(insert(EVENT), row).inserted_primary_key
+            found = select(EVENT).where(EVENT.c.id == (added[0] if added else None))
+            return to_event(connection.execute(found).mappings().one())
+
+    def events(
+        self,
+        session_id: str | None = None,
+        *,
+        kind: str | None = None,
+        after_id: int = 0,
+        limit: int = 1_000,
+    ) -> list[Event]:
+        found = select(EVENT).where(EVENT.c.id > after_id)
+        if session_id is not None:
+            found = found.where(EVENT.c.session_id == session_id)
+        if kind is not None:
+            found = found.where(EVENT.c.kind == kind)
+        return self._list(found.order_by(EVENT.c.id).limit(limit), to_event)
+
+    def last_events(
+        self, session_id: str, kinds: Sequence[str], *, limit: int = 100
+    ) -> list[Event]:
+        found = select(EVENT).where(EVENT.c.session_id == session_id, EVENT.c.kind.in_(kinds))
+        return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), to_event)
+
+    def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
+        with self._database.write() as connection:
+            return take(connection, name, owner, expires_at=expires_at, at=at)
+
+    def lease(self, name: str) -> tuple[str, datetime] | None:
+        with self._database.read() as connection:
+            return find_lease(connection, name)
+
+    def release_lease(self, name: str, owner: str) -> bool:
+        with self._database.write() as connection:
+            return release(connection, name, owner)
+
+
+def take(
+    connection: Connection, name: str, owner: str, *, expires_at: datetime, at: datetime
+) -> bool:
+    """Takes a lease that is free, expired or the owner's own."""
+    asked = {"name": name, "owner": owner, "expires_at": expires_at, "at": at}
+    return connection.execute(_TAKE, asked).rowcount > 0
+
+
+def release(connection: Connection, name: str, owner: str) -> bool:
+    """Gives back a lease of the owner's own."""
+    its_own = (LEASE.c.name == name) & (LEASE.c.owner == owner)
+    return connection.execute(delete(LEASE).where(its_own)).rowcount > 0
+
+
+def find_lease(connection: Connection, name: str) -> tuple[str, datetime] | None:
+    """Who holds a lease, and until when."""
+    found = select(LEASE.c.owner, LEASE.c.expires_at).where(LEASE.c.name == name)
+    row = connection.execute(found).first()
+    return None if row is None else (row.owner, row.expires_at)
+
+
+_Key: TypeAlias = tuple[str, str, str]
+
+_OTHER = POLICY.alias()
+_OF_ALL = select(POLICY).where(
+    POLICY.c.version
+    == select(func.max(_OTHER.c.version))
+    .where(
+        _OTHER.c.scope == POLICY.c.scope,
+        _OTHER.c.owner == POLICY.c.owner,
+        _OTHER.c.model == POLICY.c.model,
+    )
+    .scalar_subquery(),
+)
+_ALL = _OF_ALL.order_by(POLICY.c.scope, POLICY.c.owner, POLICY.c.model)
+_NEWEST = _OF_ALL.where(
+    tuple_(POLICY.c.scope, POLICY.c.owner, POLICY.c.model).in_(bindparam("scopes", expanding=True)),
+)
+
+
+class Policies(Area):
+    """Versions of what each scope changes about its policy."""
+
+    def save_policy(
+        self, scope: Scope, overrides: JsonObject, *, by: str, at: datetime
+    ) -> PolicyVersion:
+        (version,) = self.save_policies([scope], overrides, by=by, at=at)
+        return version
+
+    def save_policies(
+        self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
+    ) -> list[PolicyVersion]:
+        keys = sorted({_key(scope) for scope in scopes})  # in one order: savers cannot deadlock
+        if not keys:
+            return []
+        with self._database.write() as connection:
+            for key in keys:
+                lock_name(connection, f"policy:{':'.join(key)}")
+            found = {_key(one.scope): one.version for one in _newest(connection, keys)}
+            rows = [
+                {
+                    "scope": key[0],
+                    "owner": key[1],
+                    "model": key[2],
+                    "version": found.get(key, 0) + 1,
+                    "body": overrides,
+                    "created_by": by,
+                    "created_at": at,
+                }
+                for key in keys
+            ]
+            connection.execute(insert(POLICY), rows)
+            saved = {_key(one.scope): one for one in _newest(connection, keys)}
+        return [saved[_key(scope)] for scope in scopes]
+
+    def policy(self, scope: Scope) -> PolicyVersion | None:
+        return self._first(_versions(scope).limit(1), to_policy_version)
+
+    def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
+        keys = [_key(scope) for scope in scopes]
+        newest = self._list(_NEWEST, to_policy_version, scopes=keys) if keys else []
+        found = {version.scope: version for version in newest}
+        return [found.get(scope) for scope in scopes]
+
+    def all_policies(self) -> list[PolicyVersion]:
+        return self._list(_ALL, to_policy_version)
+
+    def policy_versions(self, scope: Scope) -> list[PolicyVersion]:
+        return self._list(_versions(scope), to_policy_version)
+
+    def policy_version(self, version_id: int) -> PolicyVersion:
+        found = self._first(select(POLICY).where(POLICY.c.id == version_id), to_policy_version)
+        if found is None:
+            raise RecordNotFoundError(kind="policy version", record_id=version_id)
+        return found
+
+
+def _newest(connection: Connection, keys: Sequence[_Key]) -> list[PolicyVersion]:
+    rows = connection.execute(_NEWEST, {"scopes": keys}).mappings()
+    return [to_policy_version(row) for row in rows]
+
+
+def _key(scope: Scope) -> _Key:
+    return scope.kind, scope.owner, scope.model
+
+
+def _versions(scope: Scope) -> Select[Any]:
+    is_its = (POLICY.c.scope == scope.kind) & (POLICY.c.owner == scope.owner)
+    of_model = POLICY.c.model == scope.model
+    return select(POLICY).where(is_its, of_model).order_by(POLICY.c.version.desc())
