@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.rules.values import Violation
 from ctxcore.cli.running import About, told
 from ctxcore.formats.report import TokenReport, usage_report
-from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.reasons.values import document
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_messages, count_tools, counter_for
+
+if TYPE_CHECKING:
+    from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
 
 Legality = Mapping[str, Sequence[Violation]]
 

@@ -11,6 +11,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ctxcore.cli.choices import (
+    NEEDS_YES,
+    SummarizerModel,
+    choose_confirm,
+    choose_policy,
+    choose_summarizer,
+)
 from ctxcore.cli.contexts import (
     budget_line,
     context_details,
@@ -19,7 +26,6 @@ from ctxcore.cli.contexts import (
     size_line,
 )
 from ctxcore.cli.options import (
-    NEEDS_YES,
     AsJson,
     Config,
     ConversationId,
@@ -30,11 +36,7 @@ from ctxcore.cli.options import (
     Preset,
     Show,
     ShowAll,
-    SummarizerModel,
     Window,
-    choose_confirm,
-    choose_policy,
-    choose_summarizer,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -50,12 +52,12 @@ from ctxcore.cli.output import (
 )
 from ctxcore.cli.running import About, run_over, short_names, shows_details
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
-from ctxcore.compaction.compacting import CompactionResult
-from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.values import document
 
 if TYPE_CHECKING:
+    from ctxcore.compaction.compacting import CompactionResult
     from ctxcore.formats.values import Transcript
+    from ctxcore.messages.values import JsonObject
 
 MOST_LOST = 8
 """Facts that are named, the most worth first; `--json` has all of them."""

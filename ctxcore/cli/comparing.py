@@ -12,17 +12,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.options import (
-    AsJson,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Paths,
-    ShowAll,
-    SummarizerModel,
-    check_one_budget,
-    choose_summarizer,
-)
+from ctxcore.cli.choices import SummarizerModel, check_one_budget, choose_summarizer
+from ctxcore.cli.options import AsJson, ConversationId, MaxTokens, Model, Paths, ShowAll
 from ctxcore.cli.output import (
     ESTIMATED,
     Advance,
@@ -35,12 +26,12 @@ from ctxcore.cli.output import (
 )
 from ctxcore.cli.running import About, run_over, shows_details
 from ctxcore.cli.tables import add_row, closing, facts, make_table, section
-from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.values import Policy
 
 if TYPE_CHECKING:
     from ctxcore.compaction.simulation import Recording, Simulation
     from ctxcore.formats.values import Transcript
+    from ctxcore.messages.values import JsonObject, JsonValue
 
 _LEGEND = (
     "cuts: compactions that left messages out without a summary",

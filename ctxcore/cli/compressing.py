@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -24,9 +24,11 @@ from ctxcore.cli.running import STDIN, Failure, fail, read_bytes, to_document
 from ctxcore.cli.tables import add_row, facts, make_table
 from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elision, amount, totals
-from ctxcore.compression.outputs import Compressed
 from ctxcore.errors import FormatError
-from ctxcore.messages.values import JsonObject
+
+if TYPE_CHECKING:
+    from ctxcore.compression.outputs import Compressed
+    from ctxcore.messages.values import JsonObject
 
 MOST_PARTS = 200  # shown; the rest are counted
 EXCERPT_CHARS = 60

@@ -6,26 +6,29 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.assembly.context import Context
-from ctxcore.assembly.rules.values import Repair
-from ctxcore.assembly.verdicts import Run, VerdictKind
-from ctxcore.budget import TokenBudget
-from ctxcore.cli.accounts import check_legality, legality_document
 from ctxcore.cli.inspecting import legality_view
 from ctxcore.cli.output import amount, block, one_line, percent, plural
 from ctxcore.cli.tables import add_row, bullets, gauge, make_table, quoted, section, segment_bar
-from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.values import document
+
+if TYPE_CHECKING:
+    from ctxcore.assembly.context import Context
+    from ctxcore.assembly.rules.values import Repair
+    from ctxcore.assembly.verdicts import Run, VerdictKind
+    from ctxcore.budget import TokenBudget
+    from ctxcore.messages.values import JsonObject, JsonValue
 
 
 def context_document(context: Context, *, with_messages: bool) -> JsonObject:
     """All of a context; its messages only if asked for, else null."""
+    from ctxcore.cli.accounts import check_legality, legality_document
+
     budget = asdict(context.budget) if context.budget else None
     segments: JsonObject = dict(context.breakdown.to_dict())
     return {
@@ -119,6 +122,8 @@ def counts_line(context: Context) -> str:
 
 def context_details(context: Context, *, show: bool) -> Iterator[RenderableType]:
     """Verdicts, window, repairs and legality; the messages if asked for."""
+    from ctxcore.cli.accounts import check_legality
+
     yield section("What becomes of the messages")
     yield verdict_table(context)
     yield section("What fills the window")

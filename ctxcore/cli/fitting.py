@@ -10,6 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ctxcore.cli.choices import choose_policy
 from ctxcore.cli.contexts import budget_line, context_details, counts_line, size_line
 from ctxcore.cli.options import (
     AsJson,
@@ -23,7 +24,6 @@ from ctxcore.cli.options import (
     Show,
     ShowAll,
     Window,
-    choose_policy,
 )
 from ctxcore.cli.output import (
     ESTIMATED,

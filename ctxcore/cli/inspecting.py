@@ -7,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.accounts import Account, Legality
 from ctxcore.cli.options import AsJson, ConversationId, Model, Paths, ShowAll
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -39,8 +38,11 @@ from ctxcore.cli.tables import (
     section,
     share_bar,
 )
-from ctxcore.formats.report import ProviderTotals
-from ctxcore.formats.values import RecordedCompaction
+
+if TYPE_CHECKING:
+    from ctxcore.cli.accounts import Account, Legality
+    from ctxcore.formats.report import ProviderTotals
+    from ctxcore.formats.values import RecordedCompaction
 
 _WIDE_CELLS = 100
 _NARROW_CELLS = 76  # less, and names would give way to numbers that are mostly empty

@@ -13,11 +13,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console, RenderableType
 
-from ctxcore.messages.values import JsonObject, JsonValue
+if TYPE_CHECKING:
+    from ctxcore.messages.values import JsonObject, JsonValue
 
 ESTIMATED = "~ estimated"
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from ctxcore.cli.options import AsJson, Config, check_preset, merged_here
+from ctxcore.cli.choices import check_preset, merged_here
+from ctxcore.cli.options import AsJson, Config
 from ctxcore.cli.output import print_all, print_json, print_text
 from ctxcore.cli.running import to_document
 from ctxcore.cli.tables import add_row, make_table
-from ctxcore.messages.values import JsonObject
 from ctxcore.policy.fields import PolicyField, fields_of
 from ctxcore.policy.layers import Merged, to_json
 from ctxcore.policy.markers import GROUPS
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import document
 from ctxcore.settings.environment import OWN_PREFIX
+
+if TYPE_CHECKING:
+    from ctxcore.messages.values import JsonObject
 
 
 def fields_table(declared: Sequence[PolicyField], policy: Policy | None) -> Table:

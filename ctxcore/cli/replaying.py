@@ -11,16 +11,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.options import (
-    AsJson,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Paths,
-    ShowAll,
-    Window,
-    check_one_budget,
-)
+from ctxcore.cli.choices import check_one_budget
+from ctxcore.cli.options import AsJson, ConversationId, MaxTokens, Model, Paths, ShowAll, Window
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -33,16 +25,14 @@ from ctxcore.cli.output import (
 )
 from ctxcore.cli.running import About, run_over, shows_details
 from ctxcore.cli.tables import add_row, bullets, closing, facts, make_table, section
-from ctxcore.compaction.loss_report import loss_code
-from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
-from ctxcore.replay.losses import FactFates, NeededFact
-from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
-    from ctxcore.replay.values import Prices
+    from ctxcore.messages.values import JsonObject
+    from ctxcore.replay.losses import FactFates, NeededFact
+    from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
 
 NO_CALLS = "no answer of a model is recorded, so there is no call to replay"
 _UNKNOWN = "–"
@@ -79,6 +69,8 @@ class Sums:
     @classmethod
     def of(cls, replays: Sequence[Replay]) -> Sums:
         """The sums of one preset's replays; a cost is known only where all are."""
+        from ctxcore.replay.losses import FactFates
+
         return cls(
             preset=replays[0].policy,
             calls=sum(len(one.calls) for one in replays),
@@ -241,6 +233,8 @@ def lost_lines(lost: Sequence[NeededFact]) -> list[Text]:
 
 
 def _lost_line(one: NeededFact) -> str:
+    from ctxcore.compaction.loss_report import loss_code
+
     where = "" if one.needed_at is None else f" · needed at message {one.needed_at + 1:,}"
     return f"{loss_code(one.kind).text}, message {one.at + 1:,}{where}: {one.text}"
 

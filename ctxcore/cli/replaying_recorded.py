@@ -15,13 +15,12 @@ from ctxcore.cli.output import amount, plural, print_all, print_json, print_note
 from ctxcore.cli.replaying import lost_lines
 from ctxcore.cli.running import About, run_over
 from ctxcore.cli.tables import add_row, bullets, facts, make_table, section
-from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
-from ctxcore.replay.recorded import FoldAccount, Saved
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import RecordedCompaction, Transcript
-    from ctxcore.replay.recorded import RecordedFold
+    from ctxcore.messages.values import JsonObject
+    from ctxcore.replay.recorded import FoldAccount, RecordedFold, Saved
 
 _MOST_REPEATS = 8
 

@@ -16,7 +16,6 @@ from rich.text import Text
 
 from ctxcore.cli.output import one_line, print_error, print_json, stderr
 from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
-from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import PlaceCode, in_file
 from ctxcore.reasons.problems import core
@@ -25,6 +24,7 @@ from ctxcore.reasons.values import Reason, to_json
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Problem, Transcript
+    from ctxcore.messages.values import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,11 @@ from ctxcore.cli.running import Failure, fail, to_document
 from ctxcore.cli.tables import add_row, closing, make_table
 from ctxcore.compression.markers import EXPAND_TOKENS
 from ctxcore.errors import ContextError
-from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.storage_problems import FileProblem
 
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
+    from ctxcore.messages.values import JsonObject
     from ctxcore.store.values import SessionInfo
 
 LEAST_CHARS = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ctxcore.cli import app, asking
+from ctxcore.cli import app, choices
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from tests.engines import quiet_litellm
 from tests.unit.cli.files import results, run, run_json, talk, write
@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 
 def answer(path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> Result:
     """What comes of answering with this letter on a terminal."""
-    monkeypatch.setattr(asking, "is_terminal", lambda: True)
+    monkeypatch.setattr(choices, "is_terminal", lambda: True)
     args = ["compact", str(path), "--preset", "pi", "--max-tokens", "1500"]
     return CliRunner(env={"COLUMNS": "100"}).invoke(app, args, input=f"{letter}\n")
 
