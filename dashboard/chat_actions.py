@@ -10,12 +10,12 @@ import streamlit as st
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.errors import ContextError
-from dashboard.hub import RunningTurn, hub
 from dashboard.panels import open_compaction
 from dashboard.services import default_model, engine
 from dashboard.shell import current_session, select_session
 from dashboard.tell import tell_error
 from dashboard.texts import t
+from dashboard.turn_runner import RunningTurn, turn_runner
 
 P = ParamSpec("P")
 
@@ -52,7 +52,7 @@ def say(text: str) -> None:
         select_session(session.id)
     if not session.title:
         engine().rename(session.id, " ".join(text.split())[:_TITLE_CHARS])
-    hub().start(engine(), session.id, text)
+    turn_runner().start(engine(), session.id, text)
 
 
 def submit() -> None:
@@ -80,7 +80,7 @@ def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
     if pending is None or pending.plan_id != plan_id:
         st.session_state[PROBLEM] = t("chat.question.answered")
     else:
-        st.session_state[ANSWERED] = hub().answer(engine(), session_id, plan_id, chosen)
+        st.session_state[ANSWERED] = turn_runner().answer(engine(), session_id, plan_id, chosen)
 
 
 def follow_answered() -> None:
@@ -103,18 +103,18 @@ def follow_answered() -> None:
 def retry() -> None:
     """Goes on with the last turn."""
     if (session := current_session()) is not None:
-        hub().resume(engine(), session.id)
+        turn_runner().resume(engine(), session.id)
 
 
 def stop(session_id: str) -> None:
     """Stops the running turn; the answer so far is kept."""
-    if (turn := hub().running(session_id)) is not None:
+    if (turn := turn_runner().running(session_id)) is not None:
         turn.cancel()
 
 
 def dismiss(session_id: str) -> None:
     """Takes a message that could not be sent off the page."""
-    hub().dismiss(session_id)
+    turn_runner().dismiss(session_id)
 
 
 @_telling

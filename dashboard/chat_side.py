@@ -11,7 +11,7 @@ from ctxcore.engine.policies import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
 from dashboard import chat_actions
-from dashboard.compacting.rows import reason_in
+from dashboard.compactions_page.rows import reason_in
 from dashboard.filling import Filling
 from dashboard.panels import open_compaction, window_panel
 from dashboard.safe_markdown import plain_label

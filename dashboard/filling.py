@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ctxcore.compaction.triggers import measure
-from ctxcore.engine.services import Subject
+from ctxcore.engine.services import CallTarget
 from dashboard.texts import t
 
 
@@ -32,10 +32,10 @@ class Filling:
         return replace(self, tokens=self.tokens + tokens)
 
 
-def filling_of(subject: Subject) -> Filling:
+def filling_of(target: CallTarget) -> Filling:
     """What the trigger compares now, nothing of the history left out."""
-    policy = subject.call.policy
-    measured = measure(subject.view, subject.call, subject.record).ruling
+    policy = target.call.policy
+    measured = measure(target.view, target.call, target.record).ruling
     of_history = policy.trigger_on == "history"
     return Filling(
         tokens=measured.history_tokens if of_history else measured.input_tokens,

@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
 from ctxcore.tokens.count import count_tokens
-from dashboard.hub import RunningTurn
 from dashboard.safe_markdown import safe_markdown
 from dashboard.texts import t
+from dashboard.turn_runner import RunningTurn
 
 PANEL_SECONDS = 1.0  # between two looks at the window while an answer comes
 

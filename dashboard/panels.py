@@ -22,15 +22,15 @@ from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
 from dashboard.charts.comparison import comparison_table
 from dashboard.charts.window import outside_tokens, window_bar, window_table, with_reply
-from dashboard.compacting.labels import strategy_label
-from dashboard.compacting.pinning import pin, unpin
-from dashboard.compacting.pins_made import (
+from dashboard.compactions_page.labels import strategy_label
+from dashboard.compactions_page.pinning import pin, unpin
+from dashboard.compactions_page.pins_made import (
     forget_pins,
     note_pin,
     show_pins_made,
     telling_of_work,
 )
-from dashboard.compacting.proposed_losses import keep_open, show_proposed_losses
+from dashboard.compactions_page.proposed_losses import keep_open, show_proposed_losses
 from dashboard.filling import Filling, told
 from dashboard.folding import folded_lines
 from dashboard.safe_markdown import plain_label, with_line_breaks

@@ -20,7 +20,6 @@ from dashboard import background, chat_actions, chat_side, live
 from dashboard.chat_question import draw_question
 from dashboard.filling import Filling, filling_of
 from dashboard.going_on import moved_to
-from dashboard.hub import RunningTurn, hub
 from dashboard.panels import compaction_dialog, window_panel
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
@@ -29,6 +28,7 @@ from dashboard.tell import tell_error, tell_sentence
 from dashboard.texts import language, t, translate
 from dashboard.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.transcript_view import Actions, TranscriptView
+from dashboard.turn_runner import RunningTurn, turn_runner
 
 ACTIONS = Actions(on_message=chat_actions.act_on_message, on_retry=chat_actions.retry)
 LOG_HEIGHT = 600
@@ -39,7 +39,7 @@ SUGGESTIONS = ("first", "second", "third")
 def draw() -> None:
     """The whole page; a running answer is followed last, because that takes as long as it does."""
     session = current_session()
-    turn = hub().running(session.id) if session else None
+    turn = turn_runner().running(session.id) if session else None
     chat_actions.follow_answered()  # after that look: a turn that moved before it was not found
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     session = current_session()  # again: what ran behind the page may just have changed it
@@ -160,10 +160,10 @@ def _context(
     None, with the reason shown, if that fails.
     """
     try:
-        subject = engine().subject(session.id)
-        filling = filling_of(subject)
+        target = engine().call_target(session.id)
+        filling = filling_of(target)
         running = turn.context if turn is not None else None
-        context = running or build_context(subject.view, subject.call, subject.record)
+        context = running or build_context(target.view, target.call, target.record)
     except ContextError as error:
         st.error(tell_error(error), icon=":material/error:")
         return None, None
@@ -200,7 +200,7 @@ def _older(transcript: Transcript) -> None:
 
 def _not_sent(session: SessionInfo) -> None:
     """What was said or answered but led to nothing, because it could not even start."""
-    turn = hub().ended(session.id)
+    turn = turn_runner().ended(session.id)
     if turn is None or turn.error is None or turn.is_told or turn.base_length != session.length:
         return
     live.draw_asked(turn.text)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from dashboard import background
-from dashboard.compacting.sections import show_compactions
+from dashboard.compactions_page.sections import show_compactions
 from dashboard.panels import compaction_dialog
 from dashboard.shell import current_session
 from dashboard.tell import tell_error

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from dashboard import background
-from dashboard.sending.sections import show_context
+from dashboard.context_page.sections import show_context
 from dashboard.shell import current_session
 from dashboard.tell import tell_error
 from dashboard.texts import t

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ctxcore.errors import ContextError
-from dashboard.listing.sections import show_sessions
+from dashboard.sessions_page.sections import show_sessions
 from dashboard.tell import tell_error
 from dashboard.texts import t
 

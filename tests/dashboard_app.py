@@ -17,8 +17,8 @@ from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
 from ctxcore.reasons.values import Reason
 from dashboard import services, texts
-from dashboard.hub import TurnHub, hub
 from dashboard.tell import tell
+from dashboard.turn_runner import TurnRunner, turn_runner
 from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,9 +42,9 @@ class Dashboard:
         return services.engine()
 
     @property
-    def hub(self) -> TurnHub:
-        """The hub that the pages use."""
-        return hub()
+    def turn_runner(self) -> TurnRunner:
+        """The runner that the pages use."""
+        return turn_runner()
 
     def run(self) -> AppTest:
         """Runs the page once more."""
@@ -107,7 +107,7 @@ def open_dashboard(
 
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
-    for cached in (services._store, services._engine, services._layers, hub):
+    for cached in (services._store, services._engine, services._layers, turn_runner):
         cached.clear()
 
 

@@ -21,7 +21,7 @@ from ctxcore.budget import TokenBudget
 from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import carry
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.presence import SaidText
+from ctxcore.facts.presence import SearchedText
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -229,7 +229,7 @@ def _facts(
     view: HistoryView, call: Call, budget: TokenBudget, record: Compaction, ledger: Ledger
 ) -> str:
     frame = _frame_tokens(call.counter)
-    told = SaidText("\n".join((record.summary, *(text for _, text in record.shortened))))
+    told = SearchedText("\n".join((record.summary, *(text for _, text in record.shortened))))
     others = _of_others(live(ledger), view.anchors().excluded)
     carried = carry(
         [entry for entry in others if not told.says(entry.fact)],

@@ -66,7 +66,7 @@ class _Base:
         return last.is_tool_result or bool(last.calls)
 
 
-class GrowingContext:
+class IncrementalContext:
     """Follows the contexts of one growing view under one call."""
 
     def __init__(self, view: HistoryView, call: Call) -> None:

@@ -17,7 +17,7 @@ from ctxcore.compaction.carried import ledger_at
 from ctxcore.errors import BudgetError
 from ctxcore.facts.agent_records import arguments_of
 from ctxcore.facts.ledger import Entry, live
-from ctxcore.facts.presence import SaidText, is_on_a_line
+from ctxcore.facts.presence import SearchedText, is_on_a_line
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.reasons.codes import LossCode
@@ -61,8 +61,8 @@ def lost_facts(
     """
     before = before or NOTHING_COVERED
     whole = set(verbatim_seqs(shown))
-    told = SaidText("\n".join(said_text(group.message) for group in shown))
-    known = SaidText(f"{before.facts}\n{before.summary}")
+    told = SearchedText("\n".join(said_text(group.message) for group in shown))
+    known = SearchedText(f"{before.facts}\n{before.summary}")
     still, gone = {*before.kept, *before.pins}, {*(before.facts_lost or ())}
 
     def was_known(entry: Entry) -> bool:

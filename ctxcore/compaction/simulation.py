@@ -17,7 +17,7 @@ from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.compacting import automatic_trigger, compact_prepared
-from ctxcore.compaction.incremental_context import GrowingContext
+from ctxcore.compaction.incremental_context import IncrementalContext
 from ctxcore.compaction.loss_report import LostFact
 from ctxcore.compaction.plans import Answer, Confirmation
 from ctxcore.compaction.triggers import Trigger, measure, overflow
@@ -235,7 +235,7 @@ class Walk:
         self._messages = recording.messages
         self._view = PrefixHistory(self.whole)
         self._summarizer = summarizer or recording.summarizer()
-        self._growing = None if builds_all else GrowingContext(self._view, self._call)
+        self._growing = None if builds_all else IncrementalContext(self._view, self._call)
         self._state = CompactionState()
         self._calls: list[SimulatedCall] = []
         self._compactions: list[SimulatedCompaction] = []

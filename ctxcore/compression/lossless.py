@@ -15,12 +15,12 @@ from ctxcore.compression.records import (
     Column,
     Missing,
     Records,
-    Sheet,
+    RecordSheet,
     is_records,
     render_cell,
     render_header,
     shared_key,
-    to_sheet,
+    to_record_sheet,
 )
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.messages.values import JsonObject, JsonValue
@@ -189,7 +189,7 @@ def _encode(value: JsonValue) -> str:
 def _encode_list(value: list[JsonValue]) -> str:
     if len(value) > 1:
         if is_records(value):
-            sheet = to_sheet(value)
+            sheet = to_record_sheet(value)
             if sheet is not None:
                 return _render_table(TABLE, sheet.columns, _render_rows(sheet))
         elif all(isinstance(group, list) and group and is_records(group) for group in value):
@@ -202,7 +202,7 @@ def _encode_list(value: list[JsonValue]) -> str:
 def _encode_groups(groups: Sequence[JsonValue]) -> str | None:
     sizes = [len(group) for group in groups if isinstance(group, list)]
     records = [r for group in groups if isinstance(group, list) for r in group]
-    sheet = to_sheet(records) if is_records(records) else None
+    sheet = to_record_sheet(records) if is_records(records) else None
     if sheet is None:
         return None
     rows = iter(_render_rows(sheet))
@@ -213,7 +213,7 @@ def _encode_groups(groups: Sequence[JsonValue]) -> str | None:
 def _encode_object(value: JsonObject) -> str:
     if len(value) > 1 and is_records(records := list(value.values())):
         key, with_keys = keyed_records(value, records)
-        sheet = to_sheet(with_keys, keep=key or KEY) if with_keys is not None else None
+        sheet = to_record_sheet(with_keys, keep=key or KEY) if with_keys is not None else None
         if sheet is not None:
             name = TABLE_BY if key is None else f"{TABLE_BY} {key}"
             return _render_table(name, sheet.columns, _render_rows(sheet))
@@ -237,7 +237,7 @@ def keyed_records(value: JsonObject, records: Records) -> tuple[str | None, Reco
     return None, [{KEY: name, **record} for name, record in zip(value, records, strict=True)]
 
 
-def _render_rows(sheet: Sheet) -> Iterator[str]:
+def _render_rows(sheet: RecordSheet) -> Iterator[str]:
     columns = sheet.varying
     for row in sheet.rows:
         cells = [

@@ -52,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class RecordSheet:
     """Columns, and for each record its cells; constant columns have none."""
 
     columns: tuple[Column, ...]
@@ -69,7 +69,7 @@ def is_records(values: Iterable[JsonValue]) -> TypeGuard[Records]:
     return all(isinstance(value, dict) and value for value in values)
 
 
-def to_sheet(records: Records, *, keep: str | None = None) -> Sheet | None:
+def to_record_sheet(records: Records, *, keep: str | None = None) -> RecordSheet | None:
     """The sheet of two or more records, None if it would be longer than they are.
 
     The column `keep` is never taken for a constant.
@@ -91,7 +91,7 @@ def to_sheet(records: Records, *, keep: str | None = None) -> Sheet | None:
     varying = [cells for head, (_, cells) in zip(heads, columns, strict=True) if not head.constant]
     if not varying:
         return None
-    return Sheet(tuple(heads), [list(row) for row in zip(*varying, strict=True)])
+    return RecordSheet(tuple(heads), [list(row) for row in zip(*varying, strict=True)])
 
 
 def _is_sparse(name: str, records: Records) -> bool:

@@ -10,7 +10,15 @@ from ctxcore.compression.lines import Lines
 from ctxcore.compression.lossless import KEY, TABLE, TABLE_BY, TABLES, keyed_records
 from ctxcore.compression.markers import Elision, member_path
 from ctxcore.compression.record_table import Origin, Table
-from ctxcore.compression.records import Cell, Column, Missing, Records, Sheet, is_records, to_sheet
+from ctxcore.compression.records import (
+    Cell,
+    Column,
+    Missing,
+    Records,
+    RecordSheet,
+    is_records,
+    to_record_sheet,
+)
 from ctxcore.compression.salience import (
     FOCUS_FACTOR,
     IDENTIFIER,
@@ -288,7 +296,7 @@ class TreeBuilder:
     ) -> Table | None:
         if any(id(record) in self.thinned for record in records):
             return None  # a row has no place for the count of its own missing members
-        sheet = to_sheet(records, keep=keep)
+        sheet = to_record_sheet(records, keep=keep)
         if sheet is None:
             return None
         table = self._fill(sheet, origin, depth)
@@ -300,7 +308,7 @@ class TreeBuilder:
                     _favour_own_id(match.keys, match.children, OWN_ID_FACTOR)
         return table
 
-    def _fill(self, sheet: Sheet, origin: Origin, depth: int) -> Table:
+    def _fill(self, sheet: RecordSheet, origin: Origin, depth: int) -> Table:
         constants: dict[int, Node] = {}
         varying: list[int] = []
         for c, column in enumerate(sheet.columns):

@@ -30,7 +30,7 @@ from ctxcore.engine.events import (
     TurnEvent,
 )
 from ctxcore.engine.proposals import Pending, drop_pending, load_pending, save_pending
-from ctxcore.engine.services import Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.storage_problems import TurnProblem
@@ -45,30 +45,30 @@ _JUDGED = (COMPACTED, FAILED)
 class Automatic:
     """What happens when a rule asks for a compaction."""
 
-    def __init__(self, desk: Desk, compactions: Compactions) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices, compactions: Compactions) -> None:
+        self._services = services
         self._compactions = compactions
 
-    def due(self, subject: Subject, *, all_rules: bool = True) -> Trigger | None:
+    def due(self, target: CallTarget, *, all_rules: bool = True) -> Trigger | None:
         """The rule that asks for a compaction now; after an undo or failures, only an overflow.
 
         An overflow is named before any other rule that holds: it cannot wait. Without
         `all_rules` nothing else is looked at.
         """
-        if not subject.call.policy.is_automatic:
+        if not target.call.policy.is_automatic:
             return None
-        measured = measure(subject.view, subject.call, subject.record)
-        too_large = overflow(measured, subject.call)
+        measured = measure(target.view, target.call, target.record)
+        too_large = overflow(measured, target.call)
         if too_large is not None or not all_rules:
             return too_large
-        if subject.call.policy.summary_marker and self._is_asked(subject):
+        if target.call.policy.summary_marker and self._is_asked(target):
             measured = replace(measured, is_marked=True)
-        found = find_trigger(measured, subject.call)
-        return None if found is None or self._waits(subject) else found
+        found = find_trigger(measured, target.call)
+        return None if found is None or self._waits(target) else found
 
     def run(
         self,
-        subject: Subject,
+        target: CallTarget,
         trigger: Trigger,
         *,
         confirm: Confirm | None = None,
@@ -80,12 +80,12 @@ class Automatic:
         Raises (from the iterator):
             CompactionRefusedError: a person refused and wants to be told.
         """
-        policy = subject.call.policy
+        policy = target.call.policy
         if policy.is_shadow:
-            self._note_planned(subject, trigger)
+            self._note_planned(target, trigger)
             return "done"
         if policy.requires_confirmation and answer is None:
-            asked = self._asked(subject, trigger, confirm, is_refused=is_refused)
+            asked = self._asked(target, trigger, confirm, is_refused=is_refused)
             if isinstance(asked, Pending):
                 yield _needed(asked)
                 return "waiting"
@@ -93,7 +93,7 @@ class Automatic:
         if answer == "new_session":
             return "new_session"
         yield CompactionStarted(trigger=trigger)
-        yield self._carried_out(subject, trigger, answer or "compact", is_refused=is_refused)
+        yield self._carried_out(target, trigger, answer or "compact", is_refused=is_refused)
         return "done"
 
     def pending(self, plan_id: str) -> Pending:
@@ -102,38 +102,38 @@ class Automatic:
         Raises:
             TurnStateError: nobody waits for it any more.
         """
-        found = load_pending(self._desk.store, plan_id)
+        found = load_pending(self._services.store, plan_id)
         if found is None:
             raise TurnStateError(problem=TurnProblem.NO_QUESTION(id=plan_id))
         return found
 
     def pending_of(self, session_id: str) -> Pending | None:
         """The question that waits in a session."""
-        newest = self._desk.store.last_events(session_id, (CONFIRMATION, COMPACTED), limit=1)
+        newest = self._services.store.last_events(session_id, (CONFIRMATION, COMPACTED), limit=1)
         if not newest or newest[0].kind != CONFIRMATION:
             return None
-        return load_pending(self._desk.store, str(newest[0].body.get("plan_id", "")))
+        return load_pending(self._services.store, str(newest[0].body.get("plan_id", "")))
 
-    def settle(self, pending: Pending, subject: Subject) -> None:
+    def settle(self, pending: Pending, target: CallTarget) -> None:
         """Takes the question back: it is being answered.
 
         Raises:
             StaleProposalError: what it was asked about has changed since.
         """
-        now = self._compactions.proposals.base(subject, pending.covered_until)
-        drop_pending(self._desk.store, pending.plan_id)
+        now = self._compactions.proposals.base(target, pending.covered_until)
+        drop_pending(self._services.store, pending.plan_id)
         if changed := now.changes(pending.base):
             raise StaleProposalError(changed=changed)
 
     def _carried_out(
-        self, subject: Subject, trigger: Trigger, answer: Answer, *, is_refused: bool
+        self, target: CallTarget, trigger: Trigger, answer: Answer, *, is_refused: bool
     ) -> TurnEvent:
         if answer == "refuse":
-            measured = measure(subject.view, subject.call, subject.record)
-            raise refusal(subject.call.budget, measured)
+            measured = measure(target.view, target.call, target.record)
+            raise refusal(target.call.budget, measured)
         try:
             proposal = self._compactions.propose(
-                subject, trigger, is_refused=is_refused, answer=answer
+                target, trigger, is_refused=is_refused, answer=answer
             )
             info = self._compactions.confirm(proposal)
         except ContextError as error:
@@ -142,48 +142,46 @@ class Automatic:
                 "reason": to_json(error.reason),
                 "failed": False,
             }
-            self._desk.journal.record(SKIPPED, body, session_id=subject.session.id)
+            self._services.journal.record(SKIPPED, body, session_id=target.session.id)
             return CompactionRejected(reason=error.reason)
         if info is None:
             return CompactionRejected(reason=proposal.outcome.reason)
         return CompactionFinished(info=info)
 
     def _asked(
-        self, subject: Subject, trigger: Trigger, confirm: Confirm | None, *, is_refused: bool
+        self, target: CallTarget, trigger: Trigger, confirm: Confirm | None, *, is_refused: bool
     ) -> Answer | Pending:
         """A person's answer, or the question that now waits for one."""
-        measured = measure(subject.view, subject.call, subject.record)
-        planned = self._compactions.proposals.plan(
-            subject, measured, trigger, is_refused=is_refused
-        )
+        measured = measure(target.view, target.call, target.record)
+        planned = self._compactions.proposals.plan(target, measured, trigger, is_refused=is_refused)
         if planned is None:
             return "compact"  # there is nothing to agree to, and that is what will be told
-        question = confirmation(subject.call.budget, measured, planned)
+        question = confirmation(target.call.budget, measured, planned)
         if confirm is not None:
             return confirm(question)
         pending = Pending(
-            plan_id=self._desk.new_id(),
-            session_id=subject.session.id,
+            plan_id=self._services.new_id(),
+            session_id=target.session.id,
             trigger=trigger,
             current_tokens=question.current_tokens,
             max_tokens=question.max_tokens,
             expected_tokens=planned.expected_tokens,
             messages=len(planned.fold),
             covered_until=planned.covered_until,
-            base=self._compactions.proposals.base(subject, planned.covered_until),
+            base=self._compactions.proposals.base(target, planned.covered_until),
         )
-        return self._known(subject) or self._noted(pending)
+        return self._known(target) or self._noted(pending)
 
-    def _known(self, subject: Subject) -> Pending | None:
+    def _known(self, target: CallTarget) -> Pending | None:
         """The question that waits already, if nothing has changed since."""
-        waiting = self.pending_of(subject.session.id)
+        waiting = self.pending_of(target.session.id)
         if waiting is None:
             return None
-        now = self._compactions.proposals.base(subject, waiting.covered_until)
+        now = self._compactions.proposals.base(target, waiting.covered_until)
         return None if now.changes(waiting.base) else waiting
 
     def _noted(self, pending: Pending) -> Pending:
-        save_pending(self._desk.store, pending)
+        save_pending(self._services.store, pending)
         body: JsonObject = {
             "plan_id": pending.plan_id,
             "trigger": to_json(pending.trigger.reason),
@@ -192,13 +190,13 @@ class Automatic:
             "expected_tokens": pending.expected_tokens,
             "messages_folded": pending.messages,
         }
-        self._desk.journal.record(CONFIRMATION, body, session_id=pending.session_id)
+        self._services.journal.record(CONFIRMATION, body, session_id=pending.session_id)
         return pending
 
-    def _note_planned(self, subject: Subject, trigger: Trigger) -> None:
+    def _note_planned(self, target: CallTarget, trigger: Trigger) -> None:
         """Tells what a compaction would have done."""
-        measured = measure(subject.view, subject.call, subject.record)
-        planned = self._compactions.proposals.plan(subject, measured, trigger)
+        measured = measure(target.view, target.call, target.record)
+        planned = self._compactions.proposals.plan(target, measured, trigger)
         if planned is None:
             return
         body: JsonObject = {
@@ -210,23 +208,23 @@ class Automatic:
             "messages_folded": len(planned.fold),
             "rounds_folded": planned.turns_folded,
         }
-        self._desk.journal.record(PLANNED, body, session_id=subject.session.id)
+        self._services.journal.record(PLANNED, body, session_id=target.session.id)
 
-    def _is_asked(self, subject: Subject) -> bool:
+    def _is_asked(self, target: CallTarget) -> bool:
         """Whether the model asked for a compaction and none was tried since."""
         kinds = (ASKED_BY_MODEL, *_JUDGED, SKIPPED)
-        newest = self._desk.store.last_events(subject.session.id, kinds, limit=1)
+        newest = self._services.store.last_events(target.session.id, kinds, limit=1)
         return bool(newest) and newest[0].kind == ASKED_BY_MODEL
 
-    def _waits(self, subject: Subject) -> bool:
+    def _waits(self, target: CallTarget) -> bool:
         """Whether automatic compaction waits: after an undo, or after too many failures."""
-        if self._desk.store.undone_compaction(subject.session.id) is not None:
+        if self._services.store.undone_compaction(target.session.id) is not None:
             return True
-        return self._failures(subject.session.id, MOST_FAILURES) >= MOST_FAILURES
+        return self._failures(target.session.id, MOST_FAILURES) >= MOST_FAILURES
 
     def _failures(self, session_id: str, limit: int) -> int:
         """Failed compactions in a row, `limit` at most; a truncation in place of one counts too."""
-        newest = self._desk.store.last_events(session_id, _JUDGED, limit=limit)
+        newest = self._services.store.last_events(session_id, _JUDGED, limit=limit)
         return sum(1 for _ in takewhile(lambda event: event.body.get("failed"), newest))
 
 

@@ -15,7 +15,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import ContextBuilt, TextDelta, TurnEvent, UsageReported
 from ctxcore.engine.running import MarkerFilter, RunningTurn
-from ctxcore.engine.services import Asked, Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.replies import cost_of
@@ -30,12 +30,12 @@ from ctxcore.store.values import CallInfo
 logger = logging.getLogger(__name__)
 
 
-def log_call(subject: Subject, context: Context) -> None:
+def log_call(target: CallTarget, context: Context) -> None:
     """Tells what a call is sent: at once where everything is, else with budgets and reduction."""
     if not logger.isEnabledFor(logging.INFO):
         return
-    session, parts, budget = subject.session.id, context.breakdown, context.budget
-    whole = subject.view.totals()
+    session, parts, budget = target.session.id, context.breakdown, context.budget
+    whole = target.view.totals()
     shown, recent = _shown(context), parts.recent + parts.kept + parts.recalled
     if budget is not None and shown < whole.messages:
         remaining = budget.usable_tokens - parts.system - parts.tools
@@ -91,18 +91,18 @@ def _shown(context: Context) -> int:
 class Calls:
     """Makes the calls of a turn, one at a time."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices) -> None:
+        self._services = services
 
-    def make(self, asked: Asked, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
+    def make(self, request: TurnRequest, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
         """Call `number` of the turn, from 1; the answer is stored before its usage is told."""
-        subject = running.subject
-        with self._desk.slots:
-            context = build_context(subject.view, subject.call, subject.record)
-        log_call(subject, context)
+        target = running.target
+        with self._services.slots:
+            context = build_context(target.view, target.call, target.record)
+        log_call(target, context)
         yield ContextBuilt(context=context, call_number=number)
         try:
-            reply = yield from self._receive(running, _to_request(asked, subject, context))
+            reply = yield from self._receive(running, _to_request(request, target, context))
         except ContextError as error:
             self._record(running, context, None, error.reason)
             raise
@@ -110,10 +110,10 @@ class Calls:
             self._record(running, context, None, CallCode.STOPPED())
             raise
         reply = replace(reply, calls=context.own_calls(reply.calls))
-        if subject.price is not None:
-            reply = replace(reply, cost=cost_of(reply.usage, subject.price))
-        with self._desk.slots:
-            seq = running.add_reply(reply, subject.call.policy.summary_marker)
+        if target.price is not None:
+            reply = replace(reply, cost=cost_of(reply.usage, target.price))
+        with self._services.slots:
+            seq = running.add_reply(reply, target.call.policy.summary_marker)
             self._record(running, context, reply, None, seq=seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
 
@@ -123,7 +123,7 @@ class Calls:
         """The answer, told piece by piece without the marker that asks for a compaction."""
         running.calls = ()
         reply: ModelReply | None = None
-        shown = MarkerFilter(running.subject.call.policy.summary_marker)
+        shown = MarkerFilter(running.target.call.policy.summary_marker)
         with closing(self._stream(request)) as stream:
             for event in stream:
                 if isinstance(event, ModelReply):
@@ -145,9 +145,9 @@ class Calls:
 
     def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
         """The gateway's events; whatever else it raises becomes a failed call."""
-        assert self._desk.gateway is not None  # a turn begins with one
+        assert self._services.gateway is not None  # a turn begins with one
         try:
-            with closing(self._desk.gateway.stream(request)) as stream:
+            with closing(self._services.gateway.stream(request)) as stream:
                 yield from stream
         except ContextError:
             raise
@@ -164,42 +164,42 @@ class Calls:
         *,
         seq: int | None = None,
     ) -> None:
-        subject = running.subject
+        target = running.target
         info = CallInfo(
-            id=self._desk.new_id(),
-            session_id=subject.session.id,
-            created_at=self._desk.clock(),
+            id=self._services.new_id(),
+            session_id=target.session.id,
+            created_at=self._services.clock(),
             purpose="answer",
             turn_id=running.id,
-            model=subject.model,
-            policy_version_id=subject.effective.version_id,
-            compaction_id=subject.active.id if subject.active else None,
+            model=target.model,
+            policy_version_id=target.effective.version_id,
+            compaction_id=target.active.id if target.active else None,
             seq=seq,
             estimate=context.breakdown.to_dict(),
             runs=context.runs,
             error=error,
         )
         try:
-            self._desk.store.record_calls([_with_reply(info, reply) if reply else info])
+            self._services.store.record_calls([_with_reply(info, reply) if reply else info])
         except StoreError as lost:  # the session may be erased; what the call ended with counts
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
 
 
-def _to_request(asked: Asked, subject: Subject, context: Context) -> ModelRequest:
+def _to_request(request: TurnRequest, target: CallTarget, context: Context) -> ModelRequest:
     return ModelRequest(
-        model=subject.model or "",
+        model=target.model or "",
         messages=context.messages,
-        tools=context.sent_tools(subject.tools),
-        max_output_tokens=asked.max_output_tokens or _reply_limit(context, subject),
-        temperature=asked.temperature,
-        connection=subject.connection,
+        tools=context.sent_tools(target.tools),
+        max_output_tokens=request.max_output_tokens or _reply_limit(context, target),
+        temperature=request.temperature,
+        connection=target.connection,
     )
 
 
-def _reply_limit(context: Context, subject: Subject) -> int | None:
+def _reply_limit(context: Context, target: CallTarget) -> int | None:
     """The longest reply: the reserve, where the window is shared with it."""
     reserve = context.budget.reserve_tokens if context.budget else 0
-    return reserve or subject.info.max_output_tokens
+    return reserve or target.info.max_output_tokens
 
 
 def _with_reply(info: CallInfo, reply: ModelReply) -> CallInfo:

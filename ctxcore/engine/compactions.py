@@ -18,7 +18,7 @@ from ctxcore.compaction.triggers import Trigger, input_size, is_recorded
 from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals, lease_of
-from ctxcore.engine.services import Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
@@ -52,11 +52,11 @@ class SessionState:
         return 1 - self.summary_tokens / self.original_tokens if self.original_tokens else 0.0
 
 
-def session_state(desk: Desk, session_id: str) -> SessionState:
+def session_state(services: EngineServices, session_id: str) -> SessionState:
     """The state of a session now."""
-    info = desk.store.active_compaction(session_id)
-    lease = desk.store.lease(lease_of(session_id))
-    is_summarizing = lease is not None and lease[1] > desk.clock()
+    info = services.store.active_compaction(session_id)
+    lease = services.store.lease(lease_of(session_id))
+    is_summarizing = lease is not None and lease[1] > services.clock()
     if info is None or not info.compaction.summary:
         return SessionState(is_summarizing=is_summarizing)
     record = info.compaction
@@ -92,22 +92,22 @@ class LossReport:
         return tuple(one for one in self.lost or () if one.needed_at is not None)
 
 
-def loss_report(desk: Desk, session_id: str, compaction_id: str) -> LossReport:
+def loss_report(services: EngineServices, session_id: str, compaction_id: str) -> LossReport:
     """The report of one compaction, whoever made it."""
-    subject = desk.subject(session_id)
-    info = desk.store.compaction(session_id, compaction_id)
+    target = services.call_target(session_id)
+    info = services.store.compaction(session_id, compaction_id)
     if is_recorded(info.compaction):
-        return _of_another(desk, subject, info)
-    return _of_ours(desk, subject, info)
+        return _of_another(services, target, info)
+    return _of_ours(services, target, info)
 
 
-def _of_ours(desk: Desk, subject: Subject, info: CompactionInfo) -> LossReport:
-    record, session = info.compaction, subject.session
+def _of_ours(services: EngineServices, target: CallTarget, info: CompactionInfo) -> LossReport:
+    record, session = info.compaction, target.session
     if record.facts_lost is None:
         return LossReport(compaction_id=info.id, number=info.number, lost=None)
-    found = recorded_losses(record, subject.view.facts())
+    found = recorded_losses(record, target.view.facts())
     seen, texts = seen_by(record), {one.text for one in found}
-    later = desk.store.messages(session.id, seen + 1) if found and seen < session.length else []
+    later = services.store.messages(session.id, seen + 1) if found and seen < session.length else []
     uses = LaterUses([one.message for one in later], start=seen)
     return LossReport(
         compaction_id=info.id,
@@ -117,11 +117,11 @@ def _of_ours(desk: Desk, subject: Subject, info: CompactionInfo) -> LossReport:
     )
 
 
-def _of_another(desk: Desk, subject: Subject, info: CompactionInfo) -> LossReport:
-    session, policy = subject.session, subject.effective.policy
-    fold, until = _fold(info, desk.store.imported_compactions(session.id))
-    messages = [one.message for one in desk.store.messages(session.id)]
-    recording = Recording(messages, model=subject.model, tools=subject.tools)
+def _of_another(services: EngineServices, target: CallTarget, info: CompactionInfo) -> LossReport:
+    session, policy = target.session, target.effective.policy
+    fold, until = _fold(info, services.store.imported_compactions(session.id))
+    messages = [one.message for one in services.store.messages(session.id)]
+    recording = Recording(messages, model=target.model, tools=target.tools)
     account = account_for_fold(recording, fold, policy, until=until)
     return LossReport(
         compaction_id=info.id,
@@ -159,13 +159,13 @@ EDITED = "edited_summary"  # a person's step, where the others are strategies
 class Compactions:
     """The verbs about compactions of stored sessions."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self.proposals = Proposals(desk)
+    def __init__(self, services: EngineServices) -> None:
+        self._services = services
+        self.proposals = Proposals(services)
 
     def propose(
         self,
-        subject: Subject,
+        target: CallTarget,
         trigger: Trigger | None = None,
         summarizer: Summarizer | None = None,
         *,
@@ -180,7 +180,7 @@ class Compactions:
             LeaseTakenError: another one is being worked out in this session.
         """
         return self.proposals.make(
-            subject, trigger, summarizer, is_refused=is_refused, answer=answer
+            target, trigger, summarizer, is_refused=is_refused, answer=answer
         )
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
@@ -196,25 +196,25 @@ class Compactions:
         if record is None:
             self._note_rejected(proposal)
             return None
-        subject = self._desk.subject(proposal.session_id, model=proposal.base.model)
-        changed = self.proposals.base(subject, record.covered_until).changes(proposal.base)
+        target = self._services.call_target(proposal.session_id, model=proposal.base.model)
+        changed = self.proposals.base(target, record.covered_until).changes(proposal.base)
         if changed:
             raise StaleProposalError(changed=changed)
         said = record.summary if summary is None else summary.strip()
         is_edited = said != record.summary
-        if is_edited or _is_told_anew(proposal, subject):
-            record = _edited(record, said, subject)
+        if is_edited or _is_told_anew(proposal, target):
+            record = _edited(record, said, target)
         if is_edited:
             proposal = _with_edit(proposal, record)
         try:
-            info = self._desk.store.record_compaction(
+            info = self._services.store.record_compaction(
                 proposal.session_id,
-                self._desk.new_id(),
+                self._services.new_id(),
                 record,
                 parent_id=proposal.base.active_id,
-                policy_version_id=subject.effective.version_id,
+                policy_version_id=target.effective.version_id,
                 details=_details(proposal),
-                at=self._desk.clock(),
+                at=self._services.clock(),
             )
         except StaleCompactionError as error:  # somebody else was faster since the check
             raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
@@ -223,8 +223,8 @@ class Compactions:
 
     def undo(self, session_id: str) -> CompactionInfo | None:
         """Goes back to the compaction before the active one; None if there is none to undo."""
-        self._desk.session(session_id)
-        active = self._desk.store.active_compaction(session_id)
+        self._services.session(session_id)
+        active = self._services.store.active_compaction(session_id)
         if active is None:
             return None
         self._activate(active, active.parent_id, active.id, UNDONE)
@@ -232,9 +232,9 @@ class Compactions:
 
     def redo(self, session_id: str) -> CompactionInfo | None:
         """Takes back the last undo; None if nothing was undone."""
-        self._desk.session(session_id)
-        active = self._desk.store.active_compaction(session_id)
-        undone = self._desk.store.undone_compaction(session_id)
+        self._services.session(session_id)
+        active = self._services.store.active_compaction(session_id)
+        undone = self._services.store.undone_compaction(session_id)
         if undone is None:
             return None
         self._activate(undone, undone.id, active.id if active else None, REDONE)
@@ -243,10 +243,10 @@ class Compactions:
     def _activate(
         self, info: CompactionInfo, compaction_id: str | None, expected: str | None, kind: str
     ) -> None:
-        now, session_id = self._desk.clock(), info.session_id
-        self._desk.store.activate(session_id, compaction_id, expected=expected, at=now)
+        now, session_id = self._services.clock(), info.session_id
+        self._services.store.activate(session_id, compaction_id, expected=expected, at=now)
         body: JsonObject = {"compaction_id": info.id, "number": info.number}
-        self._desk.journal.record(kind, body, session_id=session_id)
+        self._services.journal.record(kind, body, session_id=session_id)
 
     def _note_recorded(self, proposal: Proposal, info: CompactionInfo) -> None:
         """Tells of a compaction that was recorded."""
@@ -264,7 +264,7 @@ class Compactions:
             "failed": proposal.outcome.failed,
             **_account(proposal),
         }
-        self._desk.journal.record(COMPACTED, body, session_id=proposal.session_id)
+        self._services.journal.record(COMPACTED, body, session_id=proposal.session_id)
 
     def _note_rejected(self, proposal: Proposal) -> None:
         """Tells of a compaction that was tried and changed nothing, or had nothing to do."""
@@ -275,23 +275,23 @@ class Compactions:
             **_account(proposal),
         }
         kind = FAILED if proposal.outcome.failed else SKIPPED
-        self._desk.journal.record(kind, body, session_id=proposal.session_id)
+        self._services.journal.record(kind, body, session_id=proposal.session_id)
 
 
-def _is_told_anew(proposal: Proposal, subject: Subject) -> bool:
+def _is_told_anew(proposal: Proposal, target: CallTarget) -> bool:
     """Whether the application says otherwise of its work than when the proposal was made."""
-    budget = subject.call.budget
+    budget = target.call.budget
     has_room = budget is not None and budget.working_state_tokens > 0
-    return has_room and subject.call.working != proposal.working
+    return has_room and target.call.working != proposal.working
 
 
-def _edited(record: Compaction, summary: str, subject: Subject) -> Compaction:
+def _edited(record: Compaction, summary: str, target: CallTarget) -> Compaction:
     """`record` with another summary; facts that this one no longer says are carried instead."""
-    view, call = subject.view, subject.call
+    view, call = target.view, target.call
     tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
     edited = with_facts(view, call, edited, ledger_for(view, call))
-    edited = with_losses(edited, find_losses(view, call, subject.record, edited))
+    edited = with_losses(edited, find_losses(view, call, target.record, edited))
     return replace(edited, after_tokens=input_size(view, call, edited))
 
 

@@ -6,6 +6,7 @@ Every verb checks whose session it is. Nothing here decides; parts do, and each 
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -29,7 +30,7 @@ from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.proposals import Pending, Proposal
-from ctxcore.engine.services import Asked, Desk, RunTool, Subject, to_definitions
+from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.tools import expand
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
@@ -99,7 +100,7 @@ class ContextEngine:
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
-        self._desk = Desk(
+        self._services = EngineServices(
             store=store,
             user_id=user_id,
             gateway=gateway,
@@ -112,20 +113,20 @@ class ContextEngine:
             confirm=confirm,
             layers=tuple(layers),
         )
-        self._compactions = Compactions(self._desk)
-        self._automatic = Automatic(self._desk, self._compactions)
-        self._turns = Turns(self._desk, self._automatic)
-        self._exchange = Exchange(self._desk)
+        self._compactions = Compactions(self._services)
+        self._automatic = Automatic(self._services, self._compactions)
+        self._turns = Turns(self._services, self._automatic)
+        self._exchange = Exchange(self._services)
 
     @property
     def store(self) -> SessionStore:
         """The store behind this engine; what is read from it directly is not checked for owner."""
-        return self._desk.store
+        return self._services.store
 
     @property
     def user_id(self) -> str:
         """On whose behalf this engine acts."""
-        return self._desk.user_id
+        return self._services.user_id
 
     # sessions
 
@@ -138,29 +139,29 @@ class ContextEngine:
         tools: Sequence[Mapping[str, object]] = (),
     ) -> SessionInfo:
         """A new session, with a system prompt if there is one."""
-        self._desk.user()
-        session = self._desk.store.create_session(
-            self._desk.new_id(),
-            user_id=self._desk.user_id,
-            at=self._desk.clock(),
+        self._services.user()
+        session = self._services.store.create_session(
+            self._services.new_id(),
+            user_id=self._services.user_id,
+            at=self._services.clock(),
             title=title,
             model=model,
             tools=to_definitions(tools),
         )
         if system:
             self.append(session.id, [text_message("system", system)])
-        return self._desk.store.session(session.id)
+        return self._services.store.session(session.id)
 
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
-        return self._desk.session(session_id)
+        return self._services.session(session_id)
 
     def sessions(
         self, *, title: str = "", limit: int = 100, offset: int = 0, deleted: bool = False
     ) -> list[SessionInfo]:
         """The user's sessions, the one last changed first."""
-        return self._desk.store.list_sessions(
-            self._desk.user_id,
+        return self._services.store.list_sessions(
+            self._services.user_id,
             listed="deleted" if deleted else "present",
             title=title,
             limit=limit,
@@ -169,13 +170,13 @@ class ContextEngine:
 
     def rename(self, session_id: str, title: str) -> None:
         """Gives a session another title."""
-        self._desk.session(session_id)
-        self._desk.store.rename(session_id, title, at=self._desk.clock())
+        self._services.session(session_id)
+        self._services.store.rename(session_id, title, at=self._services.clock())
 
     def set_model(self, session_id: str, model: str | None) -> None:
         """Changes the model that a session talks to."""
-        self._desk.session(session_id)
-        self._desk.store.set_model(session_id, model, at=self._desk.clock())
+        self._services.session(session_id)
+        self._services.store.set_model(session_id, model, at=self._services.clock())
 
     def set_goal(self, session_id: str, at: int) -> None:
         """Says which message (its place, from 0) states what the user wants.
@@ -183,7 +184,7 @@ class ContextEngine:
         Raises:
             PlaceError: there is no such message.
         """
-        self._desk.store.set_goal(session_id, self._seq(session_id, at))
+        self._services.store.set_goal(session_id, self._seq(session_id, at))
 
     def set_working_state(self, session_id: str, working: WorkingState | None) -> None:
         """Says what the session's compactions keep word for word beside a summary, from now on.
@@ -191,31 +192,31 @@ class ContextEngine:
         It takes the place of what was said before. A field that is None is read from the history,
         and None reads all of them from there. Only policies with a `working_state_ratio` keep it.
         """
-        self._desk.session(session_id)
-        self._desk.store.set_working_state(session_id, working or NOTHING_SAID)
+        self._services.session(session_id)
+        self._services.store.set_working_state(session_id, working or NOTHING_SAID)
 
     def working_state(self, session_id: str) -> WorkingState:
         """What `set_working_state` said last; a field that is None is read from the history."""
-        return self._desk.session(session_id).working
+        return self._services.session(session_id).working
 
     def delete(self, session_id: str) -> None:
         """Hides a session; `restore` brings it back for 30 days."""
-        self._desk.session(session_id)
-        self._desk.store.delete(session_id, at=self._desk.clock())
+        self._services.session(session_id)
+        self._services.store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
         """Brings a deleted session back."""
-        self._desk.session(session_id)
-        self._desk.store.restore(session_id)
+        self._services.session(session_id)
+        self._services.store.restore(session_id)
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all that was recorded with it, for good."""
-        self._desk.session(session_id)
-        self._desk.store.purge(session_id)
+        self._services.session(session_id)
+        self._services.store.purge(session_id)
 
     def purge_expired(self) -> list[str]:
         """Erases every session that was deleted more than 30 days ago; their ids."""
-        return self._desk.store.purge_deleted(before=self._desk.clock() - KEPT_AFTER_DELETE)
+        return self._services.store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """A new session with this one's beginning, to the end of the block of message `at`.
@@ -223,19 +224,19 @@ class ContextEngine:
         Raises:
             PlaceError: there is no such message.
         """
-        return self._desk.store.fork(
+        return self._services.store.fork(
             session_id,
             self._seq(session_id, at),
-            fork_id=self._desk.new_id(),
-            new_id=self._desk.new_id,
-            at=self._desk.clock(),
+            fork_id=self._services.new_id(),
+            new_id=self._services.new_id,
+            at=self._services.clock(),
             title=title,
-            user_id=self._desk.user_id,
+            user_id=self._services.user_id,
         )
 
     def search(self, query: str, *, session_id: str | None = None) -> list[SearchHit]:
         """Messages of the user's sessions that hold every word of `query`."""
-        return self._desk.store.search(self._desk.user_id, query, session_id=session_id)
+        return self._services.store.search(self._services.user_id, query, session_id=session_id)
 
     # messages and marks
 
@@ -249,8 +250,8 @@ class ContextEngine:
         Raises:
             MessageError: one of them is no message, or of another shape; nothing was added.
         """
-        subject = self._desk.subject(session_id)
-        return [seq - 1 for seq in self._desk.append(subject, parse_messages(messages))]
+        target = self._services.call_target(session_id)
+        return [seq - 1 for seq in self._services.append(target, parse_messages(messages))]
 
     def pin(self, session_id: str, at: int) -> None:
         """Keeps message `at`, with its whole block, in every context, verbatim.
@@ -262,8 +263,8 @@ class ContextEngine:
 
     def unpin(self, session_id: str, at: int) -> bool:
         """Lets message `at` be folded again; False if it was not pinned."""
-        self._desk.session(session_id)
-        return self._desk.store.clear_mark(session_id, at + 1, "pin", at=self._desk.clock())
+        self._services.session(session_id)
+        return self._services.store.clear_mark(session_id, at + 1, "pin", at=self._services.clock())
 
     def exclude(self, session_id: str, at: int) -> None:
         """Leaves message `at`, with its whole block, out of every context, not of the history.
@@ -275,16 +276,18 @@ class ContextEngine:
 
     def include(self, session_id: str, at: int) -> bool:
         """Takes an exclusion back; False if there was none."""
-        self._desk.session(session_id)
-        return self._desk.store.clear_mark(session_id, at + 1, "exclude", at=self._desk.clock())
+        self._services.session(session_id)
+        return self._services.store.clear_mark(
+            session_id, at + 1, "exclude", at=self._services.clock()
+        )
 
     def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
         seq = self._seq(session_id, at)
-        self._desk.store.add_mark(session_id, seq, kind, at=self._desk.clock())
+        self._services.store.add_mark(session_id, seq, kind, at=self._services.clock())
 
     def _seq(self, session_id: str, at: int) -> int:
         """The number, from 1, of the message at a place, from 0."""
-        length = self._desk.session(session_id).length
+        length = self._services.session(session_id).length
         if not 0 <= at < length:
             raise PlaceError(place=at, length=length)
         return at + 1
@@ -314,7 +317,7 @@ class ContextEngine:
             PartNotFoundError: there is no such message or part; it says what there is.
         """
         return expand(
-            self._desk, session_id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
+            self._services, session_id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
         )
 
     # contexts and turns
@@ -331,12 +334,17 @@ class ContextEngine:
         Raises:
             BudgetError: what must be kept does not fit.
         """
-        subject = self._desk.subject(session_id, model=model, knowledge=knowledge)
-        return build_context(subject.view, subject.call, subject.record)
+        target = self._services.call_target(session_id, model=model, knowledge=knowledge)
+        return build_context(target.view, target.call, target.record)
 
-    def subject(self, session_id: str, *, model: str | None = None) -> Subject:
+    def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
         """The session with model, policy and history, as the next call sees it."""
-        return self._desk.subject(session_id, model=model)
+        return self._services.call_target(session_id, model=model)
+
+    def subject(self, session_id: str, *, model: str | None = None) -> CallTarget:
+        """The earlier name of `call_target`; goes with the next release."""
+        warnings.warn("use call_target()", DeprecationWarning, stacklevel=2)
+        return self.call_target(session_id, model=model)
 
     def chat(
         self,
@@ -360,7 +368,7 @@ class ContextEngine:
         Raises (from the iterator):
             NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
         """
-        asked = Asked(
+        request = TurnRequest(
             session_id=session_id,
             model=model,
             tools=tools,
@@ -370,7 +378,7 @@ class ContextEngine:
             temperature=temperature,
             confirm=confirm,
         )
-        return self._turns.start(asked, _to_message(content))
+        return self._turns.start(request, _to_message(content))
 
     def continue_turn(
         self,
@@ -390,14 +398,14 @@ class ContextEngine:
             TurnStateError: no turn was begun, the last one is done, or calls wait for results.
             NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
         """
-        asked = Asked(
+        request = TurnRequest(
             session_id=session_id,
             model=model,
             tools=tools,
             run_tool=run_tool,
             max_output_tokens=max_output_tokens,
         )
-        return self._turns.resume(asked)
+        return self._turns.resume(request)
 
     def answer(
         self,
@@ -422,25 +430,25 @@ class ContextEngine:
         if answer not in ANSWERS:
             raise TurnStateError(problem=TurnProblem.NO_ANSWER(answer=answer, names=tuple(ANSWERS)))
         pending = self._automatic.pending(plan_id)
-        self._desk.session(pending.session_id)
-        asked = Asked(
+        self._services.session(pending.session_id)
+        request = TurnRequest(
             session_id=pending.session_id,
             model=pending.base.model,
             tools=tools,
             run_tool=run_tool,
             knowledge=knowledge or {},
         )
-        return self._turns.answer(asked, pending, answer)
+        return self._turns.answer(request, pending, answer)
 
     def pending(self, session_id: str) -> Pending | None:
         """The compaction that waits for a person's consent in a session."""
-        self._desk.session(session_id)
+        self._services.session(session_id)
         return self._automatic.pending_of(session_id)
 
     def state(self, session_id: str) -> SessionState:
         """What is summarized of a session, in the words of the designs that keep such a state."""
-        self._desk.session(session_id)
-        return session_state(self._desk, session_id)
+        self._services.session(session_id)
+        return session_state(self._services, session_id)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tells `listener` every event of this engine's sessions from now on.
@@ -448,15 +456,15 @@ class ContextEngine:
         It is called in the thread in which the event happens; the function that comes back ends
         the subscription.
         """
-        return self._desk.journal.subscribe(listener)
+        return self._services.journal.subscribe(listener)
 
     def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
         """Waits for background compactions of a session, or of all; False if time ran out."""
-        return self._desk.jobs.wait(session_id, timeout_seconds)
+        return self._services.jobs.wait(session_id, timeout_seconds)
 
     def interrupt_stale_turns(self) -> list[TurnInfo]:
         """Marks turns that ran in a process which is gone; call it once at start-up."""
-        return self._desk.store.interrupt_stale_turns(at=self._desk.clock())
+        return self._services.store.interrupt_stale_turns(at=self._services.clock())
 
     # compactions
 
@@ -466,9 +474,9 @@ class ContextEngine:
         Raises:
             BudgetError: what must be kept does not fit.
         """
-        self._desk.session(session_id)
+        self._services.session(session_id)
         self.wait(session_id, _PATIENCE_SECONDS)
-        return self._compactions.propose(self._desk.subject(session_id, model=model))
+        return self._compactions.propose(self._services.call_target(session_id, model=model))
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, with an edited summary if one is given.
@@ -476,7 +484,7 @@ class ContextEngine:
         Raises:
             StaleProposalError: what it was made from has changed since.
         """
-        self._desk.session(proposal.session_id)
+        self._services.session(proposal.session_id)
         return self._compactions.confirm(proposal, summary=summary)
 
     def compact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
@@ -504,8 +512,8 @@ class ContextEngine:
 
     def compactions(self, session_id: str) -> list[CompactionInfo]:
         """All compactions of a session in the order they were made, undone ones among them."""
-        self._desk.session(session_id)
-        return self._desk.store.compactions(session_id)
+        self._services.session(session_id)
+        return self._services.store.compactions(session_id)
 
     def losses(self, session_id: str, compaction_id: str) -> LossReport:
         """What a compaction lost: kind, place and worth of each fact, and where it was needed.
@@ -516,7 +524,7 @@ class ContextEngine:
         Raises:
             RecordNotFoundError: the session has no such compaction.
         """
-        return loss_report(self._desk, session_id, compaction_id)
+        return loss_report(self._services, session_id, compaction_id)
 
     # async twins: the same verbs in a thread of their own
 
@@ -560,9 +568,9 @@ class ContextEngine:
 
     def policy(self, session_id: str, *, model: str | None = None) -> EffectivePolicy:
         """The policy that holds for a session, with where each value comes from."""
-        session = self._desk.session(session_id)
-        return self._desk.effective_policy(
-            session, model or session.model or self._desk.default_model
+        session = self._services.session(session_id)
+        return self._services.effective_policy(
+            session, model or session.model or self._services.default_model
         )
 
     def save_policy(self, scope: Scope, overrides: JsonObject) -> PolicyVersion:
@@ -574,8 +582,8 @@ class ContextEngine:
         """
         self._check_scope(scope)
         to_policy(overrides)
-        return self._desk.store.save_policy(
-            scope, overrides, by=self._desk.user_id, at=self._desk.clock()
+        return self._services.store.save_policy(
+            scope, overrides, by=self._services.user_id, at=self._services.clock()
         )
 
     def save_policies(self, scopes: Sequence[Scope], overrides: JsonObject) -> list[PolicyVersion]:
@@ -588,58 +596,58 @@ class ContextEngine:
         for scope in scopes:
             self._check_scope(scope)
         to_policy(overrides)
-        return self._desk.store.save_policies(
-            scopes, overrides, by=self._desk.user_id, at=self._desk.clock()
+        return self._services.store.save_policies(
+            scopes, overrides, by=self._services.user_id, at=self._services.clock()
         )
 
     def deviations(self) -> list[Deviation]:
         """Who has something otherwise than everybody, field by field; for operators."""
         self._require_operator(AccessCode.THRESHOLDS())
-        return deviations(self._desk.store.all_policies(), outer=self._desk.layers)
+        return deviations(self._services.store.all_policies(), outer=self._services.layers)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
         """What environment and file say about policies, widest first."""
-        return self._desk.layers
+        return self._services.layers
 
     def _check_scope(self, scope: Scope) -> None:
-        is_own = scope.kind in ("user", "user_model") and scope.owner == self._desk.user_id
+        is_own = scope.kind in ("user", "user_model") and scope.owner == self._services.user_id
         if scope.kind == "session":
-            self._desk.session(scope.owner)
-        elif not is_own and not self._desk.user().is_operator:
+            self._services.session(scope.owner)
+        elif not is_own and not self._services.user().is_operator:
             raise NotAllowedError(
-                user_id=self._desk.user_id, what=AccessCode.POLICY_OF(scope=scope.kind)
+                user_id=self._services.user_id, what=AccessCode.POLICY_OF(scope=scope.kind)
             )
 
     def user(self) -> UserInfo:
         """On whose behalf this engine acts."""
-        return self._desk.user()
+        return self._services.user()
 
     def users(self) -> list[UserInfo]:
         """All users; for operators."""
         self._require_operator(AccessCode.USERS())
-        return self._desk.store.list_users()
+        return self._services.store.list_users()
 
     def create_user(self, user_id: str, *, name: str = "", group: str = "") -> UserInfo:
         """Adds a user; for operators."""
         self._require_operator(AccessCode.ADD_USERS())
-        return self._desk.store.create_user(
-            user_id, at=self._desk.clock(), name=name or user_id, group=group
+        return self._services.store.create_user(
+            user_id, at=self._services.clock(), name=name or user_id, group=group
         )
 
     def assign(self, session_id: str, user_id: str) -> None:
         """Gives a session to another user; for operators."""
         self._require_operator(AccessCode.ASSIGN())
-        self._desk.store.user(user_id)
-        self._desk.store.assign(session_id, user_id)
+        self._services.store.user(user_id)
+        self._services.store.assign(session_id, user_id)
 
     def models(self) -> ModelCatalog:
         """Connections, and this installation's own windows and prices."""
-        return self._desk.models()
+        return self._services.models()
 
     def _require_operator(self, what: Reason) -> None:
-        if not self._desk.user().is_operator:
-            raise NotAllowedError(user_id=self._desk.user_id, what=what)
+        if not self._services.user().is_operator:
+            raise NotAllowedError(user_id=self._services.user_id, what=what)
 
     # files
 

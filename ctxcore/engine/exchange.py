@@ -24,7 +24,7 @@ from ctxcore.engine.native import (
     to_call,
     to_lines,
 )
-from ctxcore.engine.services import Desk
+from ctxcore.engine.services import EngineServices
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
@@ -60,12 +60,12 @@ class ImportPreview:
 class Exchange:
     """The verbs that read and write files; texts in, texts out."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices) -> None:
+        self._services = services
 
     def whole(self, session_id: str) -> Whole:
         """Everything a session is."""
-        store, session = self._desk.store, self._desk.session(session_id)
+        store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
         return Whole(
             session=session,
@@ -133,7 +133,7 @@ class Exchange:
 
         def fill() -> None:
             self._append(session, transcript.messages, transcript.times, on_progress)
-            self._desk.store.record_calls(list(self._recorded_calls(session, transcript)))
+            self._services.store.record_calls(list(self._recorded_calls(session, transcript)))
             self._record_compactions(session, transcript)
 
         return self._filled(session, fill)
@@ -148,10 +148,10 @@ class Exchange:
         )
 
         def fill() -> None:
-            store, now = self._desk.store, self._desk.clock()
+            store, now = self._services.store, self._services.clock()
             if file.settings:
                 scope = Scope(kind="session", owner=session.id)
-                store.save_policy(scope, file.settings, by=self._desk.user_id, at=now)
+                store.save_policy(scope, file.settings, by=self._services.user_id, at=now)
             self._append(session, file.messages, file.times, on_progress, file.shorts)
             if file.goal_seq is not None:
                 store.set_goal(session.id, file.goal_seq)
@@ -162,7 +162,7 @@ class Exchange:
             store.record_imported_compactions(session.id, file.imported)
             self._restore_compactions(session, file)
             calls = (
-                to_call(raw, call_id=self._desk.new_id(), session_id=session.id, at=now)
+                to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
                 for raw in file.calls
             )
             store.record_calls(list(calls))
@@ -172,11 +172,11 @@ class Exchange:
     def _new_session(
         self, title: str, model: str | None, origin: str, tools: Sequence[object]
     ) -> SessionInfo:
-        self._desk.user()
-        return self._desk.store.create_session(
-            self._desk.new_id(),
-            user_id=self._desk.user_id,
-            at=self._desk.clock(),
+        self._services.user()
+        return self._services.store.create_session(
+            self._services.new_id(),
+            user_id=self._services.user_id,
+            at=self._services.clock(),
             title=title,
             model=model,
             origin=origin,
@@ -188,11 +188,11 @@ class Exchange:
         try:
             fill()
         except BaseException:
-            self._desk.store.purge(session.id)
+            self._services.store.purge(session.id)
             raise
-        while self._desk.store.index_pending(session.id, limit=_BATCH):
+        while self._services.store.index_pending(session.id, limit=_BATCH):
             pass  # searchable in steps, so that a stop in between loses nothing
-        return self._desk.store.session(session.id)
+        return self._services.store.session(session.id)
 
     def _append(
         self,
@@ -202,15 +202,15 @@ class Exchange:
         on_progress: Progress | None,
         shorts: Sequence[str | None] | None = None,
     ) -> None:
-        subject = self._desk.subject(session.id)
+        target = self._services.call_target(session.id)
         for start in range(0, len(messages), _BATCH):
             end = start + _BATCH
-            self._desk.store.append(
+            self._services.store.append(
                 session.id,
                 messages[start:end],
-                counter=subject.call.counter,
-                at=self._desk.clock(),
-                oversize_tokens=None if shorts else self._desk.oversize(subject),
+                counter=target.call.counter,
+                at=self._services.clock(),
+                oversize_tokens=None if shorts else self._services.oversize(target),
                 times=times[start:end],
                 shorts=shorts[start:end] if shorts else None,
                 indexes=False,
@@ -221,7 +221,7 @@ class Exchange:
     def _recorded_calls(self, session: SessionInfo, transcript: Transcript) -> Iterator[CallInfo]:
         for usage in transcript.usage:
             yield CallInfo(
-                id=self._desk.new_id(),
+                id=self._services.new_id(),
                 session_id=session.id,
                 created_at=usage.recorded_at or session.created_at,
                 purpose="answer",
@@ -238,31 +238,31 @@ class Exchange:
         """What the other product compacted, as a chain of this session's own compactions."""
         if not transcript.compactions:
             return
-        store, parent = self._desk.store, None
+        store, parent = self._services.store, None
         store.record_imported_compactions(
             session.id, [_imported(recorded) for recorded in transcript.compactions]
         )
         cuts = cut_points(transcript.messages)
         for recorded in transcript.compactions:
             cut = cuts[bisect_right(cuts, recorded.at) - 1]
-            subject = self._desk.subject(session.id)
-            record = _to_record(recorded, cut, transcript, subject.call.counter)
-            after = input_size(subject.view, subject.call, record)
+            target = self._services.call_target(session.id)
+            record = _to_record(recorded, cut, transcript, target.call.counter)
+            after = input_size(target.view, target.call, record)
             info = store.record_compaction(
                 session.id,
-                self._desk.new_id(),
+                self._services.new_id(),
                 _measured(record, recorded.before_tokens, after),
                 parent_id=parent,
-                at=recorded.recorded_at or self._desk.clock(),
+                at=recorded.recorded_at or self._services.clock(),
             )
             parent = info.id
 
     def _restore_compactions(self, session: SessionInfo, file: NativeFile) -> None:
-        store, now = self._desk.store, self._desk.clock()
+        store, now = self._services.store, self._services.clock()
         ids: dict[int, str] = {}
         active = None
         for number, (parent, record, details, is_active) in enumerate(file.compactions, start=1):
-            ids[number] = self._desk.new_id()
+            ids[number] = self._services.new_id()
             store.record_compaction(
                 session.id,
                 ids[number],

@@ -16,7 +16,7 @@ from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import Answer, CompactionPlan, dropping
 from ctxcore.compaction.strategies import Uses
 from ctxcore.compaction.triggers import Measure, Trigger, asked, for_trigger, measure, overflow
-from ctxcore.engine.services import Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode
@@ -152,20 +152,20 @@ class Base:
 class Proposals:
     """Works out proposals; one at a time in a session."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices) -> None:
+        self._services = services
 
     def plan(
-        self, subject: Subject, measured: Measure, trigger: Trigger, *, is_refused: bool = False
+        self, target: CallTarget, measured: Measure, trigger: Trigger, *, is_refused: bool = False
     ) -> CompactionPlan | None:
         """What a compaction would do about `trigger`; no summarizer is called."""
-        call = for_trigger(subject.call, measured, asked(measured) if is_refused else trigger)
-        uses = self._uses(subject)
-        return plan(subject.view, call, subject.record, measured, trigger, uses=uses)
+        call = for_trigger(target.call, measured, asked(measured) if is_refused else trigger)
+        uses = self._uses(target)
+        return plan(target.view, call, target.record, measured, trigger, uses=uses)
 
     def make(
         self,
-        subject: Subject,
+        target: CallTarget,
         trigger: Trigger | None,
         summarizer: Summarizer | None = None,
         *,
@@ -177,71 +177,71 @@ class Proposals:
         Raises:
             LeaseTakenError: another one is being worked out in this session.
         """
-        measured = measure(subject.view, subject.call, subject.record)
+        measured = measure(target.view, target.call, target.record)
         cause = trigger or asked(measured)
-        planned = self.plan(subject, measured, cause, is_refused=is_refused)
+        planned = self.plan(target, measured, cause, is_refused=is_refused)
         if planned is not None and answer == "drop_oldest":
             planned = dropping(planned)
         outcome = Outcome(record=None, reason=OutcomeCode.NOTHING_FOLDS())
         if planned is not None:
-            call = for_trigger(subject.call, measured, asked(measured) if is_refused else cause)
-            with self._lease(subject.session.id):
+            call = for_trigger(target.call, measured, asked(measured) if is_refused else cause)
+            with self._lease(target.session.id):
                 outcome = execute(
                     planned,
-                    subject.view,
+                    target.view,
                     call,
-                    subject.record,
-                    summarizer or self._summarizer(subject),
-                    is_needed=is_refused or overflow(measured, subject.call) is not None,
+                    target.record,
+                    summarizer or self._summarizer(target),
+                    is_needed=is_refused or overflow(measured, target.call) is not None,
                     is_forced=trigger is None,
                 )
-            self._note_usages(subject, outcome.usages)
+            self._note_usages(target, outcome.usages)
         record = outcome.record
-        system = subject.view.anchors().system
-        folded = record.folded_since(subject.record, system) if record else ()
+        system = target.view.anchors().system
+        folded = record.folded_since(target.record, system) if record else ()
         return Proposal(
-            session_id=subject.session.id,
+            session_id=target.session.id,
             trigger=cause,
             plan=outcome.plan or planned,
             outcome=outcome,
-            before=build_context(subject.view, subject.call, subject.record),
-            after=build_context(subject.view, subject.call, record) if record else None,
-            base=self.base(subject, record.covered_until if record else 0),
-            working=subject.call.working,
+            before=build_context(target.view, target.call, target.record),
+            after=build_context(target.view, target.call, record) if record else None,
+            base=self.base(target, record.covered_until if record else 0),
+            working=target.call.working,
             folded=folded,
         )
 
-    def base(self, subject: Subject, covered_until: int) -> Base:
+    def base(self, target: CallTarget, covered_until: int) -> Base:
         """What a compaction up to there is made from."""
-        marks = self._desk.store.marks(subject.session.id)
+        marks = self._services.store.marks(target.session.id)
         return Base(
-            active_id=subject.active.id if subject.active else None,
-            version_id=subject.effective.version_id,
+            active_id=target.active.id if target.active else None,
+            version_id=target.effective.version_id,
             marks=frozenset((mark.kind, mark.seq) for mark in marks if mark.seq <= covered_until),
-            model=subject.model,
+            model=target.model,
         )
 
-    def _summarizer(self, subject: Subject) -> Summarizer:
+    def _summarizer(self, target: CallTarget) -> Summarizer:
         """The caller's, else the policy's model, else the one that quotes."""
-        model = subject.call.policy.summary_model
-        if self._desk.summarizer is not None:
-            return self._desk.summarizer
-        if model is None or self._desk.gateway is None:
-            return ExtractiveSummarizer(subject.call.counter)
-        catalog = self._desk.models()
+        model = target.call.policy.summary_model
+        if self._services.summarizer is not None:
+            return self._services.summarizer
+        if model is None or self._services.gateway is None:
+            return ExtractiveSummarizer(target.call.counter)
+        catalog = self._services.models()
         return ModelSummarizer(
-            self._desk.gateway,
+            self._services.gateway,
             model,
             connection=catalog.connection(model),
             window_tokens=catalog.info(model).window_tokens,
-            counter=subject.call.counter,
+            counter=target.call.counter,
         )
 
-    def _uses(self, subject: Subject) -> Uses | None:
+    def _uses(self, target: CallTarget) -> Uses | None:
         """What was done in the session and not undone; None where the policy does not choose."""
-        if subject.call.policy.fold_as != "choice":
+        if target.call.policy.fold_as != "choice":
             return None
-        chain = list(chain_of(self._desk.store.compactions(subject.session.id), subject.active))
+        chain = list(chain_of(self._services.store.compactions(target.session.id), target.active))
         pairs = list(zip(chain, [*chain, None][1:], strict=True))
         return Uses(
             summaries=sum(_has_new_summary(one, before) for one, before in pairs),
@@ -250,8 +250,8 @@ class Proposals:
 
     @contextmanager
     def _lease(self, session_id: str) -> Iterator[None]:
-        name, owner, now = lease_of(session_id), self._desk.new_id(), self._desk.clock()
-        store = self._desk.store
+        name, owner, now = lease_of(session_id), self._services.new_id(), self._services.clock()
+        store = self._services.store
         if not store.acquire_lease(name, owner, expires_at=now + LEASE, at=now):
             holder, expires_at = store.lease(name) or ("somebody else", now)
             raise LeaseTakenError(name=name, owner=holder, expires_at=expires_at)
@@ -260,20 +260,20 @@ class Proposals:
         finally:
             store.release_lease(name, owner)
 
-    def _note_usages(self, subject: Subject, usages: Iterable[SummaryUsage]) -> None:
+    def _note_usages(self, target: CallTarget, usages: Iterable[SummaryUsage]) -> None:
         """Stores the requests that a summary took: they were paid for, whatever comes of it."""
-        calls = [self._to_call(subject, usage) for usage in usages]
+        calls = [self._to_call(target, usage) for usage in usages]
         if calls:
-            self._desk.store.record_calls(calls)
+            self._services.store.record_calls(calls)
 
-    def _to_call(self, subject: Subject, usage: SummaryUsage) -> CallInfo:
+    def _to_call(self, target: CallTarget, usage: SummaryUsage) -> CallInfo:
         return CallInfo(
-            id=self._desk.new_id(),
-            session_id=subject.session.id,
-            created_at=self._desk.clock(),
+            id=self._services.new_id(),
+            session_id=target.session.id,
+            created_at=self._services.clock(),
             purpose="summary",
             model=usage.model,
-            policy_version_id=subject.effective.version_id,
+            policy_version_id=target.effective.version_id,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
             cached_tokens=usage.cached_tokens,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from ctxcore.engine.errors import TurnLostError
 from ctxcore.engine.events import ASKED_BY_MODEL, TurnEnded
-from ctxcore.engine.services import Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.values import Message, Text, ToolCall
@@ -68,16 +68,18 @@ _RENEW_SECONDS = LEASE.total_seconds() / 3
 class RunningTurn:
     """What changes while a turn runs."""
 
-    def __init__(self, desk: Desk, turn: TurnInfo, subject: Subject, *, begun_at: datetime) -> None:
+    def __init__(
+        self, services: EngineServices, turn: TurnInfo, target: CallTarget, *, begun_at: datetime
+    ) -> None:
         self.id = turn.id
-        self.subject = subject
+        self.target = target
         self.state: TurnState = "done"
         self.text = ""
         self.calls: tuple[ToolCall, ...] = ()
         self.is_answered = False
         self.moves = False
         """Whether it goes on in a session of its own."""
-        self._desk = desk
+        self._services = services
         self._partial = turn.partial
         self._stored = (turn.partial, turn.last_seq)
         self._held_at = begun_at
@@ -95,13 +97,13 @@ class RunningTurn:
             TurnLostError: the turn is somebody else's now, or erased.
         """
         self._partial += text
-        if (self._desk.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
+        if (self._services.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
             self._hold()
 
-    def renew(self) -> Subject:
+    def renew(self) -> CallTarget:
         """The session as the next call sees it, from now on."""
-        self.subject = self._desk.renew(self.subject)
-        return self.subject
+        self.target = self._services.renew(self.target)
+        return self.target
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -128,7 +130,7 @@ class RunningTurn:
             TurnLostError: the turn is somebody else's now, or erased.
         """
         self._check()
-        places = self._desk.append(self.subject, messages, turn_id=self.id)
+        places = self._services.append(self.target, messages, turn_id=self.id)
         self._partial, self._stored = "", ("", places[-1])
         return places
 
@@ -140,8 +142,8 @@ class RunningTurn:
         [seq] = self.add([message])
         self.text += message.text
         if message is not said:
-            session_id = self.subject.session.id
-            self._desk.journal.record(ASKED_BY_MODEL, {"seq": seq}, session_id=session_id)
+            session_id = self.target.session.id
+            self._services.journal.record(ASKED_BY_MODEL, {"seq": seq}, session_id=session_id)
         return seq
 
     def add_partial(self) -> None:
@@ -154,10 +156,12 @@ class RunningTurn:
     def end(self, state: TurnState, error: Reason | None = None) -> TurnEnded:
         """Ends the turn; what cannot be stored any more is told, never raised."""
         try:
-            with self._desk.slots:
+            with self._services.slots:
                 self.add_partial()
                 self._check()
-                self._desk.store.end_turn(self.id, state, at=self._desk.clock(), error=error)
+                self._services.store.end_turn(
+                    self.id, state, at=self._services.clock(), error=error
+                )
         except ContextError as lost:
             text = self.text + self._partial
             return TurnEnded(turn_id=self.id, state="interrupted", text=text, error=lost.reason)
@@ -165,14 +169,14 @@ class RunningTurn:
 
     def _check(self) -> None:
         """Looks whether the turn is still this one's, if that is in doubt."""
-        if self._is_lost or self._desk.clock() - self._held_at >= LEASE / 2:
+        if self._is_lost or self._services.clock() - self._held_at >= LEASE / 2:
             self._hold()
 
     def _hold(self) -> None:
-        now, partial = self._desk.clock(), self._partial
+        now, partial = self._services.clock(), self._partial
         self._is_lost = self._is_lost or not (
             self._is_untouched(now)
-            and self._desk.store.save_partial(self.id, partial, lease_until=now + LEASE)
+            and self._services.store.save_partial(self.id, partial, lease_until=now + LEASE)
         )
         if self._is_lost:
             raise TurnLostError(turn_id=self.id)
@@ -182,5 +186,5 @@ class RunningTurn:
         """Whether nobody took this very turn up after its lease had run out."""
         if now - self._held_at < LEASE:
             return True
-        turn = self._desk.store.turn(self.id)
+        turn = self._services.store.turn(self.id)
         return turn.state == "running" and (turn.partial, turn.last_seq) == self._stored

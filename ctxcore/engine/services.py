@@ -37,7 +37,7 @@ RunTool = Callable[[ToolCall], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TurnRequest:
     """What a caller wants of a turn."""
 
     session_id: str
@@ -57,7 +57,7 @@ BUSY_THREADS = 2  # each may keep the interpreter for 5 ms at a time, so an even
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class CallTarget:
     """One session as the next call sees it: who, which model, which policy, which history."""
 
     session: SessionInfo
@@ -82,7 +82,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class EngineServices:
     """The parts an engine is made of."""
 
     store: SessionStore
@@ -145,7 +145,7 @@ class Desk:
         stored = [version for version in found if version]
         return merge_layers(stored, overrides or {}, outer=self.layers)
 
-    def subject(
+    def call_target(
         self,
         session_id: str,
         *,
@@ -153,7 +153,7 @@ class Desk:
         tools: Sequence[Mapping[str, object]] | None = None,
         knowledge: Mapping[str, str] | None = None,
         overrides: JsonObject | None = None,
-    ) -> Subject:
+    ) -> CallTarget:
         """The session as the next call to `model` (its own without one) sees it."""
         session = self.session(session_id)
         name = model or session.model or self.default_model
@@ -168,7 +168,7 @@ class Desk:
         active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(session, counter)
         call = _to_call(view, info, name, effective, definitions, counter, knowledge or {})
-        return Subject(
+        return CallTarget(
             session=session,
             model=name,
             info=info,
@@ -182,31 +182,31 @@ class Desk:
             is_estimated=is_estimated,
         )
 
-    def renew(self, subject: Subject) -> Subject:
+    def renew(self, target: CallTarget) -> CallTarget:
         """The same with history and working state as they are now; model, policy and tools stay
         for a whole turn."""
-        session_id = subject.session.id
+        session_id = target.session.id
         active = self.store.active_compaction(session_id)
-        view, is_estimated = self.recounts.view(subject.session, subject.call.counter)
-        call = replace(subject.call, working=self.store.session(session_id).working)
-        return replace(subject, active=active, view=view, call=call, is_estimated=is_estimated)
+        view, is_estimated = self.recounts.view(target.session, target.call.counter)
+        call = replace(target.call, working=self.store.session(session_id).working)
+        return replace(target, active=active, view=view, call=call, is_estimated=is_estimated)
 
     def append(
-        self, subject: Subject, messages: Sequence[Message], *, turn_id: str | None = None
+        self, target: CallTarget, messages: Sequence[Message], *, turn_id: str | None = None
     ) -> list[int]:
         """Adds messages at the end of the session, all or none; their numbers, from 1."""
         return self.store.append(
-            subject.session.id,
+            target.session.id,
             messages,
-            counter=subject.call.counter,
+            counter=target.call.counter,
             at=self.clock(),
-            oversize_tokens=self.oversize(subject),
+            oversize_tokens=self.oversize(target),
             turn_id=turn_id,
         )
 
-    def oversize(self, subject: Subject) -> int | None:
+    def oversize(self, target: CallTarget) -> int | None:
         """Above how many tokens a tool output is shortened when it is appended."""
-        return oversize_tokens(subject.call.policy, subject.call.budget)
+        return oversize_tokens(target.call.policy, target.call.budget)
 
 
 def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:

@@ -24,7 +24,7 @@ from ctxcore.compression.markers import (
 from ctxcore.engine.automatic import Automatic
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
 from ctxcore.engine.running import RunningTurn
-from ctxcore.engine.services import Desk, RunTool, Subject
+from ctxcore.engine.services import CallTarget, EngineServices, RunTool
 from ctxcore.errors import ContextError, PartNotFoundError
 from ctxcore.messages.values import JsonObject, ToolCall, tool_result
 from ctxcore.reasons.codes import TriggerCode
@@ -37,7 +37,7 @@ _MOST_USABLE_RATIO = 0.25  # of an answer, as of an output that is shortened whe
 
 
 def expand(
-    desk: Desk,
+    services: EngineServices,
     session_id: str,
     ref: str,
     *,
@@ -48,11 +48,11 @@ def expand(
     counter: TokenCounter | None = None,
 ) -> str:
     """Exact parts of the message that `ref` means; see `ContextEngine.expand`."""
-    session = desk.session(session_id)
+    session = services.session(session_id)
     seq = seq_of(ref)
     if seq is None or not 1 <= seq <= session.length:
         raise PartNotFoundError(part=ref, problem=_what_there_is(session.length))
-    text = desk.store.messages(session_id, seq, seq)[0].message.text
+    text = services.store.messages(session_id, seq, seq)[0].message.text
     if not text:
         raise PartNotFoundError(part=ref, problem=PartProblem.NO_TEXT())
     return extract_with(
@@ -61,7 +61,7 @@ def expand(
         rows=rows,
         grep=grep,
         max_tokens=max_tokens,
-        counter=counter or counter_for(session.model or desk.default_model),
+        counter=counter or counter_for(session.model or services.default_model),
     )
 
 
@@ -70,36 +70,36 @@ def is_own(call: ToolCall, tools: Sequence[JsonObject]) -> bool:
     return call.name == EXPAND_NAME and is_answered_beside(tools)
 
 
-def answer_expand(desk: Desk, subject: Subject, call: ToolCall) -> str:
+def answer_expand(services: EngineServices, target: CallTarget, call: ToolCall) -> str:
     """What a model that calls the tool is told; what is wrong with the call, as an error."""
     try:
-        return _answer(desk, subject, json.loads(call.arguments or "{}"))
+        return _answer(services, target, json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError):
         return "Error: the arguments are no JSON object"
     except ContextError as error:
         return f"Error: {error}"
 
 
-def _answer(desk: Desk, subject: Subject, arguments: object) -> str:
+def _answer(services: EngineServices, target: CallTarget, arguments: object) -> str:
     if not isinstance(arguments, dict):
         raise ValueError
     ref = str(arguments.get("ref", ""))
-    if seq_of(ref) in subject.view.anchors().excluded:
+    if seq_of(ref) in target.view.anchors().excluded:
         raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
     return expand(
-        desk,
-        subject.session.id,
+        services,
+        target.session.id,
         ref,
         path=_text(arguments.get("path")),
         rows=_text(arguments.get("rows")),
         grep=_text(arguments.get("grep")),
-        max_tokens=_limit(subject, arguments.get("max_tokens")),
-        counter=subject.call.counter,
+        max_tokens=_limit(target, arguments.get("max_tokens")),
+        counter=target.call.counter,
     )
 
 
-def _limit(subject: Subject, asked: object) -> int:
-    budget = subject.call.budget
+def _limit(target: CallTarget, asked: object) -> int:
+    budget = target.call.budget
     wanted = asked if isinstance(asked, int) and asked > 0 else EXPAND_TOKENS
     most = wanted if budget is None else int(budget.usable_tokens * _MOST_USABLE_RATIO)
     return max(LEAST_TOKENS, min(wanted, most))
@@ -122,19 +122,19 @@ def without_expand(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
 class Tools:
     """Runs the calls of a turn."""
 
-    def __init__(self, desk: Desk, automatic: Automatic) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+        self._services = services
         self._automatic = automatic
 
     def answer_own(
         self, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, list[ToolCall]]:
         """Answers the calls that ask for originals; the others, which are the caller's to run."""
-        subject = running.subject
-        own = [call for call in calls if is_own(call, subject.tools)]
+        target = running.target
+        own = [call for call in calls if is_own(call, target.tools)]
         for call in own:
-            with self._desk.slots:
-                output = answer_expand(self._desk, subject, call)
+            with self._services.slots:
+                output = answer_expand(self._services, target, call)
                 running.add([tool_result(call.id, output, name=call.name)])
             yield ToolResultAdded(call_id=call.id, output=output)
         return [call for call in calls if call not in own]
@@ -175,20 +175,20 @@ class Tools:
         self, running: RunningTurn, safety: ToolSafety
     ) -> Generator[TurnEvent, None, None]:
         """Compacts in the fastest way the policy knows."""
-        subject = running.subject
-        fast = subject.call.policy.override(preference="fast", requires_confirmation=False)
-        hurried = replace(subject, call=replace(subject.call, policy=fast))
+        target = running.target
+        fast = target.call.policy.override(preference="fast", requires_confirmation=False)
+        hurried = replace(target, call=replace(target.call, policy=fast))
         trigger = Trigger(reason=TriggerCode.NO_ROOM_FOR_TOOLS(over_by=safety.over_by))
         with running.held():
             yield from self._automatic.run(hurried, trigger)
 
 
-def _safety(subject: Subject, calls: Sequence[ToolCall]) -> ToolSafety | None:
+def _safety(target: CallTarget, calls: Sequence[ToolCall]) -> ToolSafety | None:
     """Whether the calls find room; None where nobody asked to look."""
-    policy, budget = subject.call.policy, subject.call.budget
+    policy, budget = target.call.policy, target.call.budget
     if budget is None or not policy.is_automatic:
         return None
-    size = larger_input(measure(subject.view, subject.call, subject.record))
+    size = larger_input(measure(target.view, target.call, target.record))
     return tool_safety(size, budget.usable_tokens, len(calls))
 
 

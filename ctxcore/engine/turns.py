@@ -18,7 +18,7 @@ from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
 from ctxcore.engine.proposals import Pending
 from ctxcore.engine.running import LEASE, RunningTurn
-from ctxcore.engine.services import Asked, Desk, Subject
+from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.tools import Tools, is_own, without_expand
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
@@ -36,119 +36,122 @@ MAX_CALLS = 25  # of one turn; a loop that long is not getting anywhere
 class Turns:
     """The verbs that let a turn begin and go on."""
 
-    def __init__(self, desk: Desk, automatic: Automatic) -> None:
-        self._desk = desk
+    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+        self._services = services
         self._automatic = automatic
-        self._tools = Tools(desk, automatic)
-        self._calling = Calls(desk)
+        self._tools = Tools(services, automatic)
+        self._calling = Calls(services)
 
-    def start(self, asked: Asked, message: Message) -> Iterator[TurnEvent]:
+    def start(self, request: TurnRequest, message: Message) -> Iterator[TurnEvent]:
         """Stores `message` and answers it; nothing happens before the first event is asked for."""
-        with self._desk.slots:
-            subject = self._subject(asked)
+        with self._services.slots:
+            target = self._target(request)
             trigger = None
-            if subject.call.policy.check_at == "before_message":
-                trigger = self._automatic.due(subject)
-            running = self._begin(asked, subject, message)
-        yield from self._run(asked, running, self._calls(asked, running, trigger))
+            if target.call.policy.check_at == "before_message":
+                trigger = self._automatic.due(target)
+            running = self._begin(request, target, message)
+        yield from self._run(request, running, self._calls(request, running, trigger))
 
-    def resume(self, asked: Asked) -> Iterator[TurnEvent]:
+    def resume(self, request: TurnRequest) -> Iterator[TurnEvent]:
         """Goes on with the last turn: its tools were answered, or it failed or was stopped.
 
         Raises:
             TurnStateError: there is no turn to go on with, or its calls wait for results.
             LeaseTakenError: the turn is running.
         """
-        with self._desk.slots:
-            subject = self._subject(asked)
-            turn = self._last_turn(asked)
-            calls = open_calls(self._desk.store.messages(asked.session_id, turn.first_seq))
-            others = [call for call in calls if not is_own(call, subject.tools)]
-            if others and turn.state == "awaiting_tools" and asked.run_tool is None:
+        with self._services.slots:
+            target = self._target(request)
+            turn = self._last_turn(request)
+            calls = open_calls(self._services.store.messages(request.session_id, turn.first_seq))
+            others = [call for call in calls if not is_own(call, target.tools)]
+            if others and turn.state == "awaiting_tools" and request.run_tool is None:
                 names = tuple(TurnProblem.CALL(tool=call.name, id=call.id) for call in others)
                 raise TurnStateError(problem=TurnProblem.CALLS(names=names))
-            trigger = self._asked_anew(turn, subject)
-            now = self._desk.clock()
-            turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-            running = RunningTurn(self._desk, turn, subject, begun_at=now)
-        yield from self._run(asked, running, self._go_on(asked, running, calls, trigger))
+            trigger = self._asked_anew(turn, target)
+            now = self._services.clock()
+            turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+            running = RunningTurn(self._services, turn, target, begun_at=now)
+        yield from self._run(request, running, self._go_on(request, running, calls, trigger))
 
-    def _asked_anew(self, turn: TurnInfo, subject: Subject) -> Trigger | None:
+    def _asked_anew(self, turn: TurnInfo, target: CallTarget) -> Trigger | None:
         """What to ask about again, where a turn waited for an answer that has gone stale."""
         if turn.state != "awaiting_confirmation":
             return None
-        if self._automatic.pending_of(subject.session.id) is not None:
+        if self._automatic.pending_of(target.session.id) is not None:
             return None  # going on without an answer is going on without a compaction
-        return self._automatic.due(subject)
+        return self._automatic.due(target)
 
-    def answer(self, asked: Asked, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
+    def answer(self, request: TurnRequest, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
         """Goes on with what waited for a person: a compaction, and the turn it was part of.
 
         Raises (from the iterator):
             StaleProposalError: what was asked about has changed since; ask anew.
         """
-        with self._desk.slots:
-            subject = self._desk.subject(pending.session_id, model=pending.base.model)
-            self._automatic.settle(pending, subject)
-            turn = self._desk.store.last_turn(pending.session_id)
+        with self._services.slots:
+            target = self._services.call_target(pending.session_id, model=pending.base.model)
+            self._automatic.settle(pending, target)
+            turn = self._services.store.last_turn(pending.session_id)
             running = None
             if turn is not None and turn.state == "awaiting_confirmation":
-                now = self._desk.clock()
-                turn = self._desk.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-                running = RunningTurn(self._desk, turn, subject, begun_at=now)
+                now = self._services.clock()
+                turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+                running = RunningTurn(self._services, turn, target, begun_at=now)
         if running is None:
-            came = yield from self._automatic.run(subject, pending.trigger, answer=answer)
+            came = yield from self._automatic.run(target, pending.trigger, answer=answer)
             if came == "new_session":
-                yield from self._move(asked, subject, says=False)
+                yield from self._move(request, target, says=False)
             return
-        asked.answers[:] = [answer]
-        yield from self._run(asked, running, self._calls(asked, running, pending.trigger))
+        request.answers[:] = [answer]
+        yield from self._run(request, running, self._calls(request, running, pending.trigger))
 
-    def _begin(self, asked: Asked, subject: Subject, message: Message) -> RunningTurn:
-        self._keep_leftover(subject)
-        now = self._desk.clock()
-        turn = self._desk.store.begin_turn(
-            asked.session_id,
-            self._desk.new_id(),
+    def _begin(self, request: TurnRequest, target: CallTarget, message: Message) -> RunningTurn:
+        self._keep_leftover(target)
+        now = self._services.clock()
+        turn = self._services.store.begin_turn(
+            request.session_id,
+            self._services.new_id(),
             [message],
-            counter=subject.call.counter,
+            counter=target.call.counter,
             at=now,
             lease_until=now + LEASE,
-            model=subject.model,
-            oversize_tokens=self._desk.oversize(subject),
+            model=target.model,
+            oversize_tokens=self._services.oversize(target),
         )
-        running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        running = RunningTurn(self._services, turn, target, begun_at=now)
         running.renew()
         return running
 
-    def _keep_leftover(self, subject: Subject) -> None:
+    def _keep_leftover(self, target: CallTarget) -> None:
         """What a process that is gone had said becomes a message, before anybody says more."""
-        store, now = self._desk.store, self._desk.clock()
-        turn = store.last_turn(subject.session.id)
+        store, now = self._services.store, self._services.clock()
+        turn = store.last_turn(target.session.id)
         if turn is None or turn.state not in ("running", "interrupted") or not turn.partial:
             return
         turn = store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-        running = RunningTurn(self._desk, turn, subject, begun_at=now)
+        running = RunningTurn(self._services, turn, target, begun_at=now)
         running.end("interrupted", turn.error)
 
-    def _last_turn(self, asked: Asked) -> TurnInfo:
-        turn = self._desk.store.last_turn(asked.session_id)
+    def _last_turn(self, request: TurnRequest) -> TurnInfo:
+        turn = self._services.store.last_turn(request.session_id)
         if turn is None:
             raise TurnStateError(problem=TurnProblem.NO_TURN())
         if turn.state == "done":
             raise TurnStateError(problem=TurnProblem.DONE())
         return turn
 
-    def _subject(self, asked: Asked) -> Subject:
-        subject = self._desk.subject(
-            asked.session_id, model=asked.model, tools=asked.tools, knowledge=asked.knowledge
+    def _target(self, request: TurnRequest) -> CallTarget:
+        target = self._services.call_target(
+            request.session_id,
+            model=request.model,
+            tools=request.tools,
+            knowledge=request.knowledge,
         )
-        if subject.model is None or self._desk.gateway is None:
+        if target.model is None or self._services.gateway is None:
             raise NoModelError
-        return subject
+        return target
 
     def _run(
-        self, asked: Asked, running: RunningTurn, events: Iterator[TurnEvent]
+        self, request: TurnRequest, running: RunningTurn, events: Iterator[TurnEvent]
     ) -> Iterator[TurnEvent]:
         """The turn's events; closing the iterator stops the turn and keeps what was said."""
         try:
@@ -164,130 +167,136 @@ class Turns:
         else:
             ended = running.end(running.state)
             if running.moves:
-                yield from self._move(asked, running.subject, says=not running.is_answered)
+                yield from self._move(request, running.target, says=not running.is_answered)
                 if not running.is_answered:
                     return  # the turn in the new session ends it
             if ended.state == "done":
                 self._later(running)
             yield ended
 
-    def _move(self, asked: Asked, subject: Subject, *, says: bool) -> Iterator[TurnEvent]:
+    def _move(self, request: TurnRequest, target: CallTarget, *, says: bool) -> Iterator[TurnEvent]:
         """Goes on in a session of its own, with the same system prompt, tools and question."""
-        view, old = subject.view, subject.session
-        anchors, now = view.anchors(), self._desk.clock()
-        new = self._desk.store.create_session(
-            self._desk.new_id(),
+        view, old = target.view, target.session
+        anchors, now = view.anchors(), self._services.clock()
+        new = self._services.store.create_session(
+            self._services.new_id(),
             user_id=old.user_id,
             at=now,
             title=old.title,
             model=old.model,
-            tools=without_expand(subject.tools),
+            tools=without_expand(target.tools),
         )
         said = view.get([anchors.last_user] if says and anchors.last_user else [])
         system = [row.message for row in view.get(anchors.system)]
         if system:
-            self._desk.append(self._desk.subject(new.id, model=asked.model), system)
-        own = self._desk.store.policy(Scope(kind="session", owner=old.id))
+            self._services.append(self._services.call_target(new.id, model=request.model), system)
+        own = self._services.store.policy(Scope(kind="session", owner=old.id))
         if own is not None:
             scope = Scope(kind="session", owner=new.id)
-            self._desk.store.save_policy(scope, own.overrides, by=self._desk.user_id, at=now)
-        self._desk.store.set_working_state(new.id, subject.call.working)
-        self._desk.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
+            self._services.store.save_policy(
+                scope, own.overrides, by=self._services.user_id, at=now
+            )
+        self._services.store.set_working_state(new.id, target.call.working)
+        self._services.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
         yield SessionStarted(session_id=new.id)
         if said:
-            yield from self.start(replace(asked, session_id=new.id), said[0].message)
+            yield from self.start(replace(request, session_id=new.id), said[0].message)
 
     def _go_on(
         self,
-        asked: Asked,
+        request: TurnRequest,
         running: RunningTurn,
         calls: Sequence[ToolCall],
         trigger: Trigger | None,
     ) -> Iterator[TurnEvent]:
         """A turn taken up again: first what it had said and the calls nobody answered."""
-        with self._desk.slots:
+        with self._services.slots:
             running.add_partial()
         others = yield from self._tools.answer_own(running, calls)
-        if asked.run_tool is not None:
-            yield from self._tools.run(asked.run_tool, running, others)
-        yield from self._calls(asked, running, trigger)
+        if request.run_tool is not None:
+            yield from self._tools.run(request.run_tool, running, others)
+        yield from self._calls(request, running, trigger)
 
     def _calls(
-        self, asked: Asked, running: RunningTurn, trigger: Trigger | None = None
+        self, request: TurnRequest, running: RunningTurn, trigger: Trigger | None = None
     ) -> Iterator[TurnEvent]:
-        """The turn's calls; `trigger` is what asked for a compaction before it began."""
-        if trigger is not None and not (yield from self._compact(asked, running, trigger)):
+        """The turn's calls; `trigger` is what request for a compaction before it began."""
+        if trigger is not None and not (yield from self._compact(request, running, trigger)):
             return
         for number in range(1, MAX_CALLS + 1):
-            if not (yield from self._before_send(asked, running)):
+            if not (yield from self._before_send(request, running)):
                 return
-            yield from self._answer(asked, running, number)
+            yield from self._answer(request, running, number)
             if running.state != "done":
                 return
             calls = running.calls
             if not calls:
-                yield from self._after_answer(asked, running)
+                yield from self._after_answer(request, running)
                 running.state, running.is_answered = "done", True
                 return
             others = yield from self._tools.answer_own(running, calls)
             for call in others:
                 yield ToolCallRequested(call=call)
-            if others and asked.run_tool is None:
+            if others and request.run_tool is None:
                 running.state = "awaiting_tools"
                 return
-            if asked.run_tool is not None:
-                yield from self._tools.run(asked.run_tool, running, others)
+            if request.run_tool is not None:
+                yield from self._tools.run(request.run_tool, running, others)
         raise TurnStateError(problem=TurnProblem.MANY_CALLS(count=MAX_CALLS))
 
-    def _before_send(self, asked: Asked, running: RunningTurn) -> Generator[TurnEvent, None, bool]:
+    def _before_send(
+        self, request: TurnRequest, running: RunningTurn
+    ) -> Generator[TurnEvent, None, bool]:
         """Compacts where a rule asks for it; whether the turn may go on."""
-        with self._desk.slots:
-            subject = running.renew()
-            all_rules = subject.call.policy.check_at == "before_send"
-            trigger = self._automatic.due(subject, all_rules=all_rules)
+        with self._services.slots:
+            target = running.renew()
+            all_rules = target.call.policy.check_at == "before_send"
+            trigger = self._automatic.due(target, all_rules=all_rules)
         if trigger is None:
             return True
-        return (yield from self._compact(asked, running, trigger))
+        return (yield from self._compact(request, running, trigger))
 
-    def _after_answer(self, asked: Asked, running: RunningTurn) -> Generator[TurnEvent, None, None]:
-        if running.subject.call.policy.check_at != "after_answer":
+    def _after_answer(
+        self, request: TurnRequest, running: RunningTurn
+    ) -> Generator[TurnEvent, None, None]:
+        if running.target.call.policy.check_at != "after_answer":
             return
-        with self._desk.slots:
+        with self._services.slots:
             trigger = self._automatic.due(running.renew())
         if trigger is not None:
-            yield from self._compact(asked, running, trigger)
+            yield from self._compact(request, running, trigger)
 
     def _later(self, running: RunningTurn) -> None:
         """Looks at the rules once the turn is over, without letting it wait."""
-        if running.subject.call.policy.check_at != "background":
+        if running.target.call.policy.check_at != "background":
             return
-        subject = running.subject
+        target = running.target
 
         def look() -> None:
-            with self._desk.slots:
-                renewed = self._desk.renew(subject)
+            with self._services.slots:
+                renewed = self._services.renew(target)
                 trigger = self._automatic.due(renewed)
             if trigger is not None:
                 for event in self._automatic.run(renewed, trigger):
-                    logger.debug("background %s session=%s", event, subject.session.id)
+                    logger.debug("background %s session=%s", event, target.session.id)
 
-        self._desk.jobs.submit(subject.session.id, look)
+        self._services.jobs.submit(target.session.id, look)
 
     def _compact(
         self,
-        asked: Asked,
+        request: TurnRequest,
         running: RunningTurn,
         trigger: Trigger,
         *,
         is_refused: bool = False,
     ) -> Generator[TurnEvent, None, bool]:
         """Compacts; whether the turn may go on. With a change it sees the new context."""
-        answer = asked.answers.pop() if asked.answers else None
+        answer = request.answers.pop() if request.answers else None
         with running.held():
             came = yield from self._automatic.run(
-                running.subject,
+                running.target,
                 trigger,
-                confirm=asked.confirm or self._desk.confirm,
+                confirm=request.confirm or self._services.confirm,
                 answer=answer,
                 is_refused=is_refused,
             )
@@ -299,21 +308,21 @@ class Turns:
         return came == "done"
 
     def _answer(
-        self, asked: Asked, running: RunningTurn, number: int
+        self, request: TurnRequest, running: RunningTurn, number: int
     ) -> Generator[TurnEvent, None, None]:
         """One call, and after an overflow one more with a compacted context."""
         try:
-            yield from self._calling.make(asked, running, number)
+            yield from self._calling.make(request, running, number)
         except ContextOverflowError as error:
-            before = running.subject.active
+            before = running.target.active
             if running.has_partial:
                 raise
-            may_go_on = yield from self._compact(asked, running, _refusal(error), is_refused=True)
+            may_go_on = yield from self._compact(request, running, _refusal(error), is_refused=True)
             if not may_go_on:
                 return
-            if running.subject.active == before:  # the same input is never sent twice
+            if running.target.active == before:  # the same input is never sent twice
                 raise
-            yield from self._calling.make(asked, running, number)
+            yield from self._calling.make(request, running, number)
 
 
 def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:

@@ -19,7 +19,7 @@ _BLANK = re.compile(r"[\s。]")
 _SENTENCE_ENDS = frozenset({"request", "instruction", "todo", "decision", "question", "error"})
 
 
-class SaidText:
+class SearchedText:
     """A text that is asked for many facts: what it says is indexed once, by words and lines."""
 
     def __init__(self, text: str) -> None:

@@ -15,7 +15,7 @@ from ctxcore.assembly.items import Item, Merged
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.loss_report import LostFact, by_worth, call_text, loss_code, said_text
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.presence import SaidText, word_runs
+from ctxcore.facts.presence import SearchedText, word_runs
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.replay.references import says_literal
@@ -90,10 +90,10 @@ class Presence:
         self._places = places
         self._shown: list[tuple[Merged, str]] = []
         self._whole: Counter[int] = Counter()
-        self._short: dict[int, SaidText] = {}
+        self._short: dict[int, SearchedText] = {}
         self._active: Compaction | None = None
         self._told: dict[tuple[Kind, str, str], Fate] = {}
-        self._facts = self._summary = SaidText("")
+        self._facts = self._summary = SearchedText("")
 
     def follow(self, request: Request, shared: int) -> None:
         """Takes in the next request, which begins with `shared` messages of the last."""
@@ -144,8 +144,8 @@ class Presence:
     def _take_record(self, record: Compaction | None) -> None:
         self._active = record
         self._told = {}
-        self._facts = SaidText(record.facts if record else "")
-        self._summary = SaidText(record.summary if record else "")
+        self._facts = SearchedText(record.facts if record else "")
+        self._summary = SearchedText(record.summary if record else "")
 
     def _fate(self, entry: Entry) -> Fate:
         if any(self._whole.get(seq) for seq in entry.seqs):
@@ -163,8 +163,8 @@ class Presence:
         return "summarized" if self._summary.says(fact) else "dropped"
 
 
-def _short_text(item: Item) -> SaidText:
-    return SaidText(said_text(item.message))
+def _short_text(item: Item) -> SearchedText:
+    return SearchedText(said_text(item.message))
 
 
 NeededBy = Literal["call", "user", "assistant"]
@@ -201,7 +201,7 @@ class LaterUses:
 
     def __init__(self, messages: Sequence[Message], *, start: int = 0) -> None:
         """`messages` are those from the place `start` on."""
-        self._said = [(at, by, SaidText(text)) for at, by, text in _all_said(messages, start)]
+        self._said = [(at, by, SearchedText(text)) for at, by, text in _all_said(messages, start)]
         self._ats = [at for at, _, _ in self._said]
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, (_, _, said) in enumerate(self._said):

@@ -15,7 +15,7 @@ from ctxcore.compaction.loss_report import LostFact, by_worth, said_text
 from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.presence import SaidText
+from ctxcore.facts.presence import SearchedText
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.losses import LaterUses, NeededFact
@@ -222,7 +222,7 @@ class _Accounting:
     def _saved(
         self, said: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
     ) -> Saved:
-        text = SaidText(said)
+        text = SearchedText(said)
         lost = by_worth(LostFact.of(one) for one in entries if not text.says(one.fact))
         return Saved(
             tokens=tokens,

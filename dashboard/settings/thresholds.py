@@ -160,7 +160,7 @@ def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: s
     *parents, own = work.store.policies([*target.parents, target.scope])
     effective = layered(parents, own, work.layers)
     if name == "session" and session is not None:
-        budget = work.subject(session.id, model=model).call.budget
+        budget = work.call_target(session.id, model=model).call.budget
     else:
         budget = budget_for(effective.policy, work.models().info(model))
     return Form(target=target, own=own, effective=effective, model=model, budget=budget)

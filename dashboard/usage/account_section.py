@@ -8,7 +8,7 @@ from ctxcore.formats.report import ProviderTotals, TokenReport
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.charts.usage import where_tokens_went
-from dashboard.compacting.passages import short_fact
+from dashboard.compactions_page.passages import short_fact
 from dashboard.reads import calls_of, token_report
 from dashboard.texts import t
 from dashboard.usage.account import largest, shares

@@ -181,7 +181,7 @@ def _bar_row(bar: Bar, names: dict[str, str]) -> Row:
 
 
 def _limits(session: SessionInfo) -> list[Line]:
-    budget = engine().subject(session.id).call.budget
+    budget = engine().call_target(session.id).call.budget
     if budget is None:
         return []
     return [

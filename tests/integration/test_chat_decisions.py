@@ -10,8 +10,8 @@ import pytest
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
-from dashboard.hub import RunningTurn, TurnHub
 from dashboard.texts import Language, languages, translate
+from dashboard.turn_runner import RunningTurn, TurnRunner
 from tests.dashboard_app import Dashboard, open_dashboard
 
 ANSWERS = ("compact", "drop_oldest", "new_session", "refuse")
@@ -140,13 +140,13 @@ def test_a_turn_that_moves_while_the_page_is_drawn_is_followed(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = asked(app)
-    running = TurnHub.running
+    running = TurnRunner.running
 
-    def too_late(self: TurnHub, session_id: str) -> RunningTurn | None:
+    def too_late(self: TurnRunner, session_id: str) -> RunningTurn | None:
         found = running(self, session_id)
         return running(self, session_id) if found and finish(found) else found
 
-    monkeypatch.setattr(TurnHub, "running", too_late)
+    monkeypatch.setattr(TurnRunner, "running", too_late)
 
     choose(app, "new_session")
 

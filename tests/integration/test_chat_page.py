@@ -119,7 +119,7 @@ def test_a_stopped_answer_is_labelled_and_kept(app: Dashboard) -> None:
     events = app.engine.chat(session.id, "Tell me something that goes on and on and on")
     for event in events:
         if type(event).__name__ == "TextDelta":
-            events.close()  # type: ignore[attr-defined]  # what the hub does on Stop
+            events.close()  # type: ignore[attr-defined]  # what the runner does on Stop
             break
     app.run()
 
@@ -317,7 +317,7 @@ def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
 
 def test_an_interrupted_turn_shows_what_had_come(app: Dashboard) -> None:
     session = app.engine.create_session("Chat")
-    store, counter = app.engine.store, app.engine.subject(session.id).call.counter
+    store, counter = app.engine.store, app.engine.call_target(session.id).call.counter
     long_ago = datetime(2026, 1, 1, tzinfo=UTC)
     store.begin_turn(
         session.id,

@@ -312,7 +312,7 @@ def test_a_pin_shows_a_shortened_output_whole_and_taking_it_off_shortens_it_agai
         assert short.verdict(2).verdict == "compressed"
         assert context.verdict(2).verdict == "kept"
         assert LONG in str(context.messages)
-        subject = engine.subject(session.id)
+        subject = engine.call_target(session.id)
         measured = measure(subject.view, subject.call, subject.record).input_tokens
         assert context.tokens <= measured < context.tokens + 20
         engine.unpin(session.id, 2)
@@ -354,4 +354,4 @@ def test_the_tool_is_not_stored_with_a_session() -> None:
         ended(engine.chat(session.id, "hello"))
 
         assert engine.session(session.id).tools == (SEARCH,)
-        assert engine.subject(session.id).tools == (SEARCH, EXPAND_TOOL)
+        assert engine.call_target(session.id).tools == (SEARCH, EXPAND_TOOL)

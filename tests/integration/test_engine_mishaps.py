@@ -175,7 +175,7 @@ def test_a_turn_taken_over_elsewhere_writes_nothing_more() -> None:
 
 def _pass_time(engine: ContextEngine, *, seconds: int) -> None:
     for _ in range(seconds):
-        engine._desk.clock()  # each look is a second
+        engine._services.clock()  # each look is a second
 
 
 def test_what_a_dead_process_had_said_is_kept_once(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_what_a_dead_process_had_said_is_kept_once(tmp_path: Path) -> None:
         _pass_time(engine, seconds=120)
         other = ContextEngine(
             open_store(url),
-            gateway=engine._desk.gateway,
-            model=engine._desk.default_model,
-            clock=engine._desk.clock,
+            gateway=engine._services.gateway,
+            model=engine._services.default_model,
+            clock=engine._services.clock,
         )
 
         assert ended(other.continue_turn(session.id)).text == "one on we go"
@@ -399,9 +399,9 @@ def test_a_long_session_is_counted_anew_beside_its_turns() -> None:
         )
         engine.append(session.id, said)
 
-        first = engine.subject(session.id, model="gpt-4")
-        engine._desk.recounts.wait()
-        second = engine.subject(session.id, model="gpt-4")
+        first = engine.call_target(session.id, model="gpt-4")
+        engine._services.recounts.wait()
+        second = engine.call_target(session.id, model="gpt-4")
 
         assert (first.is_estimated, second.is_estimated) == (True, False)
         exact = second.view.totals().tokens

@@ -11,7 +11,7 @@ import pytest
 
 from ctxcore.reasons.codes import LossCode
 from ctxcore.store.values import Scope
-from dashboard.compacting.pinning import unpin
+from dashboard.compactions_page.pinning import unpin
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.engines import START
@@ -101,14 +101,14 @@ def test_one_click_pins_the_message_and_the_context_says_the_fact_again(app: Das
 
 def test_a_pin_is_taken_back_from_any_message_of_its_block(app: Dashboard) -> None:
     (session,) = app.engine.import_(recorded_session(), name="recorded.jsonl")
-    view = app.engine.subject(session.id).view
+    view = app.engine.call_target(session.id).view
     result = next(row for row in view.tail(100_000) if row.message.is_tool_result)
     app.engine.pin(session.id, result.seq - 1)
     opened(app, session.id)
 
     assert unpin(session.id, result.block)
 
-    assert app.engine.subject(session.id).view.anchors().pinned == ()
+    assert app.engine.call_target(session.id).view.anchors().pinned == ()
 
 
 def test_a_message_that_is_shown_again_need_not_be_pinned(app: Dashboard) -> None:
@@ -228,7 +228,7 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
 
     assert fact in list(lost_table(at)["Fact"])
     assert translate("context.unpinned", "en", seq=seq) in app.texts()
-    assert app.engine.subject(session_id).view.anchors().pinned == ()
+    assert app.engine.call_target(session_id).view.anchors().pinned == ()
     at.button(key="compact_cancel").click().run()
     at.button(key="compaction_open").click().run()
     assert translate("context.unpinned", "en", seq=seq) not in app.texts()

@@ -67,7 +67,7 @@ def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language
     session = app.engine.create_session("Chat")
     events = app.engine.chat(session.id, "Tell me.")
     next(event for event in events if isinstance(event, TextDelta))
-    events.close()  # type: ignore[attr-defined]  # what the hub does on Stop
+    events.close()  # type: ignore[attr-defined]  # what the runner does on Stop
 
     at = opened(app, session, language)
 

@@ -23,7 +23,7 @@ from ctxcore.compaction.loss_report import (
 )
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Ledger, live
-from ctxcore.facts.presence import SaidText, is_present
+from ctxcore.facts.presence import SearchedText, is_present
 from ctxcore.facts.values import KINDS, Fact, Kind
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
@@ -189,7 +189,7 @@ facts = st.builds(
 
 @given(facts, pieces)
 def test_a_text_that_is_indexed_says_what_the_definition_says(fact: Fact, text: str) -> None:
-    assert SaidText(text).says(fact) is is_present(fact, text)
+    assert SearchedText(text).says(fact) is is_present(fact, text)
 
 
 @given(histories(), st.data())
@@ -199,7 +199,7 @@ def test_it_says_the_same_of_facts_that_were_found(
     found = [fact for message in history for fact in find_facts(message)]
     some = data.draw(st.sets(st.sampled_from(range(len(history))))) if history else set()
     text = "\n".join(said_text(history[at]) for at in sorted(some))
-    indexed = SaidText(text)
+    indexed = SearchedText(text)
 
     assert [indexed.says(one) for one in found] == [is_present(one, text) for one in found]
 
@@ -209,8 +209,8 @@ def test_every_kind_is_looked_for() -> None:
     for kind in kinds:
         fact = Fact(kind=kind, text="[x] TRK-88" if kind == "todo" else "TRK-88", key="k")
 
-        assert SaidText("the parcel TRK-88 left").says(fact) is True
-        assert SaidText("the parcel TRK-8 left").says(fact) is False
+        assert SearchedText("the parcel TRK-88 left").says(fact) is True
+        assert SearchedText("the parcel TRK-8 left").says(fact) is False
 
 
 def test_every_kind_of_fact_has_a_code_for_its_loss() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxcore.compaction.incremental_context import GrowingContext
+from ctxcore.compaction.incremental_context import IncrementalContext
 from ctxcore.compaction.simulation import Recording, Simulation, simulate
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
@@ -147,8 +147,8 @@ def test_absolute_thresholds_shrink_with_a_smaller_window() -> None:
 
 
 def start_counting(built: list[None]) -> Callable[..., None]:
-    """`GrowingContext.start`, writing down each use."""
-    start = GrowingContext.start
+    """`IncrementalContext.start`, writing down each use."""
+    start = IncrementalContext.start
 
     def counting(*args: Any) -> None:
         built.append(start(*args))
@@ -158,7 +158,7 @@ def start_counting(built: list[None]) -> Callable[..., None]:
 
 def test_most_contexts_are_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[None] = []
-    monkeypatch.setattr(GrowingContext, "start", start_counting(built))
+    monkeypatch.setattr(IncrementalContext, "start", start_counting(built))
 
     walked = walk(turns(100), 20_000)
 

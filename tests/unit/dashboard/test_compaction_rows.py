@@ -9,7 +9,7 @@ from ctxcore.compaction.executing import Step
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
 from ctxcore.store.values import CompactionInfo
-from dashboard.compacting.rows import (
+from dashboard.compactions_page.rows import (
     active_chain,
     compaction_rows,
     length_then,

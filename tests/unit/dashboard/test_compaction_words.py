@@ -11,7 +11,7 @@ from ctxcore.policy.names import STRATEGIES
 from ctxcore.reasons.codes import ChoiceCode
 from ctxcore.reasons.values import known_codes
 from dashboard import texts
-from dashboard.compacting.labels import strategy_label
+from dashboard.compactions_page.labels import strategy_label
 from dashboard.tell import tell_recorded
 from dashboard.texts import Language, catalogue, languages
 

@@ -10,8 +10,14 @@ import pytest
 from ctxcore.engine.core import ContextEngine
 from dashboard import texts
 from dashboard.jobs import Job, Progress
-from dashboard.listing.importing import Choice, choices, import_work, problem_lines, read_upload
-from dashboard.listing.pages import PAGE_SESSIONS, list_page
+from dashboard.sessions_page.importing import (
+    Choice,
+    choices,
+    import_work,
+    problem_lines,
+    read_upload,
+)
+from dashboard.sessions_page.pages import PAGE_SESSIONS, list_page
 from dashboard.tell import tell_error
 from dashboard.texts import languages
 from tests.engines import engine_with

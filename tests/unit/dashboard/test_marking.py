@@ -13,9 +13,9 @@ from ctxcore.compression.outputs import compress
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for
-from dashboard.sending.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces
-from dashboard.sending.pieces import pieces_of
-from dashboard.sending.shortened import (
+from dashboard.context_page.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces
+from dashboard.context_page.pieces import pieces_of
+from dashboard.context_page.shortened import (
     LeftOut,
     asked_of,
     elided_of,

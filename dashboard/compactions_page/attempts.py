@@ -12,7 +12,7 @@ from datetime import datetime
 from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import Event
-from dashboard.compacting.rows import names_in, number_in, reason_in
+from dashboard.compactions_page.rows import names_in, number_in, reason_in
 
 SHOWN = 50
 TRIED = (FAILED, SKIPPED)

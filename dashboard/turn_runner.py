@@ -182,7 +182,7 @@ class _Closable(Iterator[TurnEvent]):
         """Ends it early."""
 
 
-class TurnHub:
+class TurnRunner:
     """The turns of this process, at most one a session."""
 
     def __init__(self) -> None:
@@ -267,6 +267,6 @@ class TurnHub:
 
 
 @st.cache_resource(show_spinner=False)
-def hub() -> TurnHub:
-    """The hub of this process."""
-    return TurnHub()
+def turn_runner() -> TurnRunner:
+    """The runner of this process."""
+    return TurnRunner()

@@ -17,8 +17,8 @@ from ctxcore.compaction.loss_report import LostFact, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
-from dashboard.compacting.passages import passage, short_fact
-from dashboard.compacting.pinning import PROBLEM, block_tokens, pinnable
+from dashboard.compactions_page.passages import passage, short_fact
+from dashboard.compactions_page.pinning import PROBLEM, block_tokens, pinnable
 from dashboard.safe_markdown import plain_label
 from dashboard.tell import tell
 from dashboard.texts import t

@@ -11,7 +11,9 @@ from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, FormatError
 from ctxcore.store.values import SessionInfo
 from dashboard.jobs import Job
-from dashboard.listing.importing import (
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.sessions_page.importing import (
     Choice,
     Imported,
     Upload,
@@ -20,9 +22,7 @@ from dashboard.listing.importing import (
     problem_lines,
     read_upload,
 )
-from dashboard.listing.links import page_links
-from dashboard.safe_markdown import plain_label
-from dashboard.services import engine
+from dashboard.sessions_page.links import page_links
 from dashboard.shell import select_session, session_title
 from dashboard.tell import tell_error
 from dashboard.texts import t

@@ -12,15 +12,12 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
 from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elided
-from ctxcore.engine.services import Subject
+from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
-from dashboard.filling import filling_of
-from dashboard.panels import window_panel
-from dashboard.safe_markdown import plain_label
-from dashboard.sending import actions
-from dashboard.sending.marking import MOST_LINES
-from dashboard.sending.shortened import (
+from dashboard.context_page import actions
+from dashboard.context_page.marking import MOST_LINES
+from dashboard.context_page.shortened import (
     LeftOut,
     Shortened,
     asked_of,
@@ -30,6 +27,9 @@ from dashboard.sending.shortened import (
     mark,
     with_block,
 )
+from dashboard.filling import filling_of
+from dashboard.panels import window_panel
+from dashboard.safe_markdown import plain_label
 from dashboard.services import database_url, engine
 from dashboard.shell import session_title
 from dashboard.tell import tell
@@ -48,12 +48,12 @@ def show_context(session: SessionInfo) -> None:
     st.caption(plain_label(session_title(session)))
     _problem()
     with st.spinner(t("context.working")):
-        subject = engine().subject(session.id)
-        context = build_context(subject.view, subject.call, subject.record)
-    window_panel(context, filling_of(subject))
+        target = engine().call_target(session.id)
+        context = build_context(target.view, target.call, target.record)
+    window_panel(context, filling_of(target))
     _verdicts(context)
     _pinned(session)
-    _shortened(session, subject, context)
+    _shortened(session, target, context)
 
 
 def _problem() -> None:
@@ -69,7 +69,7 @@ def _verdicts(context: Context) -> None:
     verdict_table(context.runs, alt=t("context.verdicts"))
 
 
-def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None:
+def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> None:
     st.subheader(t("context.shortened"))
     found = {one.seq: one for one in find_shortened(context)}
     if not found:
@@ -82,8 +82,8 @@ def _shortened(session: SessionInfo, subject: Subject, context: Context) -> None
         t("context.choose"), list(found), format_func=lambda seq: _label(found[seq]), key=key
     )
     one = found[seq]
-    _restoring(session, subject, one, with_block(one, found.values()))
-    _sides(one, _left_out(subject, one))
+    _restoring(session, target, one, with_block(one, found.values()))
+    _sides(one, _left_out(target, one))
 
 
 def _label(one: Shortened) -> str:
@@ -91,15 +91,15 @@ def _label(one: Shortened) -> str:
     return t("context.option", seq=one.seq, name=one.name[:40], before=before, after=after)
 
 
-def _left_out(subject: Subject, one: Shortened) -> LeftOut:
+def _left_out(target: CallTarget, one: Shortened) -> LeftOut:
     """What is gone of a message; it may have to be shortened again to tell."""
-    call = subject.call
+    call = target.call
     limits = limits_for(
         call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
     )
     with st.spinner(t("context.comparing")):
         return _kept_left_out(
-            database_url(), subject.session.id, one.seq, one.sent, tuple(limits), one, subject
+            database_url(), target.session.id, one.seq, one.sent, tuple(limits), one, target
         )
 
 
@@ -111,17 +111,17 @@ def _kept_left_out(
     sent: str,
     limits: tuple[int, ...],
     _one: Shortened,
-    _subject: Subject,
+    _target: CallTarget,
 ) -> LeftOut:
     """The same, kept: a message never changes."""
     del url, session_id, seq, sent  # part of the key only
-    return left_out(_one, limits, asked_of(_one, _subject.view), _subject.call.counter)
+    return left_out(_one, limits, asked_of(_one, _target.view), _target.call.counter)
 
 
 def _restoring(
-    session: SessionInfo, subject: Subject, one: Shortened, block: list[Shortened]
+    session: SessionInfo, target: CallTarget, one: Shortened, block: list[Shortened]
 ) -> None:
-    usable = subject.call.budget.usable_tokens if subject.call.budget else None
+    usable = target.call.budget.usable_tokens if target.call.budget else None
     is_too_large = usable is not None and one.before_tokens > usable
     cost = sum(other.before_tokens - other.after_tokens for other in block)
     with st.container(horizontal=True, vertical_alignment="center", key="context_restoring"):

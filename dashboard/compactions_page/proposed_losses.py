@@ -7,8 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from ctxcore.engine.proposals import Proposal
-from ctxcore.facts.presence import SaidText
-from dashboard.compacting.lost_facts import LostRow, Pinning, show_kinds, show_lost_facts
+from ctxcore.facts.presence import SearchedText
+from dashboard.compactions_page.lost_facts import LostRow, Pinning, show_kinds, show_lost_facts
 from dashboard.services import engine
 from dashboard.texts import t
 
@@ -17,7 +17,7 @@ _OPEN = "compact_lost"
 
 def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
     """What the proposal loses and `summary`, as it was edited, does not say either."""
-    told = SaidText(summary)
+    told = SearchedText(summary)
     return [LostRow.proposed(one) for one in proposal.outcome.lost if not told.says(one.fact)]
 
 
@@ -45,7 +45,7 @@ def show_proposed_losses(
             return
         show_kinds(rows)
         pinning = Pinning(
-            view=engine().subject(proposal.session_id).view,
+            view=engine().call_target(proposal.session_id).view,
             context=None,  # what is lost is shown nowhere in the context to come
             help=t("compact.lost.pin_first_help"),
             on_pin=on_pin,

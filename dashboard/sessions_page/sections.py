@@ -6,13 +6,13 @@ import streamlit as st
 
 from ctxcore.store.values import SearchHit, SessionInfo
 from dashboard import numbers
-from dashboard.listing import actions
-from dashboard.listing.chosen import show_chosen
-from dashboard.listing.import_section import show_import
-from dashboard.listing.pages import Listing, list_page
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
+from dashboard.sessions_page import actions
+from dashboard.sessions_page.chosen import show_chosen
+from dashboard.sessions_page.import_section import show_import
+from dashboard.sessions_page.pages import Listing, list_page
 from dashboard.shell import current_session, session_labels, session_title
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, table_with_choice

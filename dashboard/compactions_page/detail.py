@@ -8,15 +8,15 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.engine.services import Subject
+from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
 from dashboard.charts.compactions import before_and_after
 from dashboard.charts.comparison import comparison_table
-from dashboard.compacting.actions import fork_at
-from dashboard.compacting.labels import strategy_label
-from dashboard.compacting.losses_section import show_losses
-from dashboard.compacting.rows import CompactionRow, length_then, steps
+from dashboard.compactions_page.actions import fork_at
+from dashboard.compactions_page.labels import strategy_label
+from dashboard.compactions_page.losses_section import show_losses
+from dashboard.compactions_page.rows import CompactionRow, length_then, steps
 from dashboard.panels import segment_label, show_summary
 from dashboard.reads import message_page
 from dashboard.safe_markdown import plain_label
@@ -41,14 +41,14 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
         t("compaction.reason", reason=plain_label(tell_recorded(row.trigger), max_chars=300))
     )
     _why(row)
-    subject = engine().subject(session.id)
+    target = engine().call_target(session.id)
     parent = _parent(info)
-    _bars(subject, info, parent)
+    _bars(target, info, parent)
     _steps(info)
     _summary(info)
     _facts(info)
-    show_losses(subject, row)
-    _folded(session, subject, info, parent)
+    show_losses(target, row)
+    _folded(session, target, info, parent)
     _fork(session, row)
 
 
@@ -83,10 +83,10 @@ def _parent(info: CompactionInfo) -> CompactionInfo | None:
     return engine().store.compaction(info.session_id, info.parent_id)
 
 
-def _bars(subject: Subject, info: CompactionInfo, parent: CompactionInfo | None) -> None:
+def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None) -> None:
     """The next call as it would be with and without this compaction."""
-    without = build_context(subject.view, subject.call, parent.compaction if parent else None)
-    with_it = build_context(subject.view, subject.call, info.compaction)
+    without = build_context(target.view, target.call, parent.compaction if parent else None)
+    with_it = build_context(target.view, target.call, info.compaction)
     st.caption(_left_out(without, with_it))
     figure = before_and_after(
         [
@@ -159,10 +159,10 @@ def _height(info: CompactionInfo) -> int | Literal["content"]:
 
 
 def _folded(
-    session: SessionInfo, subject: Subject, info: CompactionInfo, parent: CompactionInfo | None
+    session: SessionInfo, target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None
 ) -> None:
     """The messages that this compaction folded and its parent had not, a page at a time."""
-    before, system = parent.compaction if parent else None, subject.view.anchors().system
+    before, system = parent.compaction if parent else None, target.view.anchors().system
     folded = info.compaction.folded_since(before, system)
     title = t("compaction.folded", count=len(folded))
     key = f"compaction_folded_{info.id}"
@@ -172,7 +172,7 @@ def _folded(
         pages = -(-len(folded) // PAGE_MESSAGES)
         page = st.pagination(pages, key=f"{key}_page") if pages > 1 else 1
         shown = folded[(page - 1) * PAGE_MESSAGES : page * PAGE_MESSAGES]
-        sizes = {row.seq: row.tokens for row in subject.view.get(shown)}
+        sizes = {row.seq: row.tokens for row in target.view.get(shown)}
         wanted = set(shown)
         rows: list[Row] = [
             {

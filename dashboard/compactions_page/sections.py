@@ -8,11 +8,11 @@ import streamlit as st
 
 from ctxcore.store.values import CompactionInfo, ImportedCompaction, SessionInfo
 from dashboard import numbers
-from dashboard.compacting.actions import NOTICE, redo, undo
-from dashboard.compacting.attempts_section import show_attempts, show_plans
-from dashboard.compacting.detail import show_detail
-from dashboard.compacting.labels import strategy_label
-from dashboard.compacting.rows import CompactionRow, compaction_rows
+from dashboard.compactions_page.actions import NOTICE, redo, undo
+from dashboard.compactions_page.attempts_section import show_attempts, show_plans
+from dashboard.compactions_page.detail import show_detail
+from dashboard.compactions_page.labels import strategy_label
+from dashboard.compactions_page.rows import CompactionRow, compaction_rows
 from dashboard.panels import open_compaction
 from dashboard.reads import Recorded, recorded
 from dashboard.safe_markdown import plain_label

@@ -11,7 +11,7 @@ from typing import cast
 
 import streamlit as st
 
-from dashboard.compacting.lost_facts import unpin_button
+from dashboard.compactions_page.lost_facts import unpin_button
 from dashboard.texts import t
 
 _PINS = "compact_pins"

@@ -16,7 +16,7 @@ from typing import Final
 from ctxcore.compression.markers import Elision, member_path
 from ctxcore.compression.structures import Structure, parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
-from dashboard.sending.pieces import Stretch, lines_of
+from dashboard.context_page.pieces import Stretch, lines_of
 
 MOST_LINES: Final = 1_200
 LINE_CHARS: Final = 300

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
 from ctxcore.reasons.values import stated
-from dashboard.hub import RunningTurn, TurnHub
+from dashboard.turn_runner import RunningTurn, TurnRunner
 
 WAIT_SECONDS = 10
 
 
 class FakeSession:
-    """What the hub reads of a session."""
+    """What the runner reads of a session."""
 
     length = 4
     last_user_seq = None
 
 
 class FakeStore:
-    """What the hub reads and keeps beside sessions."""
+    """What the runner reads and keeps beside sessions."""
 
     def __init__(self) -> None:
         self.settings: dict[str, object] = {}
@@ -59,8 +59,8 @@ def ended(text: str) -> TurnEnded:
     return TurnEnded(turn_id="t1", state="done", text=text)
 
 
-def start(hub: TurnHub, engine: FakeEngine, text: str = "hi") -> RunningTurn:
-    return hub.start(engine, "s1", text)  # type: ignore[arg-type]  # a fake of what is used
+def start(runner: TurnRunner, engine: FakeEngine, text: str = "hi") -> RunningTurn:
+    return runner.start(engine, "s1", text)  # type: ignore[arg-type]  # a fake of what is used
 
 
 def spoken(*texts: str) -> Callable[[], Iterator[TurnEvent]]:
@@ -77,14 +77,14 @@ def finish(turn: RunningTurn) -> str:
 
 
 def test_following_a_turn_gives_its_whole_answer() -> None:
-    turn = start(TurnHub(), FakeEngine(spoken("Hel", "lo")))
+    turn = start(TurnRunner(), FakeEngine(spoken("Hel", "lo")))
 
     assert finish(turn) == "Hello"
     assert (turn.state, turn.answer) == ("done", "Hello")
 
 
 def test_whoever_comes_later_gets_the_answer_from_its_beginning() -> None:
-    turn = start(TurnHub(), FakeEngine(spoken("Hel", "lo")))
+    turn = start(TurnRunner(), FakeEngine(spoken("Hel", "lo")))
     finish(turn)
 
     assert finish(turn) == "Hello"
@@ -99,7 +99,7 @@ def test_leaving_does_not_stop_a_turn() -> None:
         yield TextDelta(text="second")
         yield ended("first second")
 
-    turn = start(TurnHub(), FakeEngine(events))
+    turn = start(TurnRunner(), FakeEngine(events))
     watcher = turn.follow(interval_seconds=0)
     while next(watcher) == "":
         pass
@@ -120,7 +120,7 @@ def test_stopping_closes_the_engine_s_iterator_and_keeps_the_answer() -> None:
         finally:
             is_closed.set()
 
-    turn = start(TurnHub(), FakeEngine(events))
+    turn = start(TurnRunner(), FakeEngine(events))
     watcher = turn.follow(interval_seconds=0)
     while not next(watcher):
         pass
@@ -137,7 +137,7 @@ def test_a_turn_can_be_stopped_before_its_first_word() -> None:
         while True:
             yield Waiting(seconds=0.1)
 
-    turn = start(TurnHub(), FakeEngine(events))
+    turn = start(TurnRunner(), FakeEngine(events))
     turn.cancel()
 
     assert finish(turn) == ""
@@ -148,12 +148,12 @@ def test_an_error_before_the_first_event_ends_the_turn_with_its_sentence() -> No
     def events() -> Iterator[TurnEvent]:
         raise ContextError("no model is set")
 
-    hub = TurnHub()
-    turn = start(hub, FakeEngine(events))
+    runner = TurnRunner()
+    turn = start(runner, FakeEngine(events))
     finish(turn)
 
     assert (turn.state, turn.error) == ("failed", stated("no model is set"))
-    assert hub.ended("s1") is turn
+    assert runner.ended("s1") is turn
 
 
 def test_one_session_runs_one_turn_at_a_time() -> None:
@@ -163,23 +163,23 @@ def test_one_session_runs_one_turn_at_a_time() -> None:
         assert may_end.wait(WAIT_SECONDS)
         yield ended("")
 
-    hub, engine = TurnHub(), FakeEngine(events)
-    first = start(hub, engine, "first")
-    second = start(hub, engine, "second")
+    runner, engine = TurnRunner(), FakeEngine(events)
+    first = start(runner, engine, "first")
+    second = start(runner, engine, "second")
     may_end.set()
     finish(first)
 
     assert second is first
     assert engine.asked == ["first"]
-    assert hub.running("s1") is None
+    assert runner.running("s1") is None
 
 
 def nothing() -> Iterator[TurnEvent]:
     yield from ()
 
 
-def answer(hub: TurnHub, engine: FakeEngine) -> RunningTurn:
-    return hub.answer(engine, "s1", "p1", "new_session")  # type: ignore[arg-type]  # as above
+def answer(runner: TurnRunner, engine: FakeEngine) -> RunningTurn:
+    return runner.answer(engine, "s1", "p1", "new_session")  # type: ignore[arg-type]  # as above
 
 
 def test_a_turn_that_goes_on_elsewhere_is_found_there_and_not_where_it_began() -> None:
@@ -191,21 +191,21 @@ def test_a_turn_that_goes_on_elsewhere_is_found_there_and_not_where_it_began() -
         assert may_end.wait(WAIT_SECONDS)
         yield ended("Hello")
 
-    hub, engine = TurnHub(), FakeEngine(events)
-    turn = answer(hub, engine)
+    runner, engine = TurnRunner(), FakeEngine(events)
+    turn = answer(runner, engine)
     watcher = turn.follow(interval_seconds=0)
     while next(watcher) == "":
         pass
 
     assert turn.session_id == "s2"
-    assert (hub.running("s1"), hub.running("s2")) == (None, turn)
+    assert (runner.running("s1"), runner.running("s2")) == (None, turn)
     assert engine.store.settings == {"went_on:s1": {"session_id": "s2", "length": 4}}
     may_end.set()
     assert finish(turn) == "Hello"
 
 
 def test_an_answer_that_no_turn_waited_for_is_done_when_it_is_carried_out() -> None:
-    turn = answer(TurnHub(), FakeEngine(nothing))
+    turn = answer(TurnRunner(), FakeEngine(nothing))
     finish(turn)
 
     assert (turn.state, turn.error) == ("done", None)
@@ -215,7 +215,7 @@ def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
     def broken() -> Iterator[TurnEvent]:
         raise ContextError("no model is set")
 
-    told, untold = (start(TurnHub(), FakeEngine(found)) for found in (spoken("x"), broken))
+    told, untold = (start(TurnRunner(), FakeEngine(found)) for found in (spoken("x"), broken))
     finish(told)
     finish(untold)
 
@@ -224,9 +224,9 @@ def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
 
 
 def test_a_dismissed_turn_is_forgotten() -> None:
-    hub = TurnHub()
-    finish(start(hub, FakeEngine(spoken("x"))))
+    runner = TurnRunner()
+    finish(start(runner, FakeEngine(spoken("x"))))
 
-    hub.dismiss("s1")
+    runner.dismiss("s1")
 
-    assert hub.ended("s1") is None
+    assert runner.ended("s1") is None

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
-from dashboard.compacting.attempts import (
+from dashboard.compactions_page.attempts import (
     FORESEEN,
     SHOWN,
     TRIED,
@@ -18,7 +18,7 @@ from dashboard.compacting.attempts import (
     attempts,
     plans,
 )
-from dashboard.compacting.labels import strategy_label
+from dashboard.compactions_page.labels import strategy_label
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.tell import tell_recorded

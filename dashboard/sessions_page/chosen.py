@@ -6,10 +6,10 @@ import streamlit as st
 
 from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
 from ctxcore.store.values import SessionInfo
-from dashboard.listing import actions
-from dashboard.listing.links import page_links
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
+from dashboard.sessions_page import actions
+from dashboard.sessions_page.links import page_links
 from dashboard.shell import current_session, select_session, session_title
 from dashboard.texts import t
 

@@ -62,7 +62,7 @@ def pin(session_id: str, seq: int) -> bool:
 def unpin(session_id: str, seq: int) -> bool:
     """Lets the block of message `seq` be folded again; False, with the reason kept, if not."""
     try:
-        view = engine().subject(session_id).view
+        view = engine().call_target(session_id).view
         for row in _block(seq, view):
             engine().unpin(session_id, row.seq - 1)
     except ContextError as error:

@@ -8,19 +8,19 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.engine.compactions import LossReport
-from ctxcore.engine.services import Subject
+from ctxcore.engine.services import CallTarget
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
-from dashboard.compacting.lost_facts import (
+from dashboard.compactions_page.lost_facts import (
     FACT_CHARS,
     LostRow,
     Pinning,
     show_kinds,
     show_lost_facts,
 )
-from dashboard.compacting.passages import short_fact
-from dashboard.compacting.pinning import pin, unpin
-from dashboard.compacting.rows import CompactionRow
+from dashboard.compactions_page.passages import short_fact
+from dashboard.compactions_page.pinning import pin, unpin
+from dashboard.compactions_page.rows import CompactionRow
 from dashboard.reads import loss_report
 from dashboard.tell import tell_recorded
 from dashboard.texts import t
@@ -28,32 +28,32 @@ from dashboard.widgets import Row, plain_table
 from dashboard.wording import words_for
 
 
-def show_losses(subject: Subject, row: CompactionRow) -> None:
+def show_losses(target: CallTarget, row: CompactionRow) -> None:
     """What the compaction lost; of another product's it is worked out when it is asked for."""
     st.markdown(f"**{t('compact.lost')}**")
     if row.is_imported:
-        _on_request(subject, row)
+        _on_request(target, row)
     elif row.info.compaction.facts_lost is None:
         st.caption(t("compaction.lost.not_looked_for"))
     elif not row.info.compaction.facts_lost:
         _nothing()
     else:
         with st.spinner(t("compaction.lost.working")):
-            report = loss_report(subject.session, row.info.id)
-        _facts(subject, report)
+            report = loss_report(target.session, row.info.id)
+        _facts(target, report)
 
 
-def _on_request(subject: Subject, row: CompactionRow) -> None:
+def _on_request(target: CallTarget, row: CompactionRow) -> None:
     key = f"compaction_account_{row.info.id}"
     with st.expander(t("compaction.lost.account"), key=key, on_change="rerun") as opened:
         if not opened.open:
             return
         with st.spinner(t("compaction.lost.working")):
-            report = loss_report(subject.session, row.info.id)
+            report = loss_report(target.session, row.info.id)
         if report.account is not None:
             _account(report.account, tell_recorded(row.trigger), report.policy)
         if report.lost:
-            _facts(subject, report)
+            _facts(target, report)
         else:
             _nothing()
 
@@ -62,7 +62,7 @@ def _nothing() -> None:
     st.caption(f":material/check: {t('compaction.lost.nothing')}")
 
 
-def _facts(subject: Subject, report: LossReport) -> None:
+def _facts(target: CallTarget, report: LossReport) -> None:
     rows = [LostRow.of(one) for one in report.lost or ()]
     count = len(rows) + len(report.unplaced)
     st.markdown(
@@ -72,7 +72,7 @@ def _facts(subject: Subject, report: LossReport) -> None:
         show_kinds(rows)
         show_lost_facts(
             rows,
-            _pinning(subject),
+            _pinning(target),
             key=f"compaction_lost_{report.compaction_id}",
             knows_later=True,
             kept_elsewhere=_kept_by_ours(report),
@@ -82,12 +82,12 @@ def _facts(subject: Subject, report: LossReport) -> None:
         st.code("\n".join(report.unplaced), language=None, wrap_lines=True)
 
 
-def _pinning(subject: Subject) -> Pinning:
-    session_id = subject.session.id
+def _pinning(target: CallTarget) -> Pinning:
+    session_id = target.session.id
     with st.spinner(t("context.working")):
-        context = build_context(subject.view, subject.call, subject.record)
+        context = build_context(target.view, target.call, target.record)
     return Pinning(
-        view=subject.view,
+        view=target.view,
         context=context,
         help=t("compact.lost.pin_help"),
         on_pin=partial(_pin, session_id),

@@ -20,8 +20,8 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
-from dashboard.sending.marking import Marked, mark_elided, mark_missing, mark_pieces
-from dashboard.sending.pieces import Stretch, pieces_of
+from dashboard.context_page.marking import Marked, mark_elided, mark_missing, mark_pieces
+from dashboard.context_page.pieces import Stretch, pieces_of
 
 _SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
 _SHED = (200, 60)  # where nothing else fits
