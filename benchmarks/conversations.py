@@ -1,4 +1,4 @@
-"""Owns the conversations that are measured: recorded ones, repeated to the length that is asked."""
+"""The conversations that are measured: recorded ones, repeated to a given length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns the other libraries that are measured beside this one, each where it is installed.
+"""The other libraries that are measured beside this one, each where it is installed.
 
 They are found by name, so that nothing here needs them; a missing one is said in one line.
 """

@@ -1,4 +1,4 @@
-"""Owns stored sessions to measure: messages in an SQLite file, behind the engine."""
+"""Stored sessions to measure: messages in an SQLite file, behind the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns timing contenders side by side, and printing their medians with ratios.
+"""Times contenders side by side and prints their medians with ratios.
 
 Contenders take turns, so that a slow spell of the machine hits all of them alike.
 """

@@ -1,4 +1,4 @@
-"""Owns measuring compressed tool outputs: this library beside other packages and plain cuts.
+"""Measures compressed tool outputs: this library beside other packages and plain cuts.
 
 Run it as `python -m benchmarks.tool_outputs`, with `--data FOLDER` on other outputs (the form is
 said in `tool_outputs_data`). Every contender gets the same outputs, budget and query.

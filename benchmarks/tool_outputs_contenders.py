@@ -1,4 +1,4 @@
-"""Owns what is measured side by side: this library, plain cuts, and other packages.
+"""The contenders measured side by side: this library, plain cuts, and other packages.
 
 Each is called as its documentation says, with the same budget and query. All count in the same
 vocabulary: the peers that ask tiktoken for it are given the bundled one, so that none downloads.

@@ -1,4 +1,4 @@
-"""Owns the tool outputs that are measured: recorded ones, and long lists made of their records.
+"""The tool outputs that are measured: recorded ones, and long lists made of their records.
 
 A folder holds files of one JSON object a line with `content`, and where they are known `kind`,
 `query` (the request and the call) and `used` (values of the output that the conversation says later

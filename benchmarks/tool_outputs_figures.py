@@ -1,4 +1,4 @@
-"""Owns the figures of compressed outputs: what fits, what parses, what is still there, how fast.
+"""The figures of compressed outputs: what fits, what parses, what is still there, how fast.
 
 *retain* is the mean share of the values used later that still stand literally in the result, as
 whole words; thousands separators are taken off. It measures literal re-use, not task success.

@@ -1,4 +1,4 @@
-"""Owns the ways to bring a conversation under a budget that need nothing but this project.
+"""The methods to bring a conversation under a budget that need only this project.
 
 A way is a function of the conversation and a budget in tokens, system messages included, to the
 messages that would be sent; None where it finds that what must be kept does not fit.

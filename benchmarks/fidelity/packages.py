@@ -1,4 +1,4 @@
-"""Owns the installed packages that bring a conversation under a budget, each where it is there.
+"""The methods of other packages, each where the package is installed.
 
 Each is used as its documentation shows, with the same counter as everybody.
 """

@@ -1,4 +1,4 @@
-"""Owns saying how far a run is, on standard error, and taking a fixed sample."""
+"""Reports progress on stderr, and draws fixed samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns the contexts of a conversation replayed call by call, under a policy or a plain window.
+"""Contexts of a conversation replayed call by call, under a policy or a plain window.
 
 `of_policy` is the one place that knows how a policy is replayed here.
 """

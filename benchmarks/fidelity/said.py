@@ -1,4 +1,4 @@
-"""Owns asking what a context still says, literally: no measure asks a model.
+"""Checks literally what a context still contains; no measure asks a model.
 
 White space and case are levelled on both sides, nothing else: a quote counts as verbatim wherever
 it stands, in a message or in a summary.

@@ -1,4 +1,4 @@
-"""Owns the tables of means: gathered value by value, printed with the ratio to the best peer."""
+"""Tables of means: collected value by value, printed with the ratio to the best peer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns the conversations that fidelity is measured on, with what is known about them.
+"""The conversations that fidelity is measured on, with their annotations.
 
 A file is JSON (one conversation) or JSON lines: `id`, `messages` in OpenAI chat form, and where
 known `qa` (question, answer, evidence_message_indexes), `meta.literal_deps` (literal, used_at) and

@@ -55,8 +55,10 @@ def examples(page: str) -> list[tuple[str, str]]:
 
 
 def commands() -> list[tuple[str, str]]:
-    """Each command line of the README with its output."""
-    shown = [text for language, text in blocks("README.md") if language == "console"]
+    """Each command line of the README and the page of commands with its output."""
+    pages = ("README.md", "docs/command-line.md")
+    found = [block for page in pages for block in blocks(page)]
+    shown = [text for language, text in found if language == "console"]
     return [(line.removeprefix("$ "), rest) for line, _, rest in (t.partition("\n") for t in shown)]
 
 
@@ -91,7 +93,7 @@ def test_the_examples_of_a_page_print_what_stands_below_them(
 
 
 @pytest.mark.parametrize(("command", "expected"), commands())
-def test_the_commands_of_the_readme_print_what_stands_below_them(
+def test_the_commands_of_the_pages_print_what_stands_below_them(
     command: str, expected: str
 ) -> None:
     program, *arguments = command.split()
@@ -122,3 +124,7 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 def test_the_readme_has_examples_and_commands() -> None:
     assert examples("README.md")
     assert len(commands()) > 1
+
+
+def test_the_readme_is_read_in_a_minute() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
