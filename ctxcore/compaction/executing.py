@@ -70,7 +70,7 @@ class Outcome:
     """The requests that the summary took, refused ones too."""
     seconds: float = 0.0
     lost: tuple[LostFact, ...] = ()
-    """Facts that the context no longer says, the highest score first."""
+    """Facts that the context no longer holds, the highest score first."""
 
     @property
     def after_tokens(self) -> int:
@@ -97,7 +97,7 @@ def execute(
     """Returns the outcome of `plan`; nothing is written.
 
     `is_needed`: the input cannot be sent as it is, so a truncation stands in for a failed summary.
-    `is_forced`: no minimum gain is asked for.
+    `is_forced`: no minimum gain is required.
     """
     begun = time.perf_counter()
     ledger = ledger_for(view, call)
@@ -126,10 +126,10 @@ def execute(
 def _climb(
     plan: CompactionPlan, begin: Callable[[CompactionPlan], _Executor], *, is_needed: bool
 ) -> Outcome:
-    """Returns the outcome of the first step that frees enough, else of the one that frees most.
+    """Returns the outcome of the first plan that frees enough, else of the one that frees most.
 
-    A step that fails is skipped and recorded, and so is one that could not free enough even with
-    an empty summary, before a summary is paid for. A truncation replaces the first step only if
+    A plan that fails is skipped and recorded, and so is one that could not free enough even with
+    an empty summary, before a summary is paid for. A truncation replaces the first plan only if
     all fail.
     """
     first = executor = begin(plan)
@@ -441,7 +441,7 @@ def _kept_by_score(
         call.counter,
         opened=_rows(view, competing.opened),
         outdated=outdated_of(ledger_for(view, call)),
-        request=text_at(view, competing.asked),
+        request=text_at(view, competing.request),
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))

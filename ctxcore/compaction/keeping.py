@@ -168,13 +168,13 @@ class Keeping:
                 pieces = before and tuple(
                     old or new for old, new in zip(before, pieces, strict=True)
                 )
-            tokens = self._tokens(row, pieces) if pieces else row.sent_tokens
-            is_shorter = pieces is not None and tokens < row.sent_tokens
-            yield seq, tokens if is_shorter else row.sent_tokens, pieces if is_shorter else None
-
-    def _tokens(self, row: Counted, pieces: Pieces) -> int:
-        text = text_of(row, pieces, begins=row.seq in self.begun)
-        return with_short(row, text, self.counter).sent_tokens
+            if pieces:
+                text = text_of(row, pieces, begins=row.seq in self.begun)
+                tokens = with_short(row, text, self.counter).sent_tokens
+                if tokens < row.sent_tokens:
+                    yield seq, tokens, pieces
+                    continue
+            yield seq, row.sent_tokens, None
 
 
 def keep_blocks(
@@ -197,8 +197,8 @@ def keep_blocks(
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
-    worths = _worths(groups, outdated, request)
-    ranking = Ranking(groups, worths, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
+    scores = _scores(groups, outdated, request)
+    ranking = Ranking(groups, scores, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     keeping.begun = {row.seq for block in opened for row in block}
     for at in range(len(blocks) - len(opened), len(blocks)):
@@ -256,16 +256,16 @@ def group_of(
     )
 
 
-def _worths(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
+def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
     """Returns the scores of the units: 0 where they hold an outdated sentence."""
-    worths = score_groups(groups, request=request)
-    for group, scored in zip(groups, worths, strict=True) if outdated else ():
+    scores = score_groups(groups, request=request)
+    for group, scored in zip(groups, scores, strict=True) if outdated else ():
         for seq in {unit.seq for unit in group.units} & outdated.keys():
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]
             gone = outdated_units([group.units[at] for at in places], outdated[seq])
             for place in gone:
                 scored[places[place]] = Worth(talk=0.0)
-    return worths
+    return scores
 
 
 def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
@@ -280,7 +280,7 @@ def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
 
 
 def join_pieces(pieces: Pieces) -> str:
-    """Returns the pieces of one message as a text, with a mark for each gap."""
+    """Returns the pieces of a message as a text, with a mark for each gap."""
     parts, run = [], ""
     for piece in pieces:
         if piece is not None:

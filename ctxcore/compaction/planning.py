@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView
@@ -72,7 +72,7 @@ def _seqs(blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
 
 @dataclass
 class _Planner:
-    """Plans one compaction: `view` is the history, `active` the record that is in force."""
+    """Plans one compaction of the history `view` after the compaction `active`."""
 
     view: HistoryView
     call: Call
@@ -221,17 +221,20 @@ class _Planner:
 
     def _to_plan(self, draft: Draft, drafts: Drafts, fold: Sequence[int]) -> CompactionPlan:
         blocks = draft.scope.blocks
-        waiting = self._waiting(draft) if fold else None
-        competing = self._competing(draft, waiting) if fold else None
+        competing = self._competing(draft) if fold else None
+        waiting = competing and competing.waiting
         is_kept = not fold or not (competing or draft.folds_kept)
         verbatim = self.active.kept if is_kept else ()
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
-        shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
-        if not shorten:  # all that could be shortened was folded
+        if draft.short_sizes.keys().isdisjoint((*verbatim, *kept)):  # all of them are folded
             drafts = [pair for pair in drafts if pair[0] != "shorten_tool_outputs"]
         short_sizes = {**draft.short_sizes, **(waiting.short_sizes if waiting else {})}
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in short_sizes)
-        steps = tuple(self._steps(drafts))
+        sizes = [self.measured.input_tokens, *(made.expected_tokens for _, made in drafts)]
+        steps = tuple(
+            PlannedStep(strategy=name, before_tokens=before, expected_tokens=after)
+            for (name, _), (before, after) in zip(drafts, pairwise(sizes), strict=True)
+        )
         return CompactionPlan(
             trigger=self.trigger,
             strategies=tuple(step.strategy for step in steps),
@@ -256,36 +259,25 @@ class _Planner:
     def _before_tokens(self) -> int:
         return input_size(self.view, self.call, self.active)
 
-    def _waiting(self, draft: Draft) -> Waiting | None:
-        """Returns the outputs that the model has yet to see, where the newest messages compete."""
-        least = draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO
-        is_open = draft.choosers == ("worth",) and draft.kept_room < least
-        if not (is_open and self._reading.open_block):
-            return None
-        room = draft.kept_room + draft.kept_tokens
-        return Waiting.among(
-            draft.scope.blocks[draft.cut :], room, draft.short_sizes, draft.scope.pinned
-        )
-
-    def _competing(self, draft: Draft, waiting: Waiting | None) -> Competing | None:
-        if not draft.choosers:
-            return None
+    def _competing(self, draft: Draft) -> Competing | None:
+        """Returns the covered blocks that compete to stay; None where the draft has no chooser."""
+        blocks = _seqs(draft.candidates)
         if draft.choosers != ("worth",):
-            blocks = _seqs(draft.candidates)
-            return Competing(blocks=blocks, choosers=draft.choosers, room_tokens=0)
-        room = draft.kept_room
+            competing = Competing(blocks=blocks, choosers=draft.choosers, room_tokens=0)
+            return competing if draft.choosers else None
+        room, waiting = draft.kept_room, None
         opened: Sequence[Block] = ()
         if room < draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO:
-            opened = draft.scope.blocks[draft.cut :]
-            room += draft.kept_tokens
-        if waiting:
-            opened, room = opened[:-1], room - waiting.tokens
+            opened, room = draft.scope.blocks[draft.cut :], room + draft.kept_tokens
+            if self._reading.open_block:
+                waiting = Waiting.among(opened, room, draft.short_sizes, draft.scope.pinned)
+                opened, room = opened[:-1], room - waiting.tokens
         return Competing(
-            blocks=_seqs(draft.candidates),
+            blocks=blocks,
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
             waiting=waiting,
-            asked=self._reading.current,
+            request=self._reading.current,
             room_tokens=room,
         )
 
@@ -294,14 +286,6 @@ class _Planner:
         folding = sum(len(block) for block in self._own_scope("summary").blocks[:cut])
         covered = self.active.covered_until
         return range(max(1, covered + 1 - max(0, MOST_CANDIDATES - folding)), covered + 1)
-
-    def _steps(self, drafts: Drafts) -> Sequence[PlannedStep]:
-        before, steps = self.measured.input_tokens, []
-        for name, draft in drafts:
-            after = draft.expected_tokens
-            steps.append(PlannedStep(strategy=name, before_tokens=before, expected_tokens=after))
-            before = after
-        return steps
 
     def _chosen(self, made: CompactionPlan, choice: Choice, drafts: Drafts) -> CompactionPlan:
         """Returns `made` named after the choice; a failed summary ends in a truncation."""

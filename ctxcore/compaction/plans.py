@@ -84,14 +84,14 @@ class Competing:
 
     blocks: tuple[tuple[int, ...], ...]
     choosers: tuple[Chooser, ...] = ("worth",)
-    """Who chooses among them, each from what the previous one left."""
+    """What chooses among them, each chooser from what the previous one left."""
     earlier: range = range(0)
     """Messages that earlier compactions covered and whose blocks may come back."""
     opened: tuple[tuple[int, ...], ...] = ()
     """Newest blocks that stay, but whose long messages compete by pieces for lack of room."""
     waiting: Waiting | None = None
     """Outputs that the model has yet to see: they take what the others leave."""
-    asked: int | None = None
+    request: int | None = None
     """The user message that waits for its answer: what it asks for scores higher."""
     room_tokens: int
 

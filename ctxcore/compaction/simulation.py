@@ -111,7 +111,7 @@ class SimulatedCompaction:
     record: Compaction | None = field(default=None, repr=False)
     """The active record after it."""
     lost: tuple[LostFact, ...] = field(default=(), repr=False)
-    """Facts that the context no longer says, the highest score first."""
+    """Facts that the context no longer holds, the highest score first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +257,7 @@ class Walk:
                 yield self._calls[-1]
 
     def result(self) -> Simulation:
-        """Returns the simulation of the whole recording, iterating first if nobody has."""
+        """Returns the simulation of the whole recording, iterating first if that is not done."""
         for _ in self if not self.view.count() else ():
             pass
         self.view.grow(len(self._messages))

@@ -47,6 +47,8 @@ class Summarizing:
         outdated: Outdated,
         report: Callable[[SummaryUsage], None],
     ) -> None:
+        assert call.budget is not None  # `for_trigger` gave it one
+        self._budget = call.budget
         self._view = view
         self._call = call
         self._active = _unsummarized(active) if _is_worn(active, call.policy) else active
@@ -120,9 +122,8 @@ class Summarizing:
         )
 
     def _limit(self, record: Compaction, source_tokens: int) -> int:
-        """Returns the most tokens of the summary; extractive ones are limited by their source too."""
-        budget, policy = self._call.budget, self._call.policy
-        assert budget is not None  # `for_trigger` gave it one
+        """Returns the most tokens of the summary; its source limits an extractive one too."""
+        budget, policy = self._budget, self._call.policy
         if not isinstance(self._summarizer, ExtractiveSummarizer):
             limit = min(budget.summary_tokens, policy.summary_max_tokens)
             return limit if policy.lower_tokens is None else min(limit, self._below_lower(record))
@@ -132,23 +133,20 @@ class Summarizing:
 
     def _room(self, record: Compaction) -> int:
         """Returns what the target leaves for the summary beside all that stays."""
-        call = self._call
-        assert call.budget is not None  # `for_trigger` gave it one
         empty = replace(record, summary=".", facts="")
-        taken = measure(self._view, call, empty).input_tokens + call.budget.carried_tokens
-        return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - taken)
+        taken = measure(self._view, self._call, empty).input_tokens + self._budget.carried_tokens
+        return max(LEAST_SUMMARY_TOKENS, self._budget.target_tokens - taken)
 
     def _below_lower(self, record: Compaction) -> int:
         """Returns what the lower threshold leaves for the summary beside all that stays."""
         call = self._call
-        assert call.budget is not None  # `for_trigger` gave it one
         views = [adapted(self._view, call.policy, call.counter)]
         if call.rule is not None:
             views.append(ruled(self._view, call.policy, call.counter, call.rule))
         stays = max(view.totals(after=record.covered_until).tokens for view in views)
         empty = summary_message(replace(record, summary=""), call.policy.summary_place)
         frame = count_message(empty, call.counter)
-        return max(LEAST_SUMMARY_TOKENS, call.budget.target_tokens - 1 - stays - frame)
+        return max(LEAST_SUMMARY_TOKENS, self._budget.target_tokens - 1 - stays - frame)
 
     def _write(self, request: SummaryRequest) -> str:
         try:

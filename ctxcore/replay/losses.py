@@ -165,7 +165,7 @@ class NeededFact:
     text: str
     kind: Kind
     at: int
-    """The message that said it last."""
+    """The index of the message that said it last."""
     worth: float
     needed_at: int | None = None
     """The first message that uses it after it was lost; None: none does."""

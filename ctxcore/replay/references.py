@@ -38,25 +38,6 @@ class LiteralUse:
     """Where it appeared last before it was used."""
     function_name: str = ""
 
-    @classmethod
-    def of(cls, raw: Mapping[str, object]) -> LiteralUse:
-        """Returns a use from JSON: `literal`, `used_at`, and any of the other fields.
-
-        Raises:
-            KeyError, TypeError: `literal` or `used_at` is missing or of another type.
-        """
-        literal, used_at = raw["literal"], raw["used_at"]
-        if not isinstance(literal, str) or not isinstance(used_at, int):
-            raise TypeError("a use needs a text `literal` and a number `used_at`")
-        first, last, name = raw.get("first_source_at"), raw.get("last_seen_at"), raw.get("tool")
-        return cls(
-            literal=literal,
-            used_at=used_at,
-            first_source_at=first if isinstance(first, int) else None,
-            last_seen_at=last if isinstance(last, int) else None,
-            function_name=name if isinstance(name, str) else "",
-        )
-
 
 def find_literal_uses(messages: Sequence[Message]) -> list[LiteralUse]:
     """Returns every literal that a call uses after it appeared, each once a message, in order."""

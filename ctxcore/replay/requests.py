@@ -84,9 +84,9 @@ class Reuses:
         return reuse, first
 
 
-def same_framing(one: Request, other: Request) -> bool:
+def same_framing(before: Request, after: Request) -> bool:
     """Whether two requests can share a prefix at all: the same model and the same tools."""
-    return (one.model, one.tools) == (other.model, other.tools)
+    return (before.model, before.tools) == (after.model, after.tools)
 
 
 def shared_messages(before: Request, after: Request) -> int:
@@ -97,15 +97,13 @@ def shared_messages(before: Request, after: Request) -> int:
     if old == new[: len(old)]:  # nearly always, and fast: the messages are identical objects
         return len(old)
     pairs = enumerate(zip(old, new, strict=False))
-    return next(
-        (at for at, (one, other) in pairs if not _is_same(one, other)), min(len(old), len(new))
-    )
+    return next((at for at, (was, now) in pairs if not _is_same(was, now)), min(len(old), len(new)))
 
 
-def _is_same(one: Merged, other: Merged) -> bool:
-    if one.message == other.message and one.has_reasoning == other.has_reasoning:
+def _is_same(was: Merged, now: Merged) -> bool:
+    if was.message == now.message and was.has_reasoning == now.has_reasoning:
         return True
-    return to_dictionary(one) == to_dictionary(other)
+    return to_dictionary(was) == to_dictionary(now)
 
 
 HARMLESS: Final[tuple[BreakCode | None, ...]] = (None, BreakCode.FIRST_CALL, BreakCode.JOINED)
