@@ -13,9 +13,9 @@ from ctxcore.salience.ranking import Group, Ranking, Step, Worth, is_talk, score
 from ctxcore.salience.units import WHOLE_TOKENS, Unit, split_message
 from ctxcore.tokens.families import TokenCounter
 
-OPEN_SHARE = 0.35  # of the room; measured: with half, next calls miss more of earlier outputs
-LEAST_TOKENS = 60  # chosen: less of an output says nothing
-TALK_SHARE = 0.1  # chosen: of the room, for prose first; outputs hold far more literals per token
+OPEN_SHARE = 0.35  # source: ADR 0029; with half, next calls miss more of earlier outputs
+LEAST_TOKENS = 60  # source: ADR 0029
+PROSE_SHARE = 0.1  # chosen: of the room, for prose first; outputs hold far more literals per token
 MOST_SHARE = 0.25  # chosen: of the room, for the first pieces of one block
 LEAST_OPENING = 64  # chosen: a call, the frame of its result and one piece
 MOST_OTHERS = 400  # chosen: a summary leaves at most a tenth of usable free
@@ -208,7 +208,7 @@ def keep_blocks(
     others: list[Addition] = []
     passes: list[tuple[Callable[[Unit], bool] | None, float]] = [(None, 1.0)]
     if not all(is_talk(unit) for group in groups for unit in group.units):
-        passes.insert(0, (is_talk, TALK_SHARE))
+        passes.insert(0, (is_talk, PROSE_SHARE))
     for counts, share in passes:
         others.clear()
         left = int(room_tokens * share) - keeping.tokens

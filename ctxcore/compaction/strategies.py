@@ -101,7 +101,7 @@ def choose(
 def scores(
     *, messages: int, chars: int, uses: Uses, preference: Preference
 ) -> Mapping[Method, float]:
-    """Returns the score of each method, 0 … 100, weighted by the preference."""
+    """Returns the score of each method, at most 100, weighted by the preference."""
     truncate = summarize = 20
     truncate += 30 if messages <= _LONG_MESSAGES else 0
     truncate += 30 if chars <= _LONG_CHARS else 0
