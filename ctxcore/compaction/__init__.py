@@ -1,1 +1,1 @@
-"""When to compact, what to fold, and what comes of it."""
+"""Compaction of a conversation: triggers, plans, strategies, summaries and what they lose."""

@@ -1,6 +1,6 @@
-"""Owns advice that changes nothing: how full a conversation is, and whether tools may be called.
+"""Advises on a conversation without changing it: how full it is, and whether tool calls fit.
 
-Both count as the `truncate-or-summarize` design does and as the model does; the larger one wins.
+Sizes are the larger of the `truncate-or-summarize` design's count and the model's.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from ctxcore.reasons.values import Reason
 Urgency = Literal["low", "medium", "high", "critical"]
 
 TOOL_CALL_TOKENS = 500
-"""Room that each planned call must find. Ours: the third design keeps 2,000 tokens for the reply
-and tool calls together and names no number for one."""
+"""Room for each planned call. Chosen: the `truncate-or-summarize` design keeps 2,000 tokens for the
+reply and all tool calls, and names no number for one."""
 
 _URGENCIES: tuple[tuple[float, Urgency], ...] = (
     (0.95, "critical"),
     (0.80, "high"),
     (0.60, "medium"),
 )
+"""Least usage of each urgency. Source: the `truncate-or-summarize` design."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """What could be done about a conversation, and how urgent it is."""
+    """The recommended way to shorten a conversation, and how urgent that is."""
 
     strategy: Method
     reason: Reason
     usage_ratio: float
-    """Input over the budget."""
+    """Input divided by the budget."""
     urgency: Urgency
     needs_optimization: bool
     """Whether the input is larger than the budget."""
@@ -46,11 +47,11 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSafety:
-    """Whether planned tool calls find room for what they return."""
+    """Whether the results of planned tool calls fit the budget."""
 
     is_safe: bool
     over_by: int
-    """How many tokens are missing; 0 where it is safe."""
+    """How many tokens are missing; 0 if it is safe."""
     message: str
 
 
@@ -64,15 +65,15 @@ def recommend(
     has_summarizer: bool = True,
     on_mismatch: OnMismatch = "raise",
 ) -> Recommendation:
-    """Whether to truncate or to summarize `messages`, and how urgent it is; nothing is done.
+    """Recommends to truncate or to summarize `messages`; nothing is changed.
 
     Args:
         messages: the whole conversation.
         max_tokens: the input budget.
         preference: what weighs more: `fast`, `balanced` or `quality`.
         model: whose tokens count beside the design's own rule.
-        state: what was done in this conversation so far.
-        has_summarizer: whether there is anything that could write a summary.
+        state: earlier compactions of this conversation.
+        has_summarizer: whether a summarizer is available.
         on_mismatch: what to do where `state` was made from other messages: "raise" or "rebuild".
 
     Raises:
@@ -80,7 +81,16 @@ def recommend(
         StateError: `state` was made from other messages.
     """
     policy = Policy.preset("truncate-or-summarize", preference=preference)
-    prepared = _prepare(messages, policy, max_tokens, model, state, on_mismatch)
+    prepared = prepare(
+        messages,
+        policy=policy,
+        max_tokens=max_tokens,
+        model=model,
+        tools=None,
+        knowledge=None,
+        state=state,
+        on_mismatch=on_mismatch,
+    )
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     choice = choose(
         messages=measured.uncovered_messages + measured.system_messages,
@@ -106,10 +116,10 @@ def check_tool_safety(
     tools_count: int,
     model: str | None = None,
 ) -> ToolSafety:
-    """Whether `tools_count` planned calls fit the budget with what they will return.
+    """Checks whether `tools_count` planned calls and their results fit the budget.
 
     Args:
-        messages: the whole conversation, the planned calls among it or not.
+        messages: the whole conversation, with or without the planned calls.
         max_tokens: the input budget.
         tools_count: how many calls are planned.
         model: whose tokens count beside the design's own rule.
@@ -118,48 +128,36 @@ def check_tool_safety(
         MessageError: one of `messages` is not a chat message.
     """
     policy = Policy.preset("truncate-or-summarize")
-    prepared = _prepare(messages, policy, max_tokens, model, None, "raise")
-    measured = measure(prepared.view, prepared.call, None)
-    return tool_safety(larger_input(measured), max_tokens, tools_count)
-
-
-def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSafety:
-    """`check_tool_safety` for an input that is measured already."""
-    planned = tools_count * TOOL_CALL_TOKENS
-    over_by = max(0, input_tokens + planned - max_tokens)
-    calls = "1 tool call needs" if tools_count == 1 else f"{tools_count} tool calls need"
-    told = f"the input takes {input_tokens:,} tokens and {calls} {planned:,} of {max_tokens:,}"
-    message = f"{told}: {over_by:,} too many" if over_by else told
-    return ToolSafety(is_safe=not over_by, over_by=over_by, message=message)
-
-
-def larger_input(measured: Measure) -> int:
-    """The whole input by the model's counter or the policy's own rule, whichever says more."""
-    return max(measured.input_tokens, measured.ruling.input_tokens)
-
-
-def _prepare(
-    messages: Iterable[Mapping[str, object] | Message],
-    policy: Policy,
-    max_tokens: int,
-    model: str | None,
-    state: CompactionState | str | None,
-    on_mismatch: OnMismatch,
-) -> Prepared:
-    return prepare(
+    prepared = prepare(
         messages,
         policy=policy,
         max_tokens=max_tokens,
         model=model,
         tools=None,
         knowledge=None,
-        state=state,
-        on_mismatch=on_mismatch,
+        state=None,
     )
+    measured = measure(prepared.view, prepared.call, None)
+    return tool_safety(larger_input(measured), max_tokens, tools_count)
+
+
+def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSafety:
+    """Does what `check_tool_safety` does for an input that is already measured."""
+    planned = tools_count * TOOL_CALL_TOKENS
+    over_by = max(0, input_tokens + planned - max_tokens)
+    calls = "1 tool call needs" if tools_count == 1 else f"{tools_count} tool calls need"
+    message = f"the input takes {input_tokens:,} tokens and {calls} {planned:,} of {max_tokens:,}"
+    message += f": {over_by:,} too many" if over_by else ""
+    return ToolSafety(is_safe=not over_by, over_by=over_by, message=message)
+
+
+def larger_input(measured: Measure) -> int:
+    """Returns the larger of the input sizes by the model's counter and the policy's own rule."""
+    return max(measured.input_tokens, measured.ruling.input_tokens)
 
 
 def _chars(prepared: Prepared) -> int:
-    """How many characters the messages have that no compaction covers."""
+    """Returns the characters of all messages that no compaction covers."""
     view, active = prepared.view, prepared.state.active
     covered = active.covered_until if active else 0
     rows = view.get(range(covered + 1, view.count() + 1))

@@ -1,7 +1,6 @@
-"""Owns drafts: what a compaction would fold, and the input that is expected then.
+"""Drafts of a compaction: what it would fold, and the input expected after it.
 
-A draft is in the sizes of one counter; the same cut and the same shortened outputs can be looked
-at in another's.
+A draft is in the sizes of one counter; `Draft.within` converts it to another's.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Literal
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
@@ -26,46 +25,46 @@ from ctxcore.tokens.count import count_message
 Block = tuple[Counted, ...]
 Chooser = Literal["worth", "importance", "key_events"]
 
-LEAST_SUMMARY_TOKENS = 48  # a speaker and one sentence
+LEAST_SUMMARY_TOKENS = 48  # chosen: room for a speaker and one sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is planned so far: blocks before `cut` fold, `short_sizes` are of shortened outputs.
+    """What is planned so far: blocks before `cut` fold, but some of them may stay.
 
-    Of the blocks from `gone` to `cut` the `choosers` keep some, one after another.
+    Of the blocks from `gone` to `cut` the `choosers` keep some, one chooser after another.
     """
 
     scope: Scope
     sizes: tuple[int, ...]
-    """What each block takes under this draft."""
+    """The size of each block under this draft."""
     cut: int = 0
     gone: int = 0
-    """Blocks before it fold whatever a chooser would say of them."""
+    """Blocks before this index fold in any case."""
     choosers: tuple[Chooser, ...] = ()
-    """Who chooses what stays of what is covered; nobody: what stayed so far."""
+    """What chooses the covered blocks that stay; empty: those that stayed so far."""
     folds_kept: bool = False
-    """Whether what earlier compactions kept folds too."""
+    """Whether messages that earlier compactions kept fold too."""
     stops: tuple[int, ...] = ()
-    """Cuts before `cut` at which the summary is written before it goes on."""
+    """Cuts before `cut` at which the summary is written once before it continues."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
-    """What each tool output that is shortened takes then, by sequence number."""
+    """The size of each shortened tool output, by sequence number."""
 
     @classmethod
     def of(cls, scope: Scope) -> Draft:
-        """A draft that folds nothing, in the sizes of `scope`."""
+        """Returns a draft that folds nothing, in the sizes of `scope`."""
         return cls(scope=scope, sizes=scope.sizes)
 
     @property
     def kept_tokens(self) -> int:
-        """What the blocks that stay take together."""
+        """The size of the blocks after the cut together."""
         return sum(self.sizes[self.cut :])
 
     @property
     def expected_tokens(self) -> int:
-        """The input after this plan, the summary at its longest.
+        """The input after this draft, with the summary at its longest.
 
-        Who chooses by something else than the room there is, is taken to keep the newest alone.
+        A chooser that does not go by the room is taken to keep only the newest messages.
         """
         expected = self.scope.expected_at(self.cut, self.kept_tokens)
         if not (self.choosers or self.folds_kept):
@@ -74,13 +73,13 @@ class Draft:
 
     @property
     def kept_room(self) -> int:
-        """What may stay of the covered blocks within the target; less than 0: even more is gone."""
+        """The room for covered blocks within the target; negative where the rest is above it."""
         expected = self.scope.expected_at(self.cut, self.kept_tokens) - self.scope.kept_tokens
         return self.scope.budget.target_tokens - expected
 
     @property
     def candidates(self) -> Sequence[Block]:
-        """What may stay verbatim though it is covered, oldest first."""
+        """The covered blocks that may stay verbatim, oldest first."""
         kept = () if self.folds_kept else self.scope.kept
         return (*kept, *self.scope.blocks[self.gone : self.cut])
 
@@ -91,22 +90,23 @@ class Draft:
         kept = 0 if self.folds_kept else self.scope.kept_tokens
         if self.choosers == ("worth",):
             return min(max(0, self.kept_room), kept + sum(self.sizes[self.gone : self.cut]))
-        newest = newest_within(self.candidates, self.scope.policy.keep_others)
+        lengths = [len(block) for block in self.candidates]
+        newest = newest_within(lengths, self.scope.policy.keep_others)
         return sum(map(size_of, self.candidates[newest:]))
 
     def within(self, scope: Scope) -> Draft:
-        """The same draft in the sizes of another scope."""
+        """Returns the same draft in the sizes of another scope."""
         scope = scope.folding(is_summarized=self.scope.is_summarized)
         return replace(self, scope=scope, sizes=scope.shortened_sizes(self.short_sizes))
 
     def shortened(self, short_sizes: Mapping[int, int]) -> Draft:
-        """The same draft with these tool outputs shortened."""
+        """Returns the same draft with these tool outputs shortened."""
         sizes = self.scope.shortened_sizes(short_sizes)
         return replace(self, sizes=sizes, short_sizes=short_sizes)
 
 
 class Scope:
-    """All that strategies look at: the uncovered blocks, the numbers and what may not fold."""
+    """What strategies decide on: the uncovered blocks, their sizes and what may not fold."""
 
     def __init__(
         self,
@@ -116,55 +116,56 @@ class Scope:
         measured: Measure,
         *,
         source_tokens: int = 0,
-        facts_tokens: int | None = None,
+        facts_tokens: int,
     ) -> None:
-        """`source_tokens` is what the summary so far stands for; `facts_tokens` what facts take at
-        most once something is folded, None for their share.
+        """Measures the blocks of `reading`.
+
+        `source_tokens` is the size of what the summary so far stands for, `facts_tokens` the most
+        that facts take once something is folded.
         """
-        facts_tokens = budget.carried_tokens if facts_tokens is None else facts_tokens
         self.blocks = reading.blocks
         self.policy = call.policy
         self.pinned = frozenset(reading.anchors.pinned)
-        """What a person wants to be shown whole."""
+        """Messages that a person wants to be shown whole."""
         self.budget = budget
         self.fixed_tokens = measured.fixed_tokens
         self.messages = measured.uncovered_messages
         self.system_messages = measured.system_messages
         self.sizes = tuple(size_of(block) for block in self.blocks)
-        """What each block takes now."""
+        """The size of each block now."""
         self._summary_tokens = measured.summary_tokens
         self._source_tokens = source_tokens
         self._gap_tokens = measured.gap_tokens
         self._reading = reading
         self._call = call
         self.is_summarized = True
-        """Whether what folds is summarized, or only left out."""
+        """Whether folded messages are summarized, or only left out."""
         self._frame_tokens = _frame(call, is_summarized=True)
         self._most_summary_tokens = _most_summary(call)
         self.whole = [0, *accumulate(self.sizes)]
-        """What the blocks before each cut take now: the source of a summary."""
+        """The size of the blocks before each cut: the source of a summary."""
         self.kept = by_block(reading.kept)
-        """What earlier compactions keep verbatim."""
+        """Blocks that earlier compactions kept verbatim."""
         self.kept_tokens = sum(size_of(block) for block in self.kept)
         self._facts_tokens = max(0, facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
-        """What stays of the blocks before each cut: pins, the last user message, the goal."""
+        """The size of what stays before each cut: pins, the last user message, the goal."""
         self.before_current = tuple(before_current(reading))
-        """How many messages of each block lie before the turn that waits for the model."""
+        """How many messages of each block come before the turn that waits for the model."""
         self.last_cut = max(0, len(self.blocks) - 1)
         """The newest block never folds."""
-        self.tail_start = min(self.tail_within(budget.recent_tokens), self.last_cut)
-        """Where the part that may not fold starts."""
+        self.tail_start = min(newest_within(self.sizes, budget.recent_tokens), self.last_cut)
+        """The block at which the protected tail starts."""
 
     def folding(self, *, is_summarized: bool) -> Scope:
-        """The same with what folds summarized, or only left out."""
+        """Returns the same scope with folded messages summarized, or only left out."""
         other = copy(self)
         other.is_summarized = is_summarized
         other._frame_tokens = _frame(self._call, is_summarized=is_summarized)
         return other
 
     def shortened_sizes(self, short_sizes: Mapping[int, int]) -> tuple[int, ...]:
-        """What each block takes with some tool outputs shortened, by sequence number."""
+        """Returns the size of each block with these tool outputs shortened."""
         if not short_sizes:
             return self.sizes
         sizes = list(self.sizes)
@@ -175,7 +176,7 @@ class Scope:
 
     @cached_property
     def _outputs(self) -> Mapping[int, tuple[int, int]]:
-        """The block of each tool output, and what it takes now."""
+        """The block and the size of each tool output, by sequence number."""
         return {
             row.seq: (at, row.sent_tokens)
             for at, block in enumerate(self.blocks)
@@ -184,13 +185,13 @@ class Scope:
         }
 
     def expected_at(self, cut: int, kept_tokens: int) -> int:
-        """The input with blocks before `cut` folded, where the others take `kept_tokens`."""
+        """Returns the input with blocks before `cut` folded; the others take `kept_tokens`."""
         facts = self._facts_tokens if cut else 0  # at their longest, as the summary
         around = self.fixed_tokens + self.survivors[cut] + facts
         return around + kept_tokens + self.expected_summary(self.whole[cut])
 
     def expected_summary(self, folded_tokens: int) -> int:
-        """The longest summary of `folded_tokens` more; what there is where nothing folds."""
+        """Returns the size of the longest summary; that of the current one where nothing folds."""
         if not folded_tokens:
             return self._summary_tokens + self._gap_tokens
         if not self.is_summarized:
@@ -199,21 +200,12 @@ class Scope:
         longest = summary_limit(self.policy.summary_source_ratio, self.budget, source)
         return min(longest, self._most_summary_tokens) + self._frame_tokens
 
-    def tail_within(self, tokens: int) -> int:
-        """The block at which the longest tail within `tokens` starts."""
-        taken = 0
-        for at in range(len(self.blocks) - 1, -1, -1):
-            taken += self.sizes[at]
-            if taken > tokens:
-                return at + 1
-        return 0
-
     def turn_starts(self) -> list[int]:
-        """The blocks at which turns start."""
+        """Returns the indexes of the blocks at which turns start."""
         return [at for at, block in enumerate(self.blocks) if block[0].message.role == "user"]
 
     def cut_keeping(self, turns: int) -> int:
-        """The cut behind which so many answered turns lie, and the one that waits for an answer."""
+        """Returns the cut that keeps so many answered turns, and the one that waits."""
         starts = self.turn_starts()
         kept = turns + (1 if self.is_waiting else 0)
         if not kept:
@@ -229,14 +221,14 @@ class Scope:
         return head.role != "assistant" or bool(head.calls)
 
     def fresh_from(self) -> int:
-        """The sequence number from which tool outputs are left whole: the newest turns."""
+        """Returns the sequence number from which tool outputs stay whole: the newest turns."""
         turns, starts = self.policy.fresh_turns, self.turn_starts()
         if not turns or not starts:
             return self.blocks[-1][-1].seq + 1 if self.blocks and not turns else 0
         return self.blocks[starts[-turns]][0].seq if len(starts) >= turns else 0
 
     def _surviving(self) -> list[int]:
-        """What stays of each block if it folds; of nearly all of them, nothing."""
+        """Returns the size of what stays of each block if it folds; mostly 0."""
         anchors = self._reading.anchors
         always = {anchors.last_user, *anchors.pinned}
         special = {seq for seq in (*always, anchors.goal) if seq is not None}
@@ -253,39 +245,35 @@ class Scope:
         return staying
 
 
-def newest_within(blocks: Sequence[Block], messages: int) -> int:
-    """The place from which on the newest whole blocks are at most so many messages."""
-    count = 0
-    for at in range(len(blocks) - 1, -1, -1):
-        count += len(blocks[at])
-        if count > messages:
-            return at + 1
-    return 0
+def newest_within(sizes: Sequence[int], limit: int) -> int:
+    """Returns the index at which the longest tail of `sizes` within `limit` starts."""
+    totals = accumulate(reversed(sizes))
+    return len(sizes) - sum(1 for _ in takewhile(lambda total: total <= limit, totals))
 
 
 def size_of(block: Block) -> int:
-    """What a block takes now."""
-    return block[0].sent_tokens if len(block) == 1 else sum(row.sent_tokens for row in block)
+    """Returns the size of a block now."""
+    return sum(row.sent_tokens for row in block)
 
 
 def source_so_far(active: Compaction) -> int:
-    """What the summary of `active` stands for; at least itself, where that is not known."""
+    """Returns the size of what the summary of `active` stands for; at least its own."""
     return max(active.source_tokens, active.summary_tokens)
 
 
 def summary_limit(ratio: float, budget: TokenBudget, source_tokens: int) -> int:
-    """How long a summary of `source_tokens` may be."""
+    """Returns how many tokens a summary of `source_tokens` may have."""
     return min(budget.summary_tokens, max(int(source_tokens * ratio), LEAST_SUMMARY_TOKENS))
 
 
 def _most_summary(call: Call) -> int:
-    """What a summary takes at most where the policy limits its characters: Chinese ones."""
+    """Returns the most a summary takes within its limit of characters, if all were Chinese."""
     chars = call.policy.summary_max_chars
     return WHOLE if chars is None else call.counter.count("字" * chars)
 
 
 def _frame(call: Call, *, is_summarized: bool) -> int:
-    """What stands around a summary's own words, or the marker of what was truncated."""
+    """Returns the size of what frames a summary, or of the marker of a truncation."""
     if not is_summarized:
         return count_message(gap_message(10_000, "zh"), call.counter)
     place = call.policy.summary_place

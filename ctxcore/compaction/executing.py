@@ -1,13 +1,13 @@
-"""Owns carrying a plan's open choice out: which covered blocks stay, by worth or by what they say.
+"""Carries out compaction plans: makes their open choices, has the summary written, judges the gain.
 
-It reads all that competes, which planning does not.
+Unlike planning, it reads all covered messages that compete to stay.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
@@ -15,11 +15,11 @@ from ctxcore.assembly.history import Counted, HistoryView, asked_for, shorten_ro
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried import ledger_for, with_facts
-from ctxcore.compaction.keeping import Keeping, Pieces, Waiting, keep_blocks, text_of
+from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
 from ctxcore.compaction.planning import EMERGENCY
-from ctxcore.compaction.plans import CompactionPlan, Competing, joined
-from ctxcore.compaction.selectors import CHOOSERS, NONE_OUTDATED, Outdated, outdated_of, text_at
+from ctxcore.compaction.plans import CompactionPlan, Competing
+from ctxcore.compaction.selectors import CHOOSERS, outdated_of, text_at
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
 from ctxcore.compression.markers import REFERENCE_TOKENS
@@ -30,96 +30,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
-from ctxcore.tokens.families import TokenCounter
 
-
-def resolved(
-    planned: CompactionPlan,
-    view: HistoryView,
-    call: Call,
-    outdated: Outdated = NONE_OUTDATED,
-) -> CompactionPlan:
-    """`planned` with what stays of the covered blocks chosen: what is worth most per token, what is
-    important, or what is a key event.
-
-    Sentences that are `outdated` do not stay where pieces of messages do.
-
-    It reads all of them, which planning does not: a second for ten thousand messages.
-    """
-    competing = planned.competing
-    if competing is None:
-        return planned
-    blocks = _rows(view, competing.blocks)
-    if competing.choosers == ("worth",):
-        return _kept_by_worth(planned, competing, blocks, view, call.counter, outdated)
-    left: Sequence[Sequence[Counted]] = blocks
-    for chooser in competing.choosers:
-        if chooser != "worth":
-            left = CHOOSERS[chooser](left, view, call.policy)
-    return _keeping(planned, tuple(row.seq for block in left for row in block))
-
-
-def _kept_by_worth(
-    planned: CompactionPlan,
-    competing: Competing,
-    blocks: list[list[Counted]],
-    view: HistoryView,
-    counter: TokenCounter,
-    outdated: Outdated,
-) -> CompactionPlan:
-    keeping, others = keep_blocks(
-        _with_earlier(view, blocks, competing.earlier),
-        competing.room_tokens,
-        counter,
-        opened=_rows(view, competing.opened),
-        outdated=outdated,
-        request=text_at(view, competing.asked),
-    )
-    uncovered = {seq for block in competing.opened for seq in block}
-    made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
-    made = replace(made, pieces=keeping.pieces, next_best=tuple(others))
-    if competing.waiting is None:
-        return made
-    return _shortening(made, competing.waiting.raised(competing.room_tokens - keeping.tokens))
-
-
-def _shortening(planned: CompactionPlan, waiting: Waiting) -> CompactionPlan:
-    """`planned` with the outputs that wait as long as their share of the room."""
-    others = {seq: size for seq, size in planned.short_sizes.items() if seq not in waiting.sizes}
-    sizes = {**others, **waiting.short_sizes}
-    return replace(planned, shorten=tuple(sorted(sizes)), short_sizes=sizes)
-
-
-def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPlan:
-    """`planned` with these covered messages staying."""
-    staying = set(verbatim)
-    return replace(
-        planned,
-        verbatim=verbatim,
-        competing=None,
-        keep=(*(seq - 1 for seq in verbatim), *planned.keep),
-        fold=tuple(at for at in planned.fold if at + 1 not in staying),
-    )
-
-
-def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[list[Counted]]:
-    rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
-    return [[rows[seq] for seq in block] for block in blocks]
-
-
-def _with_earlier(
-    view: HistoryView, blocks: list[list[Counted]], earlier: range
-) -> list[list[Counted]]:
-    """`blocks` and the whole ones among `earlier` that may be shown, in order."""
-    anchors = view.anchors()
-    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
-    out.update(row.seq for block in blocks for row in block)
-    rows = view.get([seq for seq in earlier if seq not in out])
-    made = by_block(row for row in rows if row.block >= earlier.start)
-    return sorted([*blocks, *map(list, made)], key=lambda block: block[0].seq)
-
-
-_FILLS = 3  # what neighbours save that become one message makes room for more of them
+_FILLS = 3  # chosen: merging neighbours frees room for more blocks; each pass costs a measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +44,7 @@ class Step:
     outcome: Reason
 
     def to_dict(self) -> JsonObject:
-        """The step as JSON."""
+        """Returns the step as JSON."""
         return {
             "strategy": self.strategy,
             "before_tokens": self.before_tokens,
@@ -158,278 +70,18 @@ class Outcome:
     """The requests that the summary took, refused ones too."""
     seconds: float = 0.0
     lost: tuple[LostFact, ...] = ()
-    """What held and is no longer said, the most worth first."""
-
-    @property
-    def strategy(self) -> str:
-        """The strategies, joined for people."""
-        return joined(self.strategies)
+    """Facts that the context no longer holds, the highest score first."""
 
     @property
     def after_tokens(self) -> int:
-        """The input after it; what a record says."""
+        """The input after the compaction, as the record has it."""
         return self.record.after_tokens if self.record else 0
 
     @property
     def cost(self) -> float | None:
-        """What the summary cost in US dollars; None where nothing or something unknown was paid."""
-        costs = [usage.cost for usage in self.usages]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known and len(known) == len(costs) else None
-
-
-def _joined(rows: Iterable[Counted], pieces: Mapping[int, Pieces], cut: int) -> dict[int, str]:
-    """The pieces of messages as a record keeps them, which any store and any codec takes.
-
-    Of what is not covered, behind the `cut`, the first words stay in any case.
-    """
-    return {
-        row.seq: printable(text_of(row, pieces[row.seq], begins=row.seq > cut))
-        for row in rows
-        if row.seq in pieces
-    }
-
-
-class Executor:
-    """Carries out one plan."""
-
-    def __init__(
-        self,
-        plan: CompactionPlan,
-        view: HistoryView,
-        call: Call,
-        active: Compaction,
-        summarizer: Summarizer,
-        ledger: Ledger,
-    ) -> None:
-        self.plan = plan
-        self._ledger = ledger
-        self._view = view
-        self._call = call
-        self._active = active
-        self._summarizer = summarizer
-        self.usages: list[SummaryUsage] = []
-
-    def run(self, *, is_needed: bool, is_forced: bool, truncates: bool = True) -> Outcome:
-        """What comes of the plan; a truncation may take its place, where it `truncates`."""
-        gain = 0.0 if is_needed or is_forced else self._call.policy.min_gain_ratio
-        outcome = self._run(gain, is_needed=is_needed and truncates)
-        done = outcome.strategies or self.plan.strategies
-        return replace(outcome, plan=self.plan, strategies=done)
-
-    def falling_short(self) -> Outcome | None:
-        """That nothing came of the plan, where what stays verbatim is above the target by itself;
-        no summary is asked for.
-        """
-        budget = self._call.budget
-        if budget is None:
-            return None
-        record = self._covering(self._shortened)
-        measured = measure(self._view, self._call, record)
-        least = measured.input_tokens - measured.summary_tokens
-        if least > budget.target_tokens:  # unless repairs and merged neighbours save enough
-            size = input_size(self._view, self._call, record)
-            least = min(least, size - measured.summary_tokens)
-        if least <= budget.target_tokens:
-            return None
-        return Outcome(record=None, reason=OutcomeCode.STAYS(tokens=least), plan=self.plan)
-
-    def is_enough(self, outcome: Outcome) -> bool:
-        """Whether the input is now at the target, but for thinking of the open turn: it yields to
-        everything else.
-        """
-        budget, record = self._call.budget, outcome.record
-        if record is None or budget is None:
-            return record is not None
-        if record.after_tokens <= budget.target_tokens:
-            return True
-        return measure(self._view, self._call, record).input_tokens <= budget.target_tokens
-
-    def skipped(self, outcome: Outcome) -> Step:
-        """The step of this plan where the next one is taken instead."""
-        step = self.plan.steps[-1]
-        record = outcome.record
-        after = record.after_tokens if record else self.plan.before_tokens
-        why = OutcomeCode.NOT_ENOUGH() if record else OutcomeCode.SKIPPED(why=outcome.reason)
-        return Step(
-            strategy=step.strategy,
-            before_tokens=self.plan.before_tokens,
-            after_tokens=after,
-            outcome=why,
-        )
-
-    def truncated(self, failure: Reason) -> Outcome | None:
-        """A truncation in place of the plan, whose summary failed."""
-        outcome = self._instead(self._shortened, failure, is_needed=True)
-        if outcome is None:
-            return None
-        done = outcome.strategies or self.plan.strategies
-        return replace(outcome, plan=self.plan, strategies=done)
-
-    def _run(self, gain: float, *, is_needed: bool) -> Outcome:
-        shortened = self._shortened
-        if self.plan.fold and self.plan.fold_as == "truncation":
-            return self._judge(self._covering(shortened), shortened, None, gain)
-        outcome = self._fold(shortened, gain)
-        if outcome.record is not None:
-            return outcome
-        instead = self._instead(shortened, outcome.reason, is_needed=is_needed)
-        return outcome if instead is None or instead.record is None else instead
-
-    def _instead(
-        self, shortened: Compaction, failure: Reason, *, is_needed: bool
-    ) -> Outcome | None:
-        """A truncation in place of a summary that failed, where one is allowed."""
-        cut = self.plan.emergency_until
-        if cut is not None:
-            record = self._covering(shortened, cut)
-            return replace(self._judge(record, shortened, failure, 0.0), strategies=(EMERGENCY,))
-        if is_needed and self.plan.fold:
-            return self._judge(self._covering(shortened), shortened, failure, 0.0)
-        return None
-
-    def _fold(self, shortened: Compaction, gain_ratio: float) -> Outcome:
-        try:
-            record = self._with_summary(shortened) if self.plan.fold else shortened
-        except SummarizerError as error:
-            return Outcome(record=None, reason=error.reason, failed=True)
-        return self._judge(record, shortened, None, gain_ratio)
-
-    def _with_summary(self, shortened: Compaction) -> Compaction:
-        record = self._covering(shortened)
-        summarizing = Summarizing(
-            self._view,
-            self._call,
-            self._active,
-            self._summarizer,
-            outdated=outdated_of(self._ledger),
-            report=self.usages.append,
-        )
-        return summarizing.summarized(record, self.plan.stops)
-
-    def _judge(
-        self, record: Compaction, shortened: Compaction, failure: Reason | None, gain_ratio: float
-    ) -> Outcome:
-        if self.plan.fold:
-            record = self._filled(with_facts(self._view, self._call, record, self._ledger))
-        before = self.plan.before_tokens
-        after = input_size(self._view, self._call, record)
-        steps = tuple(self._steps(record, shortened, after, failure))
-        problem: Reason | None = None
-        if after >= before:
-            problem = OutcomeCode.NOT_SMALLER(before=before, after=after)
-        elif before - after < before * gain_ratio:
-            problem = OutcomeCode.LITTLE_GAIN(before=before, after=after)
-        if problem is not None:
-            return Outcome(record=None, reason=problem, steps=steps, failed=True)
-        done = replace(record, seen_until=self._view.count(), turns_from=self._turns_from(record))
-        why = self.plan.reason or self.plan.trigger.reason
-        if failure is not None:
-            why = OutcomeCode.TRUNCATED_INSTEAD(why=failure)
-        reason = self._advised(why, done)
-        done = replace(done, before_tokens=before, after_tokens=after, reason=reason)
-        return Outcome(record=done, reason=reason, steps=steps, failed=failure is not None)
-
-    def _turns_from(self, record: Compaction) -> int:
-        """Behind which message turns are counted: a full summary starts their count anew."""
-        is_full = self.plan.starts_anew or "full_summary" in record.strategies
-        return self._view.count() if is_full else record.turns_from
-
-    def _filled(self, record: Compaction) -> Compaction:
-        """`record` with what comes next in the room that the summary did not take."""
-        budget, more = self._call.budget, self.plan.next_best
-        if budget is None or not more:
-            return record
-        more = tuple(one for one in more if max(one.block) <= record.covered_until)
-        rows = self._view.get({*record.kept, *(seq for one in more for seq in one.block)})
-        keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self._call.counter)
-        for _ in range(_FILLS):
-            taken = keeping.tokens
-            # Not `input_size`: a context is chosen before its messages are merged.
-            left = budget.target_tokens - measure(self._view, self._call, record).input_tokens
-            for addition in more:
-                left -= keeping.add(addition, left) or 0
-            if keeping.tokens == taken:
-                break
-            texts = {seq: text for seq, text in record.shortened if seq > record.covered_until}
-            texts |= _joined(rows, keeping.pieces, record.covered_until)
-            record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
-        return record
-
-    def _advised(self, why: Reason, record: Compaction) -> Reason:
-        """`why`, and what is left to a person where a rule asks again. Source: the `pi` design."""
-        if self.plan.trigger.rule == TriggerCode.ASKED:
-            return why
-        again = find_trigger(measure(self._view, self._call, record), self._call)
-        return why if again is None else OutcomeCode.STILL_OVER(why=why, trigger=again.reason)
-
-    def _steps(
-        self, record: Compaction, shortened: Compaction, after: int, failure: Reason | None
-    ) -> Iterator[Step]:
-        before = self.plan.before_tokens
-        for planned in self.plan.steps:
-            is_last = planned is self.plan.steps[-1]
-            size = after if is_last else self._size_after(planned.strategy, shortened, after)
-            outcome = (
-                OutcomeCode.TRUNCATED(why=failure) if failure and is_last else OutcomeCode.DONE()
-            )
-            yield Step(
-                strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
-            )
-            before = size
-
-    def _size_after(self, strategy: str, shortened: Compaction, after: int) -> int:
-        """The input after a step that others followed."""
-        if strategy == "shorten_tool_outputs":
-            return input_size(self._view, self._call, shortened)
-        planned = next(step for step in self.plan.steps if step.strategy == strategy)
-        return max(after, planned.expected_tokens)
-
-    @cached_property
-    def _shortened(self) -> Compaction:
-        """The active record with the tool outputs of the plan shortened; a new session has none."""
-        active = NOTHING_COVERED if self.plan.starts_anew else self._active
-        taken = REFERENCE_TOKENS if self._call.offers_expand else 0
-        texts = dict(active.shortened)
-        asked = self._asked()
-        for row in self._view.get(self.plan.shorten):
-            limit = self.plan.short_sizes[row.seq] - taken
-            shorter = shorten_row(row, limit, self._call.counter, asked=asked[row.seq])
-            texts[row.seq] = printable(shorter.short or "")
-        if self.plan.pieces is not None:  # chosen anew, from the original messages
-            texts = {seq: text for seq, text in texts.items() if seq > self.plan.covered_until}
-            rows = self._view.get(self.plan.pieces.keys())
-            texts |= _joined(rows, self.plan.pieces, self.plan.covered_until)
-        return replace(
-            active,
-            shortened=tuple(sorted(texts.items())),
-            trigger=self.plan.trigger.reason,
-            strategies=tuple(step.strategy for step in self.plan.steps),
-        )
-
-    def _asked(self) -> dict[int, str]:
-        """What the outputs that are shortened were called for."""
-        if not self.plan.shorten:
-            return {}
-        first = min(self._active.covered_until + 1, *self.plan.shorten)
-        last_user = self._view.anchors().last_user or first
-        return asked_for(self._view.get({last_user, *range(first, max(self.plan.shorten) + 1)}))
-
-    def _covering(self, shortened: Compaction, cut: int | None = None) -> Compaction:
-        """`shortened` moved up to the plan's cut, its summary as it was."""
-        cut = self.plan.covered_until if cut is None else cut
-        anchors = self._view.anchors()
-        pins = set(anchors.pinned) - set(anchors.system)
-        staying = {*self.plan.verbatim} - pins
-        return replace(
-            shortened,
-            covered_until=cut,
-            kept=tuple(seq for seq in self.plan.verbatim if seq <= cut and seq in staying),
-            pins=tuple(sorted(seq for seq in pins if seq <= cut)),
-            shortened=tuple(
-                (seq, text) for seq, text in shortened.shortened if seq > cut or seq in staying
-            ),
-        )
+        """Cost of the summary in US dollars; None where there was none or a price is unknown."""
+        known = [usage.cost for usage in self.usages if usage.cost is not None]
+        return sum(known) if known and len(known) == len(self.usages) else None
 
 
 def execute(
@@ -442,20 +94,27 @@ def execute(
     is_needed: bool,
     is_forced: bool,
 ) -> Outcome:
-    """The outcome of `plan`; nothing is written.
+    """Returns the outcome of `plan`; nothing is written.
 
     `is_needed`: the input cannot be sent as it is, so a truncation stands in for a failed summary.
-    `is_forced`: no minimum gain is asked for.
+    `is_forced`: no minimum gain is required.
     """
     begun = time.perf_counter()
     ledger = ledger_for(view, call)
-    outdated = outdated_of(ledger)
+    min_gain_ratio = 0.0 if is_needed or is_forced else call.policy.min_gain_ratio
 
-    def begin(plan: CompactionPlan) -> Executor:
-        made = resolved(plan, view, call, outdated)
-        return Executor(made, view, call, active or NOTHING_COVERED, summarizer, ledger)
+    def begin(plan: CompactionPlan) -> _Executor:
+        return _Executor(
+            plan=resolved(plan, view, call),
+            view=view,
+            call=call,
+            active=active or NOTHING_COVERED,
+            summarizer=summarizer,
+            ledger=ledger,
+            min_gain_ratio=min_gain_ratio,
+        )
 
-    outcome = _climb(plan, begin, is_needed=is_needed, is_forced=is_forced)
+    outcome = _climb(plan, begin, is_needed=is_needed)
     record, lost = outcome.record, None
     if record is not None:
         lost = find_losses(view, call, active, record)
@@ -465,25 +124,20 @@ def execute(
 
 
 def _climb(
-    plan: CompactionPlan,
-    begin: Callable[[CompactionPlan], Executor],
-    *,
-    is_needed: bool,
-    is_forced: bool,
+    plan: CompactionPlan, begin: Callable[[CompactionPlan], _Executor], *, is_needed: bool
 ) -> Outcome:
-    """The outcome of the first step that frees enough, else of the last that frees anything.
+    """Returns the outcome of the first plan that frees enough, else of the one that frees most.
 
-    `begin` makes what carries out a plan. A step that fails is skipped and recorded, and so is one
-    that could not be enough without any summary, before it pays for one; a truncation takes the
-    first one's place only if all fail.
+    A plan that fails is skipped and recorded, and so is one that could not free enough even with
+    an empty summary, before a summary is paid for. A truncation replaces the first plan only if
+    all fail.
     """
     first = executor = begin(plan)
     skipped, usages, best = list[Step](), list[SummaryUsage](), None
     while True:
         following = executor.plan.instead
-        outcome = following and executor.falling_short()
-        outcome = outcome or executor.run(
-            is_needed=is_needed, is_forced=is_forced, truncates=plan.instead is None
+        outcome = (following and executor.falling_short()) or executor.run(
+            truncates=is_needed and plan.instead is None
         )
         usages += executor.usages
         if outcome.record is not None and not (best and best.after_tokens <= outcome.after_tokens):
@@ -496,15 +150,334 @@ def _climb(
         skipped.append(executor.skipped(outcome))
     outcome = best or outcome
     if outcome.record is None and is_needed and first is not executor:
-        outcome = first.truncated(outcome.reason) or outcome
+        outcome = first.truncated(outcome.reason, is_allowed=True) or outcome
     return replace(outcome, steps=_with_skipped(skipped, outcome.steps), usages=tuple(usages))
 
 
 def _with_skipped(skipped: Sequence[Step], steps: Sequence[Step]) -> tuple[Step, ...]:
-    """`steps` behind those that were tried before them, each strategy once."""
-    before = [one for one in skipped if one.outcome.code != OutcomeCode.DONE]
-    tried = {one.strategy for one in before}
-    behind = [one for one in steps if one.strategy not in tried]
+    """Returns `steps` after the skipped ones, each strategy once."""
+    before = [step for step in skipped if step.outcome.code != OutcomeCode.DONE]
+    tried = {step.strategy for step in before}
+    behind = [step for step in steps if step.strategy not in tried]
     if before and behind:
         behind[0] = replace(behind[0], before_tokens=before[-1].after_tokens)
     return (*before, *behind)
+
+
+@dataclass(kw_only=True)
+class _Executor:
+    """Carries out one plan whose choices are all made."""
+
+    plan: CompactionPlan
+    view: HistoryView
+    call: Call
+    active: Compaction
+    summarizer: Summarizer
+    ledger: Ledger
+    min_gain_ratio: float
+    usages: list[SummaryUsage] = field(default_factory=list)
+
+    def run(self, *, truncates: bool) -> Outcome:
+        """Carries the plan out; with `truncates`, a truncation may replace a failed summary."""
+        if self.plan.fold and self.plan.fold_as == "truncation":
+            return self._judge(self._covering(self.plan.covered_until), self.min_gain_ratio)
+        try:
+            record = self._summarized() if self.plan.fold else self._shortened
+        except SummarizerError as error:
+            outcome = self._refused(error.reason)
+        else:
+            outcome = self._judge(record, self.min_gain_ratio)
+        if outcome.record is not None:
+            return outcome
+        truncated = self.truncated(outcome.reason, is_allowed=truncates)
+        return truncated if truncated and truncated.record else outcome
+
+    def truncated(self, failure: Reason, *, is_allowed: bool) -> Outcome | None:
+        """Truncates in place of a summary that failed, where the plan or the caller allows it."""
+        cut = self.plan.emergency_until
+        if cut is not None:
+            return self._judge(self._covering(cut), 0.0, failure, strategies=(EMERGENCY,))
+        if is_allowed and self.plan.fold:
+            return self._judge(self._covering(self.plan.covered_until), 0.0, failure)
+        return None
+
+    def falling_short(self) -> Outcome | None:
+        """Returns a refusal where what stays verbatim is above the target without any summary."""
+        budget = self.call.budget
+        if budget is None:
+            return None
+        record = self._covering(self.plan.covered_until)
+        measured = measure(self.view, self.call, record)
+        least = measured.input_tokens - measured.summary_tokens
+        if least > budget.target_tokens:  # unless repairs and merged neighbours save enough
+            size = input_size(self.view, self.call, record)
+            least = min(least, size - measured.summary_tokens)
+        if least <= budget.target_tokens:
+            return None
+        return self._refused(OutcomeCode.STAYS(tokens=least), failed=False)
+
+    def is_enough(self, outcome: Outcome) -> bool:
+        """Whether the input is now at the target.
+
+        Thinking of the open turn does not count: it yields to everything else.
+        """
+        budget, record = self.call.budget, outcome.record
+        if record is None or budget is None:
+            return record is not None
+        if record.after_tokens <= budget.target_tokens:
+            return True
+        return measure(self.view, self.call, record).input_tokens <= budget.target_tokens
+
+    def skipped(self, outcome: Outcome) -> Step:
+        """Returns the step of this plan where another plan is taken instead."""
+        record = outcome.record
+        return Step(
+            strategy=self.plan.steps[-1].strategy,
+            before_tokens=self.plan.before_tokens,
+            after_tokens=record.after_tokens if record else self.plan.before_tokens,
+            outcome=OutcomeCode.NOT_ENOUGH() if record else OutcomeCode.SKIPPED(why=outcome.reason),
+        )
+
+    @cached_property
+    def _shortened(self) -> Compaction:
+        """The active record with the plan's tool outputs shortened; empty in a new session."""
+        plan, counter = self.plan, self.call.counter
+        active = NOTHING_COVERED if plan.starts_anew else self.active
+        reference_tokens = REFERENCE_TOKENS if self.call.offers_expand else 0
+        texts, requests = dict(active.shortened), self._requests()
+        for row in self.view.get(plan.shorten):
+            limit = plan.short_sizes[row.seq] - reference_tokens
+            shorter = shorten_row(row, limit, counter, asked=requests[row.seq])
+            texts[row.seq] = printable(shorter.short or "")
+        if plan.pieces is not None:  # chosen anew, from the original messages
+            texts = {seq: text for seq, text in texts.items() if seq > plan.covered_until}
+            rows = self.view.get(plan.pieces.keys())
+            texts |= _joined(rows, plan.pieces, plan.covered_until)
+        return replace(
+            active,
+            shortened=tuple(sorted(texts.items())),
+            trigger=plan.trigger.reason,
+            strategies=tuple(step.strategy for step in plan.steps),
+        )
+
+    def _requests(self) -> dict[int, str]:
+        """Returns what the outputs that are shortened were called for."""
+        if not self.plan.shorten:
+            return {}
+        first = min(self.active.covered_until + 1, *self.plan.shorten)
+        last_user = self.view.anchors().last_user or first
+        return asked_for(self.view.get({last_user, *range(first, max(self.plan.shorten) + 1)}))
+
+    def _covering(self, cut: int) -> Compaction:
+        """Returns the shortened record moved up to `cut`, its summary as it was."""
+        anchors = self.view.anchors()
+        pins = set(anchors.pinned) - set(anchors.system)
+        staying = {*self.plan.verbatim} - pins
+        return replace(
+            self._shortened,
+            covered_until=cut,
+            kept=tuple(seq for seq in self.plan.verbatim if seq <= cut and seq in staying),
+            pins=tuple(sorted(seq for seq in pins if seq <= cut)),
+            shortened=tuple(
+                (seq, text)
+                for seq, text in self._shortened.shortened
+                if seq > cut or seq in staying
+            ),
+        )
+
+    def _summarized(self) -> Compaction:
+        summarizing = Summarizing(
+            self.view,
+            self.call,
+            self.active,
+            self.summarizer,
+            outdated=outdated_of(self.ledger),
+            report=self.usages.append,
+        )
+        return summarizing.summarized(self._covering(self.plan.covered_until), self.plan.stops)
+
+    def _judge(
+        self,
+        record: Compaction,
+        gain_ratio: float,
+        failure: Reason | None = None,
+        *,
+        strategies: tuple[str, ...] = (),
+    ) -> Outcome:
+        """Returns `record` completed and accepted, or refused where it gains too little.
+
+        `failure` is why a truncation replaces the summary; `strategies` name it.
+        """
+        plan, view, call = self.plan, self.view, self.call
+        if plan.fold:
+            record = self._filled(with_facts(view, call, record, self.ledger))
+        before, after = plan.before_tokens, input_size(view, call, record)
+        steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
+        problem: Reason | None = None
+        if after >= before:
+            problem = OutcomeCode.NOT_SMALLER(before=before, after=after)
+        elif before - after < before * gain_ratio:
+            problem = OutcomeCode.LITTLE_GAIN(before=before, after=after)
+        if problem is not None:
+            return replace(self._refused(problem), steps=steps, strategies=strategies)
+        starts_anew = plan.starts_anew or "full_summary" in record.strategies
+        record = replace(
+            record,
+            seen_until=view.count(),
+            turns_from=view.count() if starts_anew else record.turns_from,
+            before_tokens=before,
+            after_tokens=after,
+        )
+        reason = plan.reason or plan.trigger.reason
+        if failure is not None:
+            reason = OutcomeCode.TRUNCATED_INSTEAD(why=failure)
+        reason = self._advised(reason, record)
+        return Outcome(
+            record=replace(record, reason=reason),
+            reason=reason,
+            steps=steps,
+            failed=failure is not None,
+            plan=plan,
+            strategies=strategies,
+        )
+
+    def _refused(self, reason: Reason, *, failed: bool = True) -> Outcome:
+        strategies = self.plan.strategies
+        return Outcome(
+            record=None, reason=reason, failed=failed, plan=self.plan, strategies=strategies
+        )
+
+    def _filled(self, record: Compaction) -> Compaction:
+        """Returns `record` with the next best blocks in the room that the summary left."""
+        budget, cut = self.call.budget, record.covered_until
+        additions = [added for added in self.plan.next_best if max(added.block) <= cut]
+        if budget is None or not self.plan.next_best:
+            return record
+        rows = self.view.get({*record.kept, *(seq for added in additions for seq in added.block)})
+        keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self.call.counter)
+        for _ in range(_FILLS):
+            tokens = keeping.tokens
+            # Not `input_size`: a context is chosen before its messages are merged.
+            left = budget.target_tokens - measure(self.view, self.call, record).input_tokens
+            for addition in additions:
+                left -= keeping.add(addition, left) or 0
+            if keeping.tokens == tokens:
+                break
+            texts = {seq: text for seq, text in record.shortened if seq > cut}
+            texts |= _joined(rows, keeping.pieces, cut)
+            record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
+        return record
+
+    def _advised(self, reason: Reason, record: Compaction) -> Reason:
+        """Returns `reason`, and the rule that asks again: the rest is left to a person.
+
+        Source: the `pi` design.
+        """
+        if self.plan.trigger.rule == TriggerCode.ASKED:
+            return reason
+        again = find_trigger(measure(self.view, self.call, record), self.call)
+        return reason if again is None else OutcomeCode.STILL_OVER(why=reason, trigger=again.reason)
+
+    def _steps(self, after: int, failure: Reason | None) -> Iterator[Step]:
+        """Yields the plan's steps with the sizes they led to; `after` is that of the last one."""
+        before = self.plan.before_tokens
+        for planned in self.plan.steps:
+            size, outcome = after, OutcomeCode.DONE()
+            if planned is self.plan.steps[-1]:
+                outcome = OutcomeCode.TRUNCATED(why=failure) if failure else outcome
+            elif planned.strategy == "shorten_tool_outputs":
+                size = input_size(self.view, self.call, self._shortened)
+            else:
+                size = max(after, planned.expected_tokens)
+            yield Step(
+                strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
+            )
+            before = size
+
+
+def _joined(rows: Iterable[Counted], pieces: Mapping[int, Pieces], cut: int) -> dict[int, str]:
+    """Returns the pieces of messages as texts that any store and any codec takes.
+
+    Of messages after `cut`, which are not covered, the first words stay in any case.
+    """
+    return {
+        row.seq: printable(text_of(row, pieces[row.seq], begins=row.seq > cut))
+        for row in rows
+        if row.seq in pieces
+    }
+
+
+def resolved(planned: CompactionPlan, view: HistoryView, call: Call) -> CompactionPlan:
+    """Returns `planned` with the covered blocks chosen that stay, by score, importance or events.
+
+    It reads all of them, which planning does not: a second for ten thousand messages.
+    """
+    competing = planned.competing
+    if competing is None:
+        return planned
+    blocks: Sequence[Sequence[Counted]] = _rows(view, competing.blocks)
+    if competing.choosers == ("worth",):
+        return _kept_by_score(planned, competing, blocks, view, call)
+    for chooser in competing.choosers:
+        if chooser != "worth":
+            blocks = CHOOSERS[chooser](blocks, view, call.policy)
+    return _keeping(planned, tuple(row.seq for block in blocks for row in block))
+
+
+def _kept_by_score(
+    planned: CompactionPlan,
+    competing: Competing,
+    blocks: Sequence[Sequence[Counted]],
+    view: HistoryView,
+    call: Call,
+) -> CompactionPlan:
+    """Returns `planned` with the blocks, or pieces of them, that score highest per token.
+
+    Of messages that stay in pieces, outdated sentences do not stay.
+    """
+    keeping, others = keep_blocks(
+        _with_earlier(view, blocks, competing.earlier),
+        competing.room_tokens,
+        call.counter,
+        opened=_rows(view, competing.opened),
+        outdated=outdated_of(ledger_for(view, call)),
+        request=text_at(view, competing.request),
+    )
+    uncovered = {seq for block in competing.opened for seq in block}
+    made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
+    made = replace(made, pieces=keeping.pieces, next_best=tuple(others))
+    if competing.waiting is None:
+        return made
+    waiting = competing.waiting.raised(competing.room_tokens - keeping.tokens)
+    sizes = {seq: size for seq, size in made.short_sizes.items() if seq not in waiting.sizes}
+    sizes |= waiting.short_sizes
+    return replace(made, shorten=tuple(sorted(sizes)), short_sizes=sizes)
+
+
+def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPlan:
+    """Returns `planned` with these covered messages staying."""
+    staying = set(verbatim)
+    return replace(
+        planned,
+        verbatim=verbatim,
+        competing=None,
+        keep=(*(seq - 1 for seq in verbatim), *planned.keep),
+        fold=tuple(at for at in planned.fold if at + 1 not in staying),
+    )
+
+
+def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[Sequence[Counted]]:
+    rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
+    return [[rows[seq] for seq in block] for block in blocks]
+
+
+def _with_earlier(
+    view: HistoryView, blocks: Sequence[Sequence[Counted]], earlier: range
+) -> list[Sequence[Counted]]:
+    """Returns `blocks` and the whole blocks among `earlier` that may be shown, in order."""
+    anchors = view.anchors()
+    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
+    out.update(row.seq for block in blocks for row in block)
+    rows = view.get([seq for seq in earlier if seq not in out])
+    made = by_block(row for row in rows if row.block >= earlier.start)
+    return sorted([*blocks, *made], key=lambda block: block[0].seq)

@@ -1,7 +1,7 @@
-"""Owns a context that is the one built last with new messages behind it: its size, its messages.
+"""Extends the context that was built last by new messages, instead of building it anew.
 
-Between two compactions most contexts are. Where anything else could change (a message to repair,
-less room than a margin, a pin) there is no answer, and the context has to be built.
+Most contexts between two compactions only grow. Where anything else could change (a message to
+repair, less room than a margin, a pin) there is no result, and the context has to be built.
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_reasoning
 
-_MARGIN_TOKENS = 256  # what bounds of sizes may be above the sizes: markers, frames, a first word
+_MARGIN_TOKENS = 256  # chosen: bounds of sizes may exceed the sizes by markers and frames
 _LOCAL = (
     "merged",
     "leading_assistant",
     "renamed_call",
     "renamed_id",
     "renamed_tool",
-)  # what comes behind leaves them as they are
+)  # repairs that later messages do not change
 
 
 @dataclass(slots=True, kw_only=True)
 class _Base:
-    """A context that was built, and what has come behind it since."""
+    """A context that was built, and the messages added since."""
 
     active: Compaction
     seen: int
     tokens: int
-    """Without the thinking of the open turn."""
+    """Its size without the thinking of the open turn."""
     fixed_tokens: int
-    """All of it but the recent part."""
+    """Its size without the recent part."""
     end: Sequence[Item]
-    """The last block with what is merged into it."""
+    """The last block with the messages that are merged into it."""
     end_tokens: int = 0
     end_count: int = 0
     """How many messages the last block makes."""
     is_asking: bool
-    """Whether the last user message is shown where it was said."""
+    """Whether the last user message is shown in its own place."""
     oversize_tokens: int
-    """What bounds of the sizes of shortened tool outputs may be above their sizes."""
+    """How far bounds of the sizes of shortened tool outputs may exceed the sizes."""
     thinking_tokens: int = 0
-    """What the model thought in the open turn."""
+    """The size of the model's thinking in the open turn."""
     sent: list[Merged] | None = None
-    """What is sent, thinking left out; None where the end is not a message by itself."""
+    """The messages without thinking; None where the end is merged with earlier messages."""
     ids: set[str] = field(default_factory=set)
-    """Of the calls before the last block."""
+    """Ids of the calls before the last block."""
     thought: dict[int, Merged] = field(default_factory=dict)
-    """Places in `sent` of the open turn's calls, and what is sent there with their thinking."""
+    """The open turn's calls with their thinking, by index in `sent`."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the model has yet to see its calls answered."""
+        """Whether the model has yet to see the results of its calls."""
         last = self.end[-1].message
         return last.is_tool_result or bool(last.calls)
 
@@ -75,11 +75,13 @@ class IncrementalContext:
         self._base: _Base | None = None
 
     def start(self, context: Context, active: Compaction | None) -> None:
-        """`context` was built of all that the view shows now, and no provider refuses it."""
+        """Starts from `context`, built of the whole view, which no provider refuses."""
         self._base = None
         active, last = active or NOTHING_COVERED, self._view.count()
-        thinking = self._thinking(self._turn()) if self._call.sends_reasoning else 0
-        if thinking or self._is_at_rest() or not _shows_all(context, active):
+        turn = self._view.get(range(self._view.anchors().last_user or 1, last + 1))
+        thinking = self._thinking(turn) if self._call.sends_reasoning else 0
+        is_at_rest = self._call.policy.is_at_rest(self._view.messages())
+        if thinking or is_at_rest or not _shows_all(context, active):
             return
         rows = self._view.tail(1 << 60, after=active.covered_until)
         if not rows:
@@ -97,19 +99,19 @@ class IncrementalContext:
         self._take_sent(base, context.made_of)
 
     def _take_sent(self, base: _Base, made_of: Sequence[Merged]) -> None:
-        """The messages of the context, where those of its end stand by themselves."""
+        """Takes the messages of the context, where those of its end are not merged with others."""
         first = len(made_of) - len(self._legal(base, base.end) or ())
         base.ids.update(_call_ids(made_of[:first]))
-        end = self._legal(base, base.end) or []
+        end = self._legal(base, base.end) or []  # anew: the ids before it count now
         base.end_tokens, base.end_count = _size(end), len(end)
         same = [group.message for group in end] == [group.message for group in made_of[first:]]
         turn = self._view.anchors().last_user or 0
-        asked = (group for group in made_of if group.items[-1].seq >= turn)
-        if same and not any(call.extra for group in asked for call in group.message.calls):
+        in_turn = (group for group in made_of if group.items[-1].seq >= turn)
+        if same and not any(call.extra for group in in_turn for call in group.message.calls):
             base.sent = list(made_of)
 
     def sent(self) -> list[Merged] | None:
-        """What is sent of what `tokens` last gave the size of; None: it has to be built."""
+        """Returns the messages that `tokens` counted last; None: the context has to be built."""
         base = self._base
         if base is None or base.sent is None:
             return None
@@ -119,7 +121,7 @@ class IncrementalContext:
         return sent
 
     def tokens(self, active: Compaction | None) -> int | None:
-        """The size of the context of what the view shows now; None: it has to be built."""
+        """Returns the size of the context of the view now; None: the context has to be built."""
         base = self._base
         if base is None or base.active is not (active or NOTHING_COVERED):
             return None
@@ -130,12 +132,8 @@ class IncrementalContext:
         base.seen = self._view.count()
         return base.tokens + (base.thinking_tokens if base.is_open else 0)
 
-    def _is_at_rest(self) -> bool:
-        """Whether the policy does not yet do what it does to longer histories."""
-        return self._call.policy.is_at_rest(self._view.messages())
-
     def _take(self, base: _Base, block: Sequence[Counted]) -> bool:
-        """Adds a block; False where it could change more than the end of the context."""
+        """Adds a block; returns False where it could change more than the end of the context."""
         head = block[0].message
         is_new = head.role == "user" and not base.is_asking
         if head.is_system or is_new:
@@ -156,7 +154,7 @@ class IncrementalContext:
         return True
 
     def _follow(self, base: _Base, groups: Sequence[Merged], end: Sequence[Item]) -> None:
-        """Takes `groups` in place of those of the last block; the new one ends with `end`."""
+        """Replaces the messages of the last block by `groups`; the new last block is `end`."""
         if base.sent is not None:
             first = len(base.sent) - base.end_count
             base.sent[first:] = groups
@@ -167,15 +165,15 @@ class IncrementalContext:
         base.ids.update(_call_ids(groups[: len(groups) - len(legal_end)]))
 
     def _think(self, base: _Base, sent: Sequence[Merged], first: int) -> None:
-        """Notes the thinking of the open turn in the messages from place `first` on."""
+        """Records the thinking of the open turn in the messages from index `first` on."""
         for place, group in enumerate(sent[first:], start=first):
             base.thought.pop(place, None)
             tokens = count_reasoning(group.message, self._call.counter)
-            if group.message.calls and (tokens or any(one.extra for one in group.message.calls)):
+            if group.message.calls and (tokens or any(call.extra for call in group.message.calls)):
                 base.thought[place] = group.with_reasoning(tokens)
 
     def _legal(self, base: _Base, items: Sequence[Item]) -> list[Merged] | None:
-        """`items` as legal messages; None where more than their neighbours matters."""
+        """Returns `items` as legal messages; None if a repair depends on more than neighbours."""
         repairer = Repairer(self._call.counter, taken_ids=base.ids, names=self._call.tool_names)
         groups = repairer.repair(items)
         if any(repair.kind not in _LOCAL for repair in repairer.repairs):
@@ -183,7 +181,7 @@ class IncrementalContext:
         return [group for group in groups if group.items[0].is_laid_out]  # not the first word
 
     def _has_room(self, base: _Base) -> bool:
-        """Whether all fits by so much that nothing that is sent can give way to it."""
+        """Whether all fits by a margin, so that nothing has to be left out."""
         policy, budget = self._call.policy, self._call.budget
         after = base.active.covered_until
         lookback = policy.lookback_messages
@@ -199,25 +197,21 @@ class IncrementalContext:
         return fits_recent and base.fixed_tokens + recent <= min(limits)
 
     def _above(self, row: Counted) -> int:
-        """How far the bound of a tool output shortened at append may be above its size."""
+        """Returns how far the bound of a tool output shortened at append may exceed its size."""
         limit = oversize_tokens(self._call.policy, self._call.budget)
         if limit is None or row.short_tokens is None:
             return 0
         return max(0, min(row.tokens, limit + 1) - row.short_tokens)
 
-    def _turn(self) -> list[Counted]:
-        first = self._view.anchors().last_user or 1
-        return self._view.get(range(first, self._view.count() + 1))
-
     def _thinking(self, rows: Iterable[Counted]) -> int:
-        """The thinking that goes back beside the calls of an open turn."""
+        """Returns the size of the thinking that is sent back with the calls of an open turn."""
         asking = (row.message for row in rows if row.message.calls)
         return sum(count_reasoning(message, self._call.counter) for message in asking)
 
 
 def _shows_all(context: Context, active: Compaction) -> bool:
-    """Whether everything uncovered is in `context` as it was said, or as it always is."""
-    if not context.breakdown.recent or any(one.kind not in _LOCAL for one in context.repairs):
+    """Whether all uncovered messages are in `context`, unchanged or shortened for good."""
+    if not context.breakdown.recent or any(repair.kind not in _LOCAL for repair in context.repairs):
         return False
     uncovered = (run for run in context.runs if run.last >= active.covered_until)
     return all(run.verdict in ("kept", "compressed") for run in uncovered)
@@ -232,12 +226,12 @@ def _size(groups: Iterable[Merged]) -> int:
 
 
 def _end(items: Sequence[Item]) -> Sequence[Item]:
-    """The last block of `items`, and the neighbours before it that are merged into it."""
+    """Returns the last block of `items`, and the neighbours before it that merge into it."""
     first = len(items) - 1
     while first and (items[first].message.is_tool_result or _joins(*items[first - 1 : first + 1])):
         first -= 1
     return items[first:]
 
 
-def _joins(one: Item, other: Item) -> bool:
-    return one.message.role == other.message.role and not one.message.calls
+def _joins(before: Item, after: Item) -> bool:
+    return before.message.role == after.message.role and not before.message.calls

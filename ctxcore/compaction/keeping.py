@@ -1,9 +1,4 @@
-"""Owns what the outputs that the model has yet to see have of a room that all competes for.
-
-They do not compete by pieces: of what nobody has read, no one can tell what is worth its room. They
-share a third of what is left beside the words of users and calls, more for a few words of each;
-then what the others leave.
-"""
+"""Chooses what stays of covered blocks, or of new ones too long to stay whole, within a room."""
 
 from __future__ import annotations
 
@@ -18,24 +13,38 @@ from ctxcore.salience.ranking import Group, Ranking, Step, Worth, is_talk, score
 from ctxcore.salience.units import WHOLE_TOKENS, Unit, split_message
 from ctxcore.tokens.families import TokenCounter
 
-OPEN_SHARE = 0.35  # of the room: with half, next calls miss more of earlier outputs
-LEAST_TOKENS = 60  # in which an output says something for its call
+OPEN_SHARE = 0.35  # source: ADR 0029; with half, next calls miss more of earlier outputs
+LEAST_TOKENS = 60  # source: ADR 0029
+PROSE_SHARE = 0.1  # chosen: of the room, for prose first; outputs hold far more literals per token
+MOST_SHARE = 0.25  # chosen: of the room, for the first pieces of one block
+LEAST_OPENING = 64  # chosen: a call, the frame of its result and one piece
+MOST_OTHERS = 400  # chosen: a summary leaves at most a tenth of usable free
+FRAME_TOKENS = 8  # chosen: a role and the gap marks
+GAP = "…"
+_BEGUN_CHARS = 24  # chosen: the beginning of a message of which no piece stays
 
 Block = Sequence[Counted]
+Pieces = tuple[str | None, ...]
+"""The pieces of one message in order; None for one that is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The outputs that wait, by sequence number, and what they take."""
+    """Tool outputs that the model has yet to see, and their share of the room.
+
+    They do not compete by pieces: before the model has read them, no score tells what is needed.
+    They share a third of the room that users' words and calls leave, more if that is only a few
+    words each, and then what all others leave.
+    """
 
     sizes: Mapping[int, int]
-    """What each takes now."""
+    """The size of each now, by sequence number."""
     most: Mapping[int, int]
-    """What each may take."""
+    """The most that each may take."""
     level: int
-    """What each has at most of the room."""
+    """The most that any of them takes of the room."""
     fixed_tokens: int = 0
-    """What stands with them in their block."""
+    """The size of the rest of their block."""
 
     @classmethod
     def among(
@@ -45,7 +54,7 @@ class Waiting:
         short_sizes: Mapping[int, int],
         pinned: Collection[int],
     ) -> Waiting:
-        """Those of the last of `blocks`, in a room for all blocks; `pinned` ones stay whole."""
+        """Returns those of the last of `blocks`, in a room for all; `pinned` ones stay whole."""
         rows = [
             row
             for row in blocks[-1]
@@ -62,27 +71,27 @@ class Waiting:
 
     @property
     def shares(self) -> dict[int, int]:
-        """What each has of the room."""
+        """The size of each within the room."""
         return {seq: min(most, self.level) for seq, most in self.most.items()}
 
     @property
     def short_sizes(self) -> dict[int, int]:
-        """What each of those takes that are shortened."""
+        """The sizes of those that are shortened."""
         return {seq: share for seq, share in self.shares.items() if share < self.sizes[seq]}
 
     @property
     def tokens(self) -> int:
-        """Their whole block."""
+        """The size of their whole block."""
         return self.fixed_tokens + sum(self.shares.values())
 
     def raised(self, left_tokens: int) -> Waiting:
-        """They with what the others left too."""
+        """Returns the same outputs with `left_tokens` more room."""
         room = sum(self.shares.values()) + left_tokens
         return replace(self, level=max(self.level, level_within(self.most.values(), room)))
 
 
 def level_within(sizes: Collection[int], room_tokens: int) -> int:
-    """The most that each of `sizes` may take so that all together are within the room."""
+    """Returns the highest limit for each of `sizes` with which all fit the room together."""
     left, count = max(0, room_tokens), len(sizes)
     for size in sorted(sizes):
         if size * count > left:
@@ -91,40 +100,28 @@ def level_within(sizes: Collection[int], room_tokens: int) -> int:
     return max(sizes, default=0)
 
 
-Pieces = tuple[str | None, ...]
-"""The pieces of one message in order; None for one that is left out."""
-
-TALK_SHARE = 0.1  # of the room that talk gets first: outputs hold far more literals per token
-MOST_SHARE = 0.25  # of the room that a block may be opened with; more pushes out too many others
-LEAST_OPENING = 64  # a call, its result's frame and one piece
-MOST_OTHERS = 400  # what a summary leaves free of its room is a tenth of usable at most
-FRAME_TOKENS = 8  # a role, and the mark of what is left out
-GAP = "…"
-_BEGUN_CHARS = 24  # of a message of which no piece is worth its room
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
-    """A block to keep, with what stays of its long messages."""
+    """A block to keep, with the pieces that stay of its long messages."""
 
     block: tuple[int, ...]
-    """All its messages, by sequence number."""
+    """All messages of the block, by sequence number."""
     pieces: Mapping[int, Pieces]
 
 
 @dataclass(slots=True)
 class Keeping:
-    """What stays of what is covered, in exact sizes."""
+    """Collects the messages that stay, in exact sizes."""
 
     counter: TokenCounter
     rows: Mapping[int, Counted]
-    """Every row that may stay, as it was said."""
+    """Every row that may stay, unchanged."""
     pieces: dict[int, Pieces] = field(default_factory=dict)
-    """Of those that stay in pieces."""
+    """The pieces of rows that do not stay whole."""
     sizes: dict[int, int] = field(default_factory=dict)
-    """What each row that stays takes."""
+    """The size of each row that stays."""
     begun: Collection[int] = frozenset()
-    """Of these the first words stay where no piece does."""
+    """Rows of which the first words stay where no piece does."""
 
     @classmethod
     def having(
@@ -134,23 +131,23 @@ class Keeping:
         pieces: Mapping[int, Pieces],
         counter: TokenCounter,
     ) -> Keeping:
-        """`kept` of `rows` stay so far, with `pieces` of those that do not stay whole."""
+        """Returns a collection in which `kept` of `rows` stay, some of them in `pieces`."""
         made = cls(counter, {row.seq: row for row in rows})
         made.add(Addition(block=tuple(kept), pieces=pieces))
         return made
 
     @property
     def seqs(self) -> tuple[int, ...]:
-        """What stays, ascending."""
+        """The rows that stay, ascending."""
         return tuple(sorted(self.sizes))
 
     @property
     def tokens(self) -> int:
-        """What it takes together."""
+        """The size of all that stays."""
         return sum(self.sizes.values())
 
     def add(self, addition: Addition, room_tokens: int | None = None) -> int | None:
-        """Keeps it beside what stays already; what it takes, None if there is no room for it."""
+        """Keeps a block beside the others; returns its size, or None if there is no room for it."""
         shown = list(self._shown(addition))
         more = sum(size - self.sizes.get(seq, 0) for seq, size, _ in shown)
         if room_tokens is not None and more > room_tokens:
@@ -163,7 +160,7 @@ class Keeping:
         return more
 
     def _shown(self, addition: Addition) -> Iterator[tuple[int, int, Pieces | None]]:
-        """Each row as it would stay: its number and size, and its pieces if it is not whole."""
+        """Yields each row's number and size as it would stay, and its pieces if not whole."""
         for seq in addition.block:
             row, pieces = self.rows[seq], addition.pieces.get(seq)
             if pieces is not None and seq in self.sizes:
@@ -171,13 +168,13 @@ class Keeping:
                 pieces = before and tuple(
                     old or new for old, new in zip(before, pieces, strict=True)
                 )
-            tokens = self._tokens(row, pieces) if pieces else row.sent_tokens
-            is_shorter = pieces is not None and tokens < row.sent_tokens
-            yield seq, tokens if is_shorter else row.sent_tokens, pieces if is_shorter else None
-
-    def _tokens(self, row: Counted, pieces: Pieces) -> int:
-        text = text_of(row, pieces, begins=row.seq in self.begun)
-        return with_short(row, text, self.counter).sent_tokens
+            if pieces:
+                text = text_of(row, pieces, begins=row.seq in self.begun)
+                tokens = with_short(row, text, self.counter).sent_tokens
+                if tokens < row.sent_tokens:
+                    yield seq, tokens, pieces
+                    continue
+            yield seq, row.sent_tokens, None
 
 
 def keep_blocks(
@@ -189,19 +186,19 @@ def keep_blocks(
     outdated: Outdated = NONE_OUTDATED,
     request: str = "",
 ) -> tuple[Keeping, list[Addition]]:
-    """What stays of `blocks`, oldest first, within `room_tokens`, and what comes next.
+    """Returns what stays of `blocks`, oldest first, within `room_tokens`, and the next best blocks.
 
-    What the `request` asks for is worth more. Sentences that are `outdated` do not stay. The
-    `opened` blocks, newer than all those, stay anyway; of their long messages only the pieces that
-    are worth it, but all that a user said.
+    What the `request` asks for scores higher. `outdated` sentences do not stay. The `opened`
+    blocks, which are newer, stay in any case: of their long messages only the best pieces, but
+    users' messages whole.
     """
     groups = [
         *(group_of(block, outdated) for block in blocks),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
-    worths = _worths(groups, outdated, request)
-    ranking = Ranking(groups, worths, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
+    scores = _scores(groups, outdated, request)
+    ranking = Ranking(groups, scores, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     keeping.begun = {row.seq for block in opened for row in block}
     for at in range(len(blocks) - len(opened), len(blocks)):
@@ -211,7 +208,7 @@ def keep_blocks(
     others: list[Addition] = []
     passes: list[tuple[Callable[[Unit], bool] | None, float]] = [(None, 1.0)]
     if not all(is_talk(unit) for group in groups for unit in group.units):
-        passes.insert(0, (is_talk, TALK_SHARE))
+        passes.insert(0, (is_talk, PROSE_SHARE))
     for counts, share in passes:
         others.clear()
         left = int(room_tokens * share) - keeping.tokens
@@ -231,10 +228,10 @@ def keep_blocks(
 def group_of(
     block: Block, outdated: Outdated = NONE_OUTDATED, *, keeps_user: bool = False
 ) -> Group:
-    """A block taken apart: its calls and short messages stay with it, the rest may.
+    """Splits a block into units: calls and short messages stay with it, other units may stay.
 
-    A message with a sentence that is `outdated` is no short one. With `keeps_user`, what a user
-    said stays too, however long.
+    A message with an `outdated` sentence counts as long. With `keeps_user`, a user's message stays
+    however long.
     """
     long = {
         row.seq
@@ -259,21 +256,21 @@ def group_of(
     )
 
 
-def _worths(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
-    """What the units are worth: nothing where they say what no longer holds."""
-    worths = score_groups(groups, request=request)
-    for group, scored in zip(groups, worths, strict=True) if outdated else ():
+def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
+    """Returns the scores of the units: 0 where they hold an outdated sentence."""
+    scores = score_groups(groups, request=request)
+    for group, scored in zip(groups, scores, strict=True) if outdated else ():
         for seq in {unit.seq for unit in group.units} & outdated.keys():
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]
             gone = outdated_units([group.units[at] for at in places], outdated[seq])
             for place in gone:
                 scored[places[place]] = Worth(talk=0.0)
-    return worths
+    return scores
 
 
 def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
-    """What stays of a message of which only pieces do; its first words where none does, if it
-    `begins` with them.
+    """Returns the text of a message that stays in pieces; with `begins`, its first words if no
+    piece stays.
     """
     if any(pieces) or not begins:
         return join_pieces(pieces)
@@ -283,7 +280,7 @@ def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
 
 
 def join_pieces(pieces: Pieces) -> str:
-    """The text of the pieces of one message, a mark for each gap."""
+    """Returns the pieces of a message as a text, with a mark for each gap."""
     parts, run = [], ""
     for piece in pieces:
         if piece is not None:
@@ -298,7 +295,7 @@ def join_pieces(pieces: Pieces) -> str:
 
 
 def _addition(block: Block, group: Group, step: Step, ranking: Ranking) -> Addition:
-    """The block with what is kept of it already and what the step adds."""
+    """Returns the block with the pieces kept already and those that the step adds."""
     shown = {*step.loose, *(ranking.chosen[step.group] or ())}
     pieces: dict[int, list[str | None]] = {}
     for at in sorted(group.loose):

@@ -1,7 +1,6 @@
-"""Owns what a compaction loses: live facts that the context it leads to no longer says.
+"""Finds the facts a compaction loses: live facts that the context it leads to no longer holds.
 
-A fact is still said where its message is shown as it was, or where any text of the context says its
-literal.
+The context holds a fact if it shows its message unchanged, or if any of its texts has its literal.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from ctxcore.reasons.codes import LossCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostFact:
-    """A fact that held when it was folded, and that the context no longer says."""
+    """A fact that held when it was folded, and that the context no longer holds."""
 
     text: str
     kind: Kind
     seq: int
-    """The message that said it last."""
+    """The message that said it last, by sequence number."""
     worth: float
     fact: Fact
 
     @classmethod
     def of(cls, entry: Entry) -> LostFact:
-        """What `entry` says."""
+        """Returns the fact of a ledger entry."""
         return cls(
             text=entry.text,
             kind=entry.kind,
@@ -47,21 +46,23 @@ class LostFact:
 
 
 def loss_code(kind: Kind) -> LossCode:
-    """The code of losing a fact of this kind."""
+    """Returns the code for the loss of a fact of this kind."""
     return LossCode[kind.upper()]
 
 
 def lost_facts(
     view: HistoryView, before: Compaction | None, after: Compaction, shown: Sequence[Merged]
 ) -> list[LostFact]:
-    """What the record `after` loses, the most worth first, each text once.
+    """Returns the facts that the record `after` loses, highest score first, each text once.
 
-    `shown` is the context that it leads to. Looked at are facts that hold at the newest message of
-    `view`: those last said in what `after` newly covers, and older ones that `before` still said.
+    `shown` is the context that `after` leads to. Checked are facts that hold at the newest message
+    of `view`: those last said in messages that `after` newly covers, and older ones that `before`
+    still held.
     """
     before = before or NOTHING_COVERED
-    whole = set(verbatim_seqs(shown))
-    told = SearchedText("\n".join(said_text(group.message) for group in shown))
+    items = (item for group in shown for item in group.items)
+    verbatim = {item.row.seq for item in items if item.row and item.verdict == "kept"}
+    context = SearchedText("\n".join(said_text(group.message) for group in shown))
     known = SearchedText(f"{before.facts}\n{before.summary}")
     still, gone = {*before.kept, *before.pins}, {*(before.facts_lost or ())}
 
@@ -70,22 +71,24 @@ def lost_facts(
         is_old = entry.seqs[-1] <= before.covered_until and entry.text not in gone
         return is_new or (is_old and (not still.isdisjoint(entry.seqs) or known.says(entry.fact)))
 
-    hidden = (one for one in live(ledger_at(view)) if whole.isdisjoint(one.seqs))
-    entries = sorted(hidden, key=lambda one: is_on_a_line(one.fact))  # whole texts are read once
-    lost = [LostFact.of(one) for one in entries if was_known(one) and not told.says(one.fact)]
-    return by_worth(lost)
+    hidden = (entry for entry in live(ledger_at(view)) if verbatim.isdisjoint(entry.seqs))
+    # those searched in the whole text first: the text is then read once
+    entries = sorted(hidden, key=lambda entry: is_on_a_line(entry.fact))
+    return by_worth(
+        LostFact.of(entry) for entry in entries if was_known(entry) and not context.says(entry.fact)
+    )
 
 
 def by_worth(lost: Iterable[LostFact]) -> list[LostFact]:
-    """`lost` with the most worth first; of one text only the kind that is worth most."""
-    ordered = sorted(lost, key=lambda one: (-one.worth, one.seq, one.kind, one.text))
-    return list({one.text: one for one in reversed(ordered)}.values())[::-1]
+    """Returns `lost` sorted by score, the highest first; of one text only the highest kind."""
+    ordered = sorted(lost, key=lambda fact: (-fact.worth, fact.seq, fact.kind, fact.text))
+    return list({fact.text: fact for fact in reversed(ordered)}.values())[::-1]
 
 
 def find_losses(
     view: HistoryView, call: Call, before: Compaction | None, record: Compaction
 ) -> list[LostFact] | None:
-    """What `record` loses in the context it leads to; None where nothing can be sent."""
+    """Returns what `record` loses in the context it leads to; None where nothing can be sent."""
     if record.covered_until <= (before or NOTHING_COVERED).covered_until:
         return []
     try:
@@ -96,28 +99,20 @@ def find_losses(
 
 
 def with_losses(record: Compaction, lost: Sequence[LostFact] | None) -> Compaction:
-    """`record` with the texts of what it loses."""
-    texts = None if lost is None else tuple(one.text for one in lost)
+    """Returns `record` with the texts of the facts it loses."""
+    texts = None if lost is None else tuple(fact.text for fact in lost)
     return replace(record, facts_lost=texts)
 
 
-def verbatim_seqs(shown: Iterable[Merged]) -> Iterator[int]:
-    """The messages of the history that are shown as they were said."""
-    for group in shown:
-        for item in group.items:
-            if item.row is not None and item.verdict == "kept":
-                yield item.row.seq
-
-
 def said_text(message: Message) -> str:
-    """All that a message says: its words and the values in the arguments of its calls."""
+    """Returns the words of a message and the values in the arguments of its calls."""
     if not message.calls:
         return message.text
     return "\n".join([message.text, *map(call_text, message.calls)])
 
 
 def call_text(call: ToolCall) -> str:
-    """The values in the arguments of a call, one a line, or the text that they are."""
+    """Returns the values in the arguments of a call, one a line, or their text if not JSON."""
     arguments = arguments_of(call.arguments)
     return "\n".join(_values(arguments)) if arguments else call.arguments
 

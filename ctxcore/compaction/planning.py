@@ -1,17 +1,16 @@
-"""Owns deciding what a compaction does: where it cuts, what it shortens; it calls no model.
+"""Decides what a compaction does: where it cuts and what it shortens; it calls no model.
 
-Strategies run in the policy's order, or in the one that suits the kind of task, until the expected
-input is at the target; those behind are planned too, for where one fails or frees too little. They
-look at the sizes that the policy's triggers count; what a plan says of the input is in the model's
-own.
+Strategies run in the policy's order, or in one that suits the kind of task, until the expected
+input is at the target; later ones are planned too, in case one fails or frees too little. They
+compare the sizes that the policy's triggers count; the sizes in a plan are the model's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView
@@ -43,9 +42,10 @@ Drafts = Sequence[tuple[StrategyName, Draft]]
 
 EMERGENCY = "emergency_truncation"
 MOST_CANDIDATES = 3_000
-"""Messages looked at to choose what stays, beside those that stayed so far: a third of a second."""
+"""Messages read to choose those that stay, beside those kept so far; measured: 0.3 seconds."""
 LEAST_ROOM_RATIO = 0.25
-"""Of the protected tail: with less room for all that is covered, long newest messages give some."""
+"""Chosen: with less room for covered blocks than this share of the protected tail, the long
+messages of the tail compete too."""
 
 
 def plan(
@@ -57,35 +57,28 @@ def plan(
     *,
     uses: Uses | None = None,
 ) -> CompactionPlan | None:
-    """What to do about `trigger`, with the call that `for_trigger` made for it.
+    """Plans the compaction that `trigger` asks for, with the call that `for_trigger` made for it.
 
-    `uses` is what was done in the session so far, for policies that choose. None if nothing may
-    be folded or shortened.
+    `uses` counts earlier compactions, for policies that choose by them. None if nothing may be
+    folded or shortened.
     """
-    return _Planner(view, call, active or NOTHING_COVERED, measured, trigger).plan(uses or Uses())
+    planner = _Planner(view, call, active or NOTHING_COVERED, measured, trigger)
+    return planner.plan(uses or Uses())
 
 
 def _seqs(blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row.seq for row in block) for block in blocks)
 
 
+@dataclass
 class _Planner:
-    def __init__(
-        self,
-        view: HistoryView,
-        call: Call,
-        active: Compaction,
-        measured: Measure,
-        trigger: Trigger,
-    ) -> None:
-        self._view = view
-        self._call = call
-        self._active = active
-        self._measured = measured
-        self._trigger = trigger
-        self._own: Scope | None = None
-        self._by_rule: Scope | None = None
-        self._reading = self._read(adapted(view, call.policy, call.counter), call)
+    """Plans one compaction of the history `view` after the compaction `active`."""
+
+    view: HistoryView
+    call: Call
+    active: Compaction
+    measured: Measure
+    trigger: Trigger
 
     def plan(self, uses: Uses) -> CompactionPlan | None:
         choice, fold_as = self._choose(uses)
@@ -96,8 +89,8 @@ class _Planner:
         return made and self._chosen(made, choice, drafts)
 
     def _made(self, draft: Draft, drafts: Drafts) -> CompactionPlan | None:
-        """The plan of `draft`; None where it would change nothing."""
-        blocks, policy = draft.scope.blocks, self._call.policy
+        """Returns the plan of `draft`; None where it would change nothing."""
+        blocks, policy = draft.scope.blocks, self.call.policy
         fold = [row.seq for block in blocks[: draft.cut] for row in block]
         gains = draft.scope.survivors[draft.cut] < draft.scope.whole[draft.cut]
         is_huge = draft.scope.whole[draft.cut] > draft.scope.budget.target_tokens
@@ -109,7 +102,7 @@ class _Planner:
     def _with_next(
         self, made: CompactionPlan | None, draft: Draft, drafts: Drafts
     ) -> CompactionPlan | None:
-        """`made` with the strategies behind its own as what is done instead, one by one."""
+        """Returns `made` with the strategies after its own as plans to try instead, one by one."""
         tried = [name for name, _ in drafts]
         names = list(self._strategies)
         behind = names[names.index(tried[-1]) + 1 :] if tried else []
@@ -123,11 +116,11 @@ class _Planner:
         return made
 
     def _choose(self, uses: Uses) -> tuple[Choice | None, FoldAs]:
-        policy = self._call.policy
+        policy = self.call.policy
         if policy.fold_as != "choice":
             return None, policy.fold_as
         scope = self._own_scope("truncation")
-        if not turns_to_keep(scope) and self._trigger.rule != TriggerCode.ASKED:
+        if not turns_to_keep(scope) and self.trigger.rule != TriggerCode.ASKED:
             few = ChoiceCode.FEW(messages=scope.messages + scope.system_messages)
             return Choice(method="truncate", reason=few), "truncation"
         rows = [row for block in scope.blocks for row in block]
@@ -143,8 +136,8 @@ class _Planner:
 
     @cached_property
     def _task(self) -> Task | None:
-        """The kind of task, where it says which strategies come first."""
-        policy = self._call.policy
+        """The kind of task, where it decides the order of the strategies."""
+        policy = self.call.policy
         if self._is_direct or not is_ordered_by_task(policy.strategies):
             return None
         rows = (row for block in reversed(self._reading.blocks) for row in reversed(block))
@@ -154,29 +147,29 @@ class _Planner:
     @cached_property
     def _strategies(self) -> Sequence[StrategyName]:
         """The strategies in the order in which they are tried."""
-        policy = self._call.policy
+        policy = self.call.policy
         if self._is_direct:
             return policy.direct_strategies
         return policy.strategies if self._task is None else ladder(policy, self._task.kind)
 
     @property
     def _is_direct(self) -> bool:
-        return bool(self._call.policy.direct_strategies) and self._trigger.rule in DIRECT
+        return bool(self.call.policy.direct_strategies) and self.trigger.rule in DIRECT
 
     def _run(self, fold_as: FoldAs) -> tuple[Draft, list[tuple[StrategyName, Draft]]]:
-        """The draft in the model's sizes, and each strategy with the draft it made.
+        """Returns the draft in the model's sizes, and each strategy with the draft it made.
 
-        Where the policy counts itself, its sizes say how far to go; the model's have to fit too.
+        Where the policy has its own counting rule, both its sizes and the model's have to fit.
         """
         own = self._own_scope(fold_as)
         drafts: dict[StrategyName, Draft] = {}
-        draft = self._climb(Draft.of(self._ruling_scope(fold_as) or own), drafts).within(own)
+        draft = self._shrunk(Draft.of(self._ruling_scope(fold_as) or own), drafts).within(own)
         if draft.expected_tokens > own.budget.usable_tokens:
-            draft = self._climb(draft, drafts)
+            draft = self._shrunk(draft, drafts)
         return draft, [(name, made.within(own)) for name, made in drafts.items()]
 
-    def _climb(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
-        """`draft` after the strategies that the target takes; what each made goes to `drafts`."""
+    def _shrunk(self, draft: Draft, drafts: dict[StrategyName, Draft]) -> Draft:
+        """Runs strategies until the draft is at the target; adds the draft of each to `drafts`."""
         for name in self._strategies:
             tried = run_strategy(name, draft)
             if tried == draft:
@@ -187,25 +180,33 @@ class _Planner:
         return draft
 
     def _ruling_scope(self, fold_as: FoldAs) -> Scope | None:
-        """The sizes that the triggers compare, where they are not the model's own."""
-        rule = self._call.rule
-        if rule is None or self._trigger.is_by_model:
+        """Returns the scope in the sizes that the triggers compare, if not the model's."""
+        if self.call.rule is None or self.trigger.is_by_model:
             return None
-        if self._by_rule is None:
-            view = ruled(self._view, self._call.policy, self._call.counter, rule)
-            reading = self._read(view, self._call.by_rule)
-            self._by_rule = self._scope(reading, self._call.by_rule, self._measured.ruling)
         return self._by_rule.folding(is_summarized=fold_as == "summary")
 
     def _own_scope(self, fold_as: FoldAs) -> Scope:
-        """The sizes that the model counts."""
-        if self._own is None:
-            self._own = self._scope(self._reading, self._call, self._measured)
+        """Returns the scope in the model's sizes."""
         return self._own.folding(is_summarized=fold_as == "summary")
+
+    @cached_property
+    def _by_rule(self) -> Scope:
+        assert self.call.rule is not None
+        view = ruled(self.view, self.call.policy, self.call.counter, self.call.rule)
+        reading = self._read(view, self.call.by_rule)
+        return self._scope(reading, self.call.by_rule, self.measured.ruling)
+
+    @cached_property
+    def _own(self) -> Scope:
+        return self._scope(self._reading, self.call, self.measured)
+
+    @cached_property
+    def _reading(self) -> Reading:
+        return self._read(adapted(self.view, self.call.policy, self.call.counter), self.call)
 
     def _read(self, view: HistoryView, call: Call) -> Reading:
         refers = call.offers_expand
-        return Reader(view, self._active, call.policy, call.counter, refers=refers).read(None)
+        return Reader(view, self.active, call.policy, call.counter, refers=refers).read(None)
 
     def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
         assert call.budget is not None  # `for_trigger` gave it one
@@ -214,30 +215,28 @@ class _Planner:
             call,
             call.budget,
             measured,
-            source_tokens=source_so_far(self._active),
-            facts_tokens=facts_room(self._view, call),
+            source_tokens=source_so_far(self.active),
+            facts_tokens=facts_room(self.view, call),
         )
 
-    def _to_plan(
-        self,
-        draft: Draft,
-        drafts: Drafts,
-        fold: Sequence[int],
-    ) -> CompactionPlan:
+    def _to_plan(self, draft: Draft, drafts: Drafts, fold: Sequence[int]) -> CompactionPlan:
         blocks = draft.scope.blocks
-        waiting = self._waiting(draft) if fold else None
-        competing = self._competing(draft, waiting) if fold else None
+        competing = self._competing(draft) if fold else None
+        waiting = competing and competing.waiting
         is_kept = not fold or not (competing or draft.folds_kept)
-        verbatim = self._active.kept if is_kept else ()
+        verbatim = self.active.kept if is_kept else ()
         kept = [row.seq for block in blocks[draft.cut :] for row in block]
-        shorten = tuple(seq for seq in (*verbatim, *kept) if seq in draft.short_sizes)
-        if not shorten:  # all that could be shortened was folded
-            drafts = [one for one in drafts if one[0] != "shorten_tool_outputs"]
+        if draft.short_sizes.keys().isdisjoint((*verbatim, *kept)):  # all of them are folded
+            drafts = [pair for pair in drafts if pair[0] != "shorten_tool_outputs"]
         short_sizes = {**draft.short_sizes, **(waiting.short_sizes if waiting else {})}
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in short_sizes)
-        steps = tuple(self._steps(drafts))
+        sizes = [self.measured.input_tokens, *(made.expected_tokens for _, made in drafts)]
+        steps = tuple(
+            PlannedStep(strategy=name, before_tokens=before, expected_tokens=after)
+            for (name, _), (before, after) in zip(drafts, pairwise(sizes), strict=True)
+        )
         return CompactionPlan(
-            trigger=self._trigger,
+            trigger=self.trigger,
             strategies=tuple(step.strategy for step in steps),
             keep=tuple(seq - 1 for seq in (*verbatim, *kept)),
             fold=tuple(seq - 1 for seq in fold),
@@ -245,7 +244,7 @@ class _Planner:
             competing=competing,
             before_tokens=self._before_tokens,
             expected_tokens=draft.expected_tokens,
-            covered_until=blocks[draft.cut - 1][-1].seq if fold else self._active.covered_until,
+            covered_until=blocks[draft.cut - 1][-1].seq if fold else self.active.covered_until,
             fold_as="summary" if draft.scope.is_summarized else "truncation",
             stops=tuple(blocks[at - 1][-1].seq for at in draft.stops) if fold else (),
             task=self._task,
@@ -258,64 +257,40 @@ class _Planner:
 
     @cached_property
     def _before_tokens(self) -> int:
-        return input_size(self._view, self._call, self._active)
+        return input_size(self.view, self.call, self.active)
 
-    def _waiting(self, draft: Draft) -> Waiting | None:
-        """What the outputs that the model has yet to see have, where newest messages compete."""
-        least = draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO
-        is_open = draft.choosers == ("worth",) and draft.kept_room < least
-        if not (is_open and self._reading.open_block):
-            return None
-        room = draft.kept_room + draft.kept_tokens
-        return Waiting.among(
-            draft.scope.blocks[draft.cut :], room, draft.short_sizes, draft.scope.pinned
-        )
-
-    def _competing(self, draft: Draft, waiting: Waiting | None) -> Competing | None:
-        if not draft.choosers:
-            return None
+    def _competing(self, draft: Draft) -> Competing | None:
+        """Returns the covered blocks that compete to stay; None where the draft has no chooser."""
+        blocks = _seqs(draft.candidates)
         if draft.choosers != ("worth",):
-            blocks = _seqs(draft.candidates)
-            return Competing(blocks=blocks, choosers=draft.choosers, room_tokens=0)
-        room = draft.kept_room
+            competing = Competing(blocks=blocks, choosers=draft.choosers, room_tokens=0)
+            return competing if draft.choosers else None
+        room, waiting = draft.kept_room, None
         opened: Sequence[Block] = ()
         if room < draft.scope.budget.recent_tokens * LEAST_ROOM_RATIO:
-            opened = draft.scope.blocks[draft.cut :]
-            room += draft.kept_tokens
-        if waiting:
-            opened, room = opened[:-1], room - waiting.tokens
+            opened, room = draft.scope.blocks[draft.cut :], room + draft.kept_tokens
+            if self._reading.open_block:
+                waiting = Waiting.among(opened, room, draft.short_sizes, draft.scope.pinned)
+                opened, room = opened[:-1], room - waiting.tokens
         return Competing(
-            blocks=_seqs(draft.candidates),
+            blocks=blocks,
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
             waiting=waiting,
-            asked=self._reading.current,
+            request=self._reading.current,
             room_tokens=room,
         )
 
     def _earlier(self, cut: int) -> range:
-        """What was covered before and is near enough to be looked at again."""
+        """Returns the covered messages that are recent enough to compete again."""
         folding = sum(len(block) for block in self._own_scope("summary").blocks[:cut])
-        covered = self._active.covered_until
+        covered = self.active.covered_until
         return range(max(1, covered + 1 - max(0, MOST_CANDIDATES - folding)), covered + 1)
 
-    def _steps(self, drafts: Drafts) -> Sequence[PlannedStep]:
-        before, steps = self._measured.input_tokens, []
-        for name, draft in drafts:
-            after = draft.expected_tokens
-            steps.append(PlannedStep(strategy=name, before_tokens=before, expected_tokens=after))
-            before = after
-        return steps
-
-    def _chosen(
-        self,
-        made: CompactionPlan,
-        choice: Choice,
-        drafts: Sequence[tuple[StrategyName, Draft]],
-    ) -> CompactionPlan:
-        """`made` named after what was chosen; a failed summary ends in an emergency truncation."""
+    def _chosen(self, made: CompactionPlan, choice: Choice, drafts: Drafts) -> CompactionPlan:
+        """Returns `made` named after the choice; a failed summary ends in a truncation."""
         if made.fold_as == "truncation":
-            is_asked = self._trigger.rule == TriggerCode.ASKED
+            is_asked = self.trigger.rule == TriggerCode.ASKED
             is_emergency = not is_asked and [name for name, _ in drafts] == ["fold_to_fit"]
             truncation = EMERGENCY if is_emergency else "truncate"
             return replace(made, strategies=(truncation,), reason=choice.reason)
@@ -325,7 +300,7 @@ class _Planner:
         )
 
     def _emergency_cut(self) -> int | None:
-        """Where only the newest messages are left that fit, by either counter."""
+        """Returns the cut that keeps only the newest messages that fit, by either counter."""
         own = self._own_scope("truncation")
         scopes = (own, self._ruling_scope("truncation") or own)
         cut = max(strategy("fold_to_fit")(Draft.of(scope)).cut for scope in scopes)

@@ -1,10 +1,10 @@
-"""Owns what a compaction plan says: values only, made by `planning`, carried out by `executing`."""
+"""Values of a compaction plan: `planning` makes it, `executing` carries it out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
@@ -19,7 +19,7 @@ FoldAs = Literal["summary", "truncation"]
 
 
 def joined(strategies: Sequence[str]) -> str:
-    """Several strategies that took part in one compaction, for people."""
+    """Returns the names of the strategies of one compaction as one text."""
     return " + ".join(strategies)
 
 
@@ -27,12 +27,13 @@ def joined(strategies: Sequence[str]) -> str:
 class CompactionPlan:
     """What a compaction will do, before anything is summarized or written.
 
-    `keep` and `fold` are places of messages in the history, from 0.
+    `keep` and `fold` are indexes of messages in the history, from 0; all other message numbers
+    are sequence numbers, from 1.
     """
 
     trigger: Trigger
     strategies: tuple[str, ...]
-    """The strategies that take part; where the policy chooses, what it chose."""
+    """The strategies that take part; where the policy chooses, its choice."""
     keep: tuple[int, ...]
     fold: tuple[int, ...]
     before_tokens: int
@@ -40,31 +41,31 @@ class CompactionPlan:
     covered_until: int
     fold_as: FoldAs = "summary"
     reason: Reason | None = None
-    """Why it was chosen, where the policy chooses or the kind of task does."""
+    """Why these strategies, where the policy or the kind of task chooses them."""
     verbatim: tuple[int, ...] = ()
-    """Covered messages that stay, by sequence number; whole blocks."""
+    """Covered messages that stay in the context; whole blocks."""
     stops: tuple[int, ...] = ()
-    """Messages after which the summary is written before it goes on, by sequence number."""
+    """Messages after which the summary is written once before it continues."""
     pieces: Mapping[int, Pieces] | None = None
-    """Of those of which only pieces stay; None: they stay as they stand so far."""
+    """The pieces of `verbatim` messages that do not stay whole; None: all stay as they are now."""
     next_best: tuple[Addition, ...] = ()
-    """What stays too if the summary leaves room, the best first."""
+    """What stays as well if the summary leaves room, the best first."""
     competing: Competing | None = None
-    """Which covered blocks stay is still to be decided, by `resolved`."""
+    """The open choice among covered blocks, which `resolved` makes."""
     shorten: tuple[int, ...] = ()
-    """Tool outputs to shorten, by sequence number."""
+    """Tool outputs to shorten."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
-    """What each of them takes then at most."""
+    """The most tokens each of them takes then."""
     steps: tuple[PlannedStep, ...] = ()
     turns_folded: int = 0
     starts_anew: bool = False
-    """Whether the summary so far and what it kept are left out too."""
+    """Whether the previous summary and the messages kept beside it are left out too."""
     task: Task | None = None
-    """The kind of task, where it says which strategies come first."""
+    """The kind of task, where it decides the order of the strategies."""
     instead: CompactionPlan | None = None
-    """What is done where this fails or frees too little."""
+    """The plan to try if this one fails or frees too little."""
     emergency_until: int | None = None
-    """Where to truncate if the summary fails, whether or not the input is too large."""
+    """Where to truncate if the summary fails, even if the input would fit."""
 
     @property
     def strategy(self) -> str:
@@ -73,78 +74,84 @@ class CompactionPlan:
 
     @property
     def saved_ratio(self) -> float:
-        """How much smaller the input is expected to be: 1 - after / before."""
+        """The share of the input that is expected to go: 1 - after / before."""
         return 1 - self.expected_tokens / self.before_tokens if self.before_tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Competing:
-    """Blocks that may stay though they are covered, by sequence numbers, and the room there is."""
+    """Covered blocks of which some may stay, by sequence numbers, and the room for them."""
 
     blocks: tuple[tuple[int, ...], ...]
     choosers: tuple[Chooser, ...] = ("worth",)
-    """Who chooses among them, each of what the one before has left."""
+    """What chooses among them, each chooser from what the previous one left."""
     earlier: range = range(0)
-    """Messages that earlier compactions covered and that may come back, or some of their blocks."""
+    """Messages that earlier compactions covered and whose blocks may come back."""
     opened: tuple[tuple[int, ...], ...] = ()
-    """Newest blocks that stay, but whose long messages leave no room: they compete by pieces."""
+    """Newest blocks that stay, but whose long messages compete by pieces for lack of room."""
     waiting: Waiting | None = None
-    """Outputs behind those that the model has yet to see: they take what the others leave."""
-    asked: int | None = None
-    """The user message that waits for its answer: what it asks for is worth more."""
+    """Outputs that the model has yet to see: they take what the others leave."""
+    request: int | None = None
+    """The user message that waits for its answer: what it asks for scores higher."""
     room_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """One strategy with the input it expects before and after itself."""
+    """One strategy with the input expected before and after it."""
 
     strategy: StrategyName
     before_tokens: int
     expected_tokens: int
 
 
-def new_session_plan(
-    view: HistoryView, active: Compaction | None, planned: CompactionPlan
-) -> CompactionPlan:
-    """`planned` as if a new session began: nothing stays but the turn that waits for its answer.
-
-    Of what was said before only pins and the original request are shown, as in every context.
-    """
-    covered = active.covered_until if active else 0
-    anchors = view.anchors()
-    newest = view.get([view.count()]) if view.count() else []
-    is_waiting = bool(newest) and newest[0].message.role != "assistant"
-    cut = (anchors.last_user or 1) - 1 if is_waiting else view.count()
-    fold = [seq for seq in range(covered + 1, cut + 1) if seq not in anchors.system]
+def dropping(plan: CompactionPlan) -> CompactionPlan:
+    """Returns `plan` without a summary: what it would fold is left out."""
     return replace(
-        planned,
+        plan,
         fold_as="truncation",
-        strategies=("new_session",),
-        covered_until=max(cut, covered),
-        keep=tuple(range(cut, view.count())),
-        fold=tuple(seq - 1 for seq in fold),
-        verbatim=(),
-        pieces=None,
-        next_best=(),
+        strategies=("drop_oldest",),
         competing=None,
         stops=(),
         instead=None,
-        shorten=(),
         emergency_until=None,
+    )
+
+
+def new_session_plan(
+    view: HistoryView, active: Compaction | None, planned: CompactionPlan
+) -> CompactionPlan:
+    """Returns `planned` as for a new session: only the turn that waits for its answer stays.
+
+    Of earlier messages only pins and the original request are shown, as in every context.
+    """
+    covered = active.covered_until if active else 0
+    anchors, count = view.anchors(), view.count()
+    is_waiting = bool(count) and view.get([count])[0].message.role != "assistant"
+    cut = (anchors.last_user or 1) - 1 if is_waiting else count
+    covered_until = max(cut, covered)
+    return replace(
+        dropping(planned),
+        strategies=("new_session",),
+        covered_until=covered_until,
+        keep=tuple(range(cut, count)),
+        fold=tuple(at for at in range(covered, cut) if at + 1 not in anchors.system),
+        verbatim=(),
+        pieces=None,
+        next_best=(),
+        shorten=(),
         starts_anew=True,
-        turns_folded=view.turns(after=covered) - view.turns(after=max(cut, covered)),
+        turns_folded=view.turns(after=covered) - view.turns(after=covered_until),
     )
 
 
 Answer: TypeAlias = Literal["compact", "drop_oldest", "new_session", "refuse"]
-
-ANSWERS: tuple[Answer, ...] = ("compact", "drop_oldest", "new_session", "refuse")
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """What a person is asked: may this plan be carried out?"""
+    """The question to a person whether a plan may be carried out."""
 
     plan: CompactionPlan
     current_tokens: int
@@ -158,16 +165,3 @@ class Confirmation:
 
 
 Confirm: TypeAlias = Callable[[Confirmation], Answer]
-
-
-def dropping(plan: CompactionPlan) -> CompactionPlan:
-    """`plan` without a summary: what it would fold is left out."""
-    return replace(
-        plan,
-        fold_as="truncation",
-        strategies=("drop_oldest",),
-        competing=None,
-        stops=(),
-        instead=None,
-        emergency_until=None,
-    )

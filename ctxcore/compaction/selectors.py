@@ -1,8 +1,4 @@
-"""Owns which reads of files say nothing new any more: the file was read again, or changed later.
-
-A second read stands for the first only where it brought the same part, or the whole, and not just
-a word that nothing changed.
-"""
+"""Finds superseded reads, outdated sentences, important blocks and key events."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.compaction.drafting import newest_within
@@ -24,7 +20,7 @@ from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
 from ctxcore.salience.units import Unit, relevance
 
-LEAST_RATIO = 0.5  # of the first read's size; less is a message such as "unchanged"
+LEAST_RATIO = 0.5  # chosen: of the first read's size; less is a message such as "unchanged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,65 +29,55 @@ class Superseded:
 
     read_again: frozenset[int] = frozenset()
     changed: frozenset[int] = frozenset()
-    """Of whose files one was changed later; most of their lines still hold."""
+    """Reads of files of which one was changed later; most of their lines still hold."""
 
 
-@dataclass(slots=True)
-class _Reads:
-    """What was read so far, by file, and which files of each read are not superseded yet."""
-
-    by_file: dict[str, list[tuple[Counted, str]]] = field(default_factory=lambda: defaultdict(list))
-    open_files: dict[int, set[str]] = field(default_factory=dict)
-    changed: set[int] = field(default_factory=set)
-
-    def add(self, row: Counted, files: set[str], arguments: str, *, is_whole: bool) -> None:
-        self.open_files[row.seq] = set(files)
-        for file in files:
-            for earlier, asked in self.by_file[file]:
-                is_same_part = is_whole or asked == arguments
-                if is_same_part and row.sent_tokens >= earlier.sent_tokens * LEAST_RATIO:
-                    self.open_files[earlier.seq].discard(file)
-            self.by_file[file].append((row, arguments))
-
-    def change(self, files: set[str]) -> None:
-        self.changed |= {row.seq for file in files for row, _ in self.by_file[file]}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Uses:
+class _FileUses(NamedTuple):
     """The files that one call reads and changes."""
 
-    read: frozenset[str] = frozenset()
-    changed: frozenset[str] = frozenset()
-    is_whole: bool = False
-    """Whether it names one file and nothing else, so that all of it is read."""
+    read: frozenset[str]
+    changed: frozenset[str]
+    is_whole: bool
+    """Whether the call names one file and nothing else, so that it reads all of it."""
 
 
 @lru_cache(maxsize=4_096)  # a plan is made before every call, of the same messages
-def _uses(name: str, text: str) -> _Uses:
+def _file_uses(name: str, text: str) -> _FileUses:
     arguments = arguments_of(text)
     uses = list(file_uses(name, arguments, "assistant"))
     read = frozenset(use.key for use in uses if use.kind == "file_read")
     changed = frozenset(use.key for use in uses if use.kind == "file_changed")
-    return _Uses(read=read, changed=changed, is_whole=list(arguments.values()) == list(read))
+    return _FileUses(read, changed, is_whole=list(arguments.values()) == list(read))
 
 
 def find_superseded(blocks: Sequence[Sequence[Counted]]) -> Superseded:
-    """What later calls in `blocks` made old of the reads in them."""
-    reads = _Reads()
+    """Returns the reads in `blocks` that a later read repeats, or whose files changed later.
+
+    A read repeats another only if it returned the same part, or the whole file, and not just a
+    message that nothing changed.
+    """
+    reads: dict[str, list[tuple[Counted, str]]] = defaultdict(list)
+    not_repeated: dict[int, set[str]] = {}
+    changed: set[int] = set()
     for call, row in _answered(blocks):
-        uses = _uses(call.name, call.arguments)
-        if uses.changed:
-            reads.change({*uses.changed})
+        uses = _file_uses(call.name, call.arguments)
+        changed |= {earlier.seq for file in uses.changed for earlier, _ in reads[file]}
         if uses.read:
-            reads.add(row, {*uses.read}, call.arguments, is_whole=uses.is_whole)
+            not_repeated[row.seq] = {*uses.read}
+        for file in uses.read:
+            for earlier, arguments in reads[file]:
+                is_same_part = uses.is_whole or arguments == call.arguments
+                if is_same_part and row.sent_tokens >= earlier.sent_tokens * LEAST_RATIO:
+                    not_repeated[earlier.seq].discard(file)
+            reads[file].append((row, call.arguments))
     return Superseded(
-        read_again=frozenset(seq for seq, files in reads.open_files.items() if not files),
-        changed=frozenset(reads.changed),
+        read_again=frozenset(seq for seq, files in not_repeated.items() if not files),
+        changed=frozenset(changed),
     )
 
 
 def _answered(blocks: Sequence[Sequence[Counted]]) -> Iterator[tuple[ToolCall, Counted]]:
+    """Yields each call that has a result, with it."""
     for head, *results in blocks:
         calls = head.message.calls
         if len(calls) == len(results) == 1 and results[0].message.answers == calls[0].id:
@@ -104,15 +90,15 @@ def _answered(blocks: Sequence[Sequence[Counted]]) -> Iterator[tuple[ToolCall, C
 
 
 Outdated = Mapping[int, tuple[str, ...]]
-"""By sequence number: the sentences of a message that no longer hold."""
+"""The sentences of messages that no longer hold, by sequence number."""
 
 NONE_OUTDATED: Outdated = {}
 
-_CUT = "…"  # what a fact's text ends with where it is cut
+_CUT = "…"  # the end of a fact's text that was cut
 
 
 def outdated_of(ledger: Ledger) -> Outdated:
-    """The sentences that no longer hold, and were not said again since."""
+    """Returns the sentences that no longer hold and were not repeated since."""
     holds = {entry.key for entry in ledger.held() if entry.kind in ("instruction", "decision")}
     found: dict[int, tuple[str, ...]] = {}
     for entry in ledger.revoked():
@@ -123,7 +109,7 @@ def outdated_of(ledger: Ledger) -> Outdated:
 
 
 def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:
-    """The places of the pieces of one message that say any part of `sentences`."""
+    """Returns the indexes of the units of one message that hold any part of `sentences`."""
     text = "".join(unit.text for unit in units)
     spans = [span for sentence in sentences for span in _spans(text, sentence)]
     places, start = set[int](), 0
@@ -136,7 +122,7 @@ def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:
 
 
 def _spans(text: str, sentence: str) -> Iterator[tuple[int, int]]:
-    """Where `sentence`, in which white space is collapsed and the end may be cut, stands."""
+    """Yields where `sentence` is, whose white space is collapsed and whose end may be cut."""
     words = sentence.removesuffix(_CUT).split()
     if words:
         pattern = r"\s+".join(map(re.escape, words))
@@ -146,12 +132,11 @@ def _spans(text: str, sentence: str) -> Iterator[tuple[int, int]]:
 Rows: TypeAlias = Sequence[Counted]
 Facts: TypeAlias = Mapping[int, Sequence[Fact]]
 
-RELEVANT: Final = 2.0  # of the 5 that a message may score; ours, see `importances`
+RELEVANT: Final = 2.0  # of the 5 that a message may score; chosen, see `importances`
 RECENT: Final = 1.0
 FACTUAL: Final = 2.0
 MUCH_WORTH: Final = 6.0
-"""Worth of facts that is nearly two thirds of all a message may score for them: a decision, and a
-number beside it."""
+"""Salience of facts that gives two thirds of their score; chosen: a decision and a number."""
 
 _FINISHED = re.compile(
     r"\b(?:(?:task|work|implementation|migration|refactor(?:ing)?|everything|all (?:tests|tasks"
@@ -173,7 +158,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
-    """Those of `blocks` whose importance reaches the policy's threshold, and some newest others."""
+    """Returns the blocks whose importance reaches the threshold, and some newest others."""
     facts = _facts_in(view, blocks)
     scores = importances(
         blocks, text_at(view, view.anchors().last_user), facts, last_seq=view.count()
@@ -188,11 +173,11 @@ def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list
 def importances(
     blocks: Sequence[Rows], request: str, facts: Facts, *, last_seq: int
 ) -> list[float]:
-    """The importance of each block, in 0 … 5: 2 x relevance + recency + 2 x facts, each 0 … 1.
+    """Returns the importance of each block, in 0 … 5: 2 x relevance + recency + 2 x facts.
 
-    The `ladder` document scores by words that sound important. Such rules keep less of what is
-    asked for later than plain truncation does, so that relevance to the live request, recency and
-    what a message tells are scored instead; 3.0 of 5 takes two of the three.
+    The `ladder` design scores by keywords. Such rules keep less of what is asked for later than
+    plain truncation does, so relevance to the last request, recency and facts are scored instead;
+    3.0 of 5 takes two of the three.
     """
     relevant = relevance([_text(block) for block in blocks], request)
     return [
@@ -204,27 +189,27 @@ def importances(
 
 
 def factual(facts: Iterable[Fact]) -> float:
-    """How much facts tell, in 0 … 1: each further one adds less."""
+    """Returns a score of facts in 0 … 1; each further fact adds less."""
     return 1.0 - math.exp(-sum(fact.worth for fact in facts) / MUCH_WORTH)
 
 
 def eventful(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
-    """Those of `blocks` in which something happened that counts, and some newest others."""
+    """Returns the blocks with key events, and some newest others."""
     return _with_others(blocks, events(blocks, _facts_in(view, blocks)), policy)
 
 
 def events(blocks: Sequence[Rows], facts: Facts) -> set[int]:
-    """The places of the blocks with key events.
+    """Returns the indexes of the blocks with key events.
 
-    They are: a finished task, an error and what fixed it, a tool call that changed something, a
+    Key events are a finished task, an error and its fix, a tool call that changed something, and a
     decision.
     """
     found, failed = set[int](), dict[str, int]()
     for at, block in enumerate(blocks):
-        said = [fact for row in block for fact in facts.get(row.seq, ())]
-        if _changes(block, said) or _finishes(block, said):
+        block_facts = [fact for row in block for fact in facts.get(row.seq, ())]
+        if _changes(block, block_facts) or _finishes(block, block_facts):
             found.add(at)
-        for fact in said:
+        for fact in block_facts:
             if fact.kind == "error" and fact.effect != "fixes":
                 failed[fact.subject] = at
             elif fact.kind == "error":
@@ -233,17 +218,14 @@ def events(blocks: Sequence[Rows], facts: Facts) -> set[int]:
 
 
 def _fixed(fix: Fact, at: int, failed: dict[str, int]) -> set[int]:
-    """The blocks of an error that `fix` puts right and of the fix; it is open no longer."""
-    if fix.subject:
-        broken = failed.pop(fix.subject, None)
-    else:
-        broken = failed.pop(next(reversed(failed)), None) if failed else None
-    return set() if broken is None else {broken, at}
+    """Removes from `failed` the error that `fix` fixes; returns the blocks of both."""
+    subject = fix.subject or next(reversed(failed), "")
+    return {failed.pop(subject), at} if subject in failed else set()
 
 
-def _changes(block: Rows, said: Sequence[Fact]) -> bool:
+def _changes(block: Rows, facts: Sequence[Fact]) -> bool:
     """Whether a tool call of the block changed something, or something was decided."""
-    if any(fact.kind in ("decision", "file_changed") for fact in said):
+    if any(fact.kind in ("decision", "file_changed") for fact in facts):
         return True
     names = (call.name for row in block for call in row.message.calls)
     return any(
@@ -251,9 +233,9 @@ def _changes(block: Rows, said: Sequence[Fact]) -> bool:
     )
 
 
-def _finishes(block: Rows, said: Sequence[Fact]) -> bool:
-    """Whether somebody says that a task is finished, or the task list shows it."""
-    lists = (fact.value.partition("/") for fact in said if fact.kind == "todo")
+def _finishes(block: Rows, facts: Sequence[Fact]) -> bool:
+    """Whether the assistant says that a task is finished, or the task list shows it."""
+    lists = (fact.value.partition("/") for fact in facts if fact.kind == "todo")
     if any(done == total != "0" for done, _, total in lists):
         return True
     words = (row.message.text for row in block if row.message.role == "assistant")
@@ -261,9 +243,9 @@ def _finishes(block: Rows, said: Sequence[Fact]) -> bool:
 
 
 def _with_others(blocks: Sequence[Rows], chosen: set[int], policy: Policy) -> list[Rows]:
-    """The `chosen` of `blocks`, and of the others the newest few messages."""
+    """Returns the `chosen` of `blocks`, and of the others the newest few messages."""
     others = [at for at in range(len(blocks)) if at not in chosen]
-    first = newest_within([tuple(blocks[at]) for at in others], policy.keep_others)
+    first = newest_within([len(blocks[at]) for at in others], policy.keep_others)
     chosen = chosen | set(others[first:])
     return [block for at, block in enumerate(blocks) if at in chosen]
 
@@ -274,12 +256,12 @@ def _facts_in(view: HistoryView, blocks: Sequence[Rows]) -> Facts:
 
 
 def text_at(view: HistoryView, seq: int | None) -> str:
-    """The words of one message; none where there is none."""
+    """Returns the words of one message; empty without a number."""
     return "" if seq is None else view.get([seq])[0].message.text
 
 
 def _text(block: Rows) -> str:
-    """All that the messages of a block say, calls included."""
+    """Returns the words and the calls of a block."""
     calls = (f"{call.name} {call.arguments}" for row in block for call in row.message.calls)
     return "\n".join([*(row.message.text for row in block), *calls])
 

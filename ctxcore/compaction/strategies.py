@@ -1,6 +1,6 @@
-"""Owns the choice between truncating and summarizing: gates first, then scores.
+"""Strategies that fold and shorten drafts, and the choice between truncating and summarizing.
 
-Pure numbers in, a choice with its reason out. Source: the `truncate-or-summarize` design.
+A strategy is a function from a draft to a draft with less in it; it calls no model.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from ctxcore.assembly.history import Counted, is_expansion
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.drafting import Chooser, Draft, Scope
+from ctxcore.compaction.drafting import Chooser, Draft, Scope, newest_within
 from ctxcore.compaction.selectors import Superseded, find_superseded
 from ctxcore.compression.markers import LEAST_TOKENS
 from ctxcore.errors import ContextError, StrategyError
@@ -23,12 +23,13 @@ from ctxcore.reasons.values import Reason
 Method = Literal["truncate", "summarize"]
 Level = Literal["minimal", "balanced", "detailed", "complete"]
 
+# Numbers of `choose` and `level_of`. Source: the `truncate-or-summarize` design.
 _FEW_MESSAGES = 10
 _FEW_CHARS = 2_000
 _MANY_MESSAGES = 30
 _LONG_MESSAGES = 50
 _LONG_CHARS = 10_000
-_FREE_TRUNCATIONS = 5  # more only lower the score, a truncation is never refused
+_FREE_TRUNCATIONS = 5  # more only lower the score: a truncation is never refused
 _FREE_SUMMARIES = 3
 _WEIGHTS: Mapping[Preference, Mapping[Method, float]] = {
     "fast": {"truncate": 0.8, "summarize": 0.2},
@@ -45,7 +46,7 @@ _LEVELS: tuple[tuple[float, Level], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """What was done in a session so far; a use is one recorded action."""
+    """How often a session was compacted so far, by method."""
 
     summaries: int = 0
     truncations: int = 0
@@ -53,7 +54,7 @@ class Uses:
 
     @classmethod
     def of(cls, state: CompactionState, *, has_summarizer: bool) -> Uses:
-        """What a state knows of it."""
+        """Returns the uses that a state records."""
         return cls(
             summaries=state.summaries,
             truncations=state.truncations,
@@ -63,7 +64,7 @@ class Uses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What to do with what does not stay, and why."""
+    """The chosen method, and why."""
 
     method: Method
     reason: Reason
@@ -72,72 +73,64 @@ class Choice:
 def choose(
     *, messages: int, chars: int, uses: Uses, preference: Preference, max_summaries: int | None
 ) -> Choice:
-    """Whether to truncate or to summarize a conversation of so many messages and characters."""
+    """Chooses whether to truncate or to summarize so many messages and characters.
+
+    Source: the `truncate-or-summarize` design: gates first, then scores.
+    """
+    method: Method = "truncate"
     if not uses.has_summarizer:
-        return Choice(method="truncate", reason=ChoiceCode.NO_SUMMARIZER())
-    if messages < _FEW_MESSAGES or chars < _FEW_CHARS:
+        reason = ChoiceCode.NO_SUMMARIZER()
+    elif messages < _FEW_MESSAGES or chars < _FEW_CHARS:
         reason = ChoiceCode.SHORT(messages=messages, chars=chars)
-        return Choice(method="truncate", reason=reason)
-    if max_summaries is not None and uses.summaries >= max_summaries:
+    elif max_summaries is not None and uses.summaries >= max_summaries:
         reason = ChoiceCode.LIMIT(count=uses.summaries, most=max_summaries)
-        return Choice(method="truncate", reason=reason)
-    if preference == "fast":
-        return Choice(method="truncate", reason=ChoiceCode.FAST())
-    if messages > _MANY_MESSAGES:
-        return Choice(method="summarize", reason=ChoiceCode.LONG(messages=messages))
-    if preference == "quality":
-        return Choice(method="summarize", reason=ChoiceCode.QUALITY())
-    return _by_score(messages, chars, uses, preference)
+    elif preference == "fast":
+        reason = ChoiceCode.FAST()
+    elif messages > _MANY_MESSAGES:
+        method, reason = "summarize", ChoiceCode.LONG(messages=messages)
+    elif preference == "quality":
+        method, reason = "summarize", ChoiceCode.QUALITY()
+    else:
+        scored = scores(messages=messages, chars=chars, uses=uses, preference=preference)
+        if scored["summarize"] > scored["truncate"]:
+            method = "summarize"
+        reason = ChoiceCode.SCORES(truncate=scored["truncate"], summarize=scored["summarize"])
+    return Choice(method=method, reason=reason)
 
 
 def scores(
     *, messages: int, chars: int, uses: Uses, preference: Preference
 ) -> Mapping[Method, float]:
-    """What each method scores, weighted by the preference."""
+    """Returns the score of each method, at most 100, weighted by the preference."""
+    truncate = summarize = 20
+    truncate += 30 if messages <= _LONG_MESSAGES else 0
+    truncate += 30 if chars <= _LONG_CHARS else 0
+    truncate += 20 if uses.truncations < _FREE_TRUNCATIONS else 0
+    summarize += 30 if messages >= _FEW_MESSAGES else 0
+    summarize += 30 if chars >= _FEW_CHARS else 0
+    summarize += 20 if uses.summaries < _FREE_SUMMARIES else -50
     weights = _WEIGHTS[preference]
     return {
-        "truncate": _truncate_score(messages, chars, uses) * weights["truncate"],
-        "summarize": _summarize_score(messages, chars, uses) * weights["summarize"],
+        "truncate": truncate * weights["truncate"],
+        "summarize": summarize * weights["summarize"],
     }
 
 
-def _by_score(messages: int, chars: int, uses: Uses, preference: Preference) -> Choice:
-    scored = scores(messages=messages, chars=chars, uses=uses, preference=preference)
-    truncate, summarize = scored["truncate"], scored["summarize"]
-    method: Method = "summarize" if summarize > truncate else "truncate"
-    reason = ChoiceCode.SCORES(truncate=truncate, summarize=summarize)
-    return Choice(method=method, reason=reason)
-
-
-def _truncate_score(messages: int, chars: int, uses: Uses) -> int:
-    score = 20
-    score += 30 if messages <= _LONG_MESSAGES else 0
-    score += 30 if chars <= _LONG_CHARS else 0
-    return score + (20 if uses.truncations < _FREE_TRUNCATIONS else 0)
-
-
-def _summarize_score(messages: int, chars: int, uses: Uses) -> int:
-    score = 20
-    score += 30 if messages >= _FEW_MESSAGES else 0
-    score += 30 if chars >= _FEW_CHARS else 0
-    return score + (20 if uses.summaries < _FREE_SUMMARIES else -50)
-
-
 def level_of(ratio: float) -> Level:
-    """What a summary of this share of its source is called: the nearest named level."""
+    """Returns the name of the level nearest to this share of a summary in its source."""
     return min(_LEVELS, key=lambda level: abs(level[0] - ratio))[1]
 
 
 Strategy = Callable[[Draft], Draft]
 
-STALE_SHARE = 4  # an output that says nothing new any more keeps a quarter of what others keep
+STALE_SHARE = 4  # chosen: a superseded output keeps a quarter of the limit of others
 
 
 def shorten_tool_outputs(draft: Draft) -> Draft:
-    """Tool outputs over their limits, outside the newest turns, stand for themselves shortened.
+    """Shortens tool outputs that are over their limits, outside the newest turns.
 
-    Reads that a later one stands for go first, to a quarter and in the newest turns too; where
-    they make room enough, nothing else is shortened.
+    Reads that a later one repeats are shortened first, to a quarter and in the newest turns too;
+    where that frees enough, nothing else is shortened.
     """
     scope = draft.scope
     superseded = find_superseded(scope.blocks)
@@ -154,9 +147,9 @@ def shorten_tool_outputs(draft: Draft) -> Draft:
 def _short_sizes(
     scope: Scope, rows: Sequence[Counted], superseded: Superseded, *, fresh_from: int
 ) -> dict[int, int]:
-    """What each of `rows` that is shortened takes then: the older ones, and all that stand again.
+    """Returns the new size of each of `rows` to shorten: older outputs, and all reads repeated.
 
-    Those that stay as they are since an earlier compaction are not among them.
+    Outputs that an earlier compaction shortened enough are left out.
     """
     sizes: dict[int, int] = {}
     read_again = superseded.read_again
@@ -178,49 +171,53 @@ def _short_sizes(
 
 def fold_oldest(draft: Draft) -> Draft:
     """Folds from the oldest block until the target is reached; the protected tail stays."""
-    return _fold_until_target(draft, draft.scope.tail_start)
+    return _fold_until(draft, draft.scope.tail_start)
 
 
 def keep_by_worth(draft: Draft) -> Draft:
-    """Folds all but the protected tail; what is worth most stays as far as the target allows."""
+    """Folds all but the protected tail; what scores highest stays, within the target."""
     cut = max(draft.cut, draft.scope.tail_start)
     return replace(draft, cut=cut, choosers=("worth",)) if cut else draft
 
 
 def fold_to_fit(draft: Draft) -> Draft:
     """Folds from the oldest block until the target is reached; only the newest block stays."""
-    return _fold_until_target(draft, draft.scope.last_cut)
+    return _fold_until(draft, draft.scope.last_cut)
 
 
-def _fold_until_target(draft: Draft, last: int) -> Draft:
-    scope, sizes, kept = draft.scope, draft.sizes, draft.kept_tokens
+def _fold_until(
+    draft: Draft, last: int, expected: Callable[[int, int], int] | None = None
+) -> Draft:
+    """Moves the cut up to `last`, until `expected(cut, kept_tokens)` is at the target."""
+    scope, kept = draft.scope, draft.kept_tokens
+    expected = expected or scope.expected_at
     for cut in range(draft.cut, last):
-        if scope.expected_at(cut, kept) <= scope.budget.target_tokens:
+        if expected(cut, kept) <= scope.budget.target_tokens:
             return replace(draft, cut=cut)
-        kept -= sizes[cut]
+        kept -= draft.sizes[cut]
     return replace(draft, cut=max(draft.cut, last))
 
 
 def fold_to_tail(draft: Draft) -> Draft:
     """Folds all but the newest messages within the target; nothing if everything fits it."""
     scope = draft.scope
-    cut = scope.tail_within(scope.budget.target_tokens)
+    cut = newest_within(scope.sizes, scope.budget.target_tokens)
     lookback, before = scope.policy.lookback_messages, scope.before_current
     if lookback is not None and sum(before) > lookback:
-        cut = max(cut, _cut_leaving(scope, scope.policy.lookback_target_messages))
+        lengths = [len(block) for block in scope.blocks]
+        within = newest_within(lengths, scope.policy.lookback_target_messages)
+        cut = max(cut, min(within, sum(map(bool, before))))  # all of the turn that waits stays
     return replace(draft, cut=max(draft.cut, min(cut, scope.last_cut)))
 
 
 def fold_to_lower(draft: Draft) -> Draft:
     """Folds from the oldest block until the rest and the summary are below the lower threshold."""
-    scope, kept = draft.scope, draft.kept_tokens
-    cut = draft.cut
-    while cut < scope.last_cut:
-        if kept + scope.expected_summary(scope.whole[cut]) < scope.budget.target_tokens:
-            break
-        kept -= draft.sizes[cut]
-        cut += 1
-    return replace(draft, cut=cut)
+    scope = draft.scope
+
+    def history_tokens(cut: int, kept: int) -> int:
+        return kept + scope.expected_summary(scope.whole[cut]) + 1  # below it, not at it
+
+    return _fold_until(draft, scope.last_cut, history_tokens)
 
 
 def keep_turns(draft: Draft) -> Draft:
@@ -237,7 +234,7 @@ def keep_turns(draft: Draft) -> Draft:
 
 
 def turns_to_keep(scope: Scope) -> Sequence[int]:
-    """How many turns may stay, in the order to be tried; empty: all of them."""
+    """Returns how many turns may stay, in the order to be tried; empty: all of them."""
     steps = scope.policy.keep_turns_by_messages
     if not steps:
         return scope.policy.keep_turns
@@ -263,10 +260,10 @@ def sliding_window(draft: Draft) -> Draft:
 
 
 def importance(draft: Draft) -> Draft:
-    """Folds all but the newest block and what the executor finds important, and some newest ones.
+    """Folds all but the newest block, important blocks, and some newest others.
 
-    Source: the `ladder` design. It scores by words alone; here relevance to the request, recency
-    and facts are what is scored, since keywords lose to plain truncation.
+    Source: the `ladder` design, which scores by keywords; here relevance to the request, recency
+    and facts are scored, since keywords lose to plain truncation.
     """
     return _choosing(draft, "importance")
 
@@ -281,9 +278,9 @@ def key_events(draft: Draft) -> Draft:
 
 
 def _choosing(draft: Draft, chooser: Chooser) -> Draft:
-    """`draft` with all but the newest block covered, and one more choice among what is left."""
+    """Covers all but the newest block and adds a chooser among what is left."""
     cut = max(draft.cut, draft.scope.last_cut)
-    before = tuple(one for one in draft.choosers if one != "worth")
+    before = tuple(earlier for earlier in draft.choosers if earlier != "worth")
     made = replace(draft, cut=cut, choosers=(*before, chooser))
     left = sum(map(len, made.candidates))
     return made if left > draft.scope.policy.keep_others else draft
@@ -308,8 +305,8 @@ def incremental(draft: Draft) -> Draft:
 def full_summary(draft: Draft) -> Draft:
     """Folds everything but what the model has yet to answer.
 
-    Source: the `ladder` design, its last resort. What is pinned, the request and the working state
-    stay beside the summary, and turns are counted anew.
+    Pinned messages, the request and the working state stay beside the summary, and turns are
+    counted anew. Source: the `ladder` design, its last resort.
     """
     scope = draft.scope
     cut = scope.last_cut if scope.is_waiting else len(scope.blocks)
@@ -317,7 +314,7 @@ def full_summary(draft: Draft) -> Draft:
 
 
 def _nearest_cut(scope: Scope, messages: int) -> int:
-    """The cut nearest to the newest so many messages; the newest block never folds."""
+    """Returns the cut that keeps nearest to so many messages; the newest block never folds."""
     behind, best, nearest = 0, 0, messages
     for at in range(len(scope.blocks) - 1, -1, -1):
         behind += len(scope.blocks[at])
@@ -327,18 +324,8 @@ def _nearest_cut(scope: Scope, messages: int) -> int:
     return min(best, scope.last_cut)
 
 
-def _cut_leaving(scope: Scope, messages: int) -> int:
-    """The cut behind which at most `messages` messages lie, but all of the turn that waits."""
-    count = 0
-    for at in range(len(scope.blocks) - 1, -1, -1):
-        count += len(scope.blocks[at])
-        if count > messages and scope.before_current[at]:
-            return at + 1
-    return 0
-
-
 def ladder(policy: Policy, task: TaskType) -> Sequence[StrategyName]:
-    """The strategies of `policy`, those first that suit the kind of task.
+    """Returns the strategies of `policy`, those first that suit the kind of task.
 
     Source: the `ladder` design; its code and its chart give other orders than its text, which wins.
     """
@@ -351,21 +338,21 @@ def is_ordered_by_task(strategies: Collection[StrategyName]) -> bool:
     return any(name in strategies for order in TASK_ORDERS.values() for name in order)
 
 
-_OF_TALK: tuple[StrategyName, ...] = ("sliding_window", "importance", "incremental")
+_DIALOGUE: tuple[StrategyName, ...] = ("sliding_window", "importance", "incremental")
 TASK_ORDERS: Mapping[TaskType, tuple[StrategyName, ...]] = {
     "code": ("sliding_window", "key_events", "incremental"),
-    "analysis": _OF_TALK,
-    "conversation": _OF_TALK,
+    "analysis": _DIALOGUE,
+    "conversation": _DIALOGUE,
     "mixed": ("sliding_window", "incremental", "importance"),
-    "unknown": _OF_TALK,
+    "unknown": _DIALOGUE,
 }
 
 
 def register_strategy(name: str, fn: Strategy) -> None:
-    """Adds a strategy that policies may name: a draft in, a draft with less in it out.
+    """Adds a strategy that policies may name: a function from a draft to one with less in it.
 
-    A strategy that changes nothing gives its draft back. It runs while a compaction is planned,
-    calls no model and keeps nothing.
+    A strategy that changes nothing returns its draft. It runs while a compaction is planned, calls
+    no model and keeps no state.
 
     Raises:
         NameTakenError: there is a strategy of this name.
@@ -377,15 +364,15 @@ def register_strategy(name: str, fn: Strategy) -> None:
 
 
 def strategy(name: StrategyName) -> Strategy:
-    """The strategy of a name that a policy holds."""
+    """Returns the strategy of a name that a policy holds."""
     return cast("Strategy", STRATEGIES[name])
 
 
 def run_strategy(name: StrategyName, draft: Draft) -> Draft:
-    """What the strategy of this name makes of `draft`; it may be other people's code.
+    """Runs the strategy of this name, which may be an application's own code.
 
     Raises:
-        StrategyError: it failed, or gave no draft back.
+        StrategyError: it failed, or did not return a draft.
     """
     try:
         made = strategy(name)(draft)

@@ -1,12 +1,12 @@
-"""Owns measuring a session: the one measurement that every rule of a compaction looks at.
+"""Measures the input of a session and finds the rule that asks for a compaction.
 
-Nothing here reads more than a compaction record and the totals behind it; where a policy counts by
-a rule of its own, the newest messages too.
+Measuring reads only the compaction record and the totals of the messages after it, and the newest
+messages where a policy counts by a rule of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import (
@@ -19,7 +19,7 @@ from ctxcore.assembly.building import (
 )
 from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
 from ctxcore.assembly.history_views import adapted, ruled
-from ctxcore.assembly.items import Item, total
+from ctxcore.assembly.items import total
 from ctxcore.assembly.layout import Layout
 from ctxcore.assembly.reading import Reader, Reading, standing_texts
 from ctxcore.assembly.records import Compaction
@@ -31,52 +31,62 @@ from ctxcore.reasons.codes import TriggerCode
 from ctxcore.reasons.values import Fact, Reason
 from ctxcore.tokens.count import count_message
 
-_ANSWER_TOKENS = 4_000  # in which the newest answer starts, if it is near
+_ANSWER_TOKENS = 4_000  # chosen: how far back the newest answer is looked for
+MOST_FAILURES = 3
+"""After so many failed compactions in a row nothing is tried until a person asks. Source: the
+`default` preset in `docs/designs.md`."""
+DIRECT = (TriggerCode.ASKED, TriggerCode.MARKED, TriggerCode.MANY_TURNS)
+"""The rules that take a policy's `direct_strategies`."""
+_WHATEVER_THE_SIZE = (*DIRECT, TriggerCode.NO_ROOM_FOR_TOOLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """The size of a session, as if nothing of what is uncovered were left out."""
+    """The size of the input, as if no uncovered message were left out."""
 
     fixed_tokens: int
-    """Framing, tools, system, knowledge, goal, pins, facts, kept blocks: all but the two below."""
+    """Framing, tools, system, knowledge, goal, pins, facts and kept blocks."""
     gap_tokens: int
     """The marker of what was truncated."""
     summary_tokens: int
     uncovered_tokens: int
     uncovered_messages: int
     current_messages: int = 0
-    """Those of them in the turn that waits for the model; counted only where the policy asks."""
+    """The uncovered messages of the turn that waits for the model; 0 unless the policy asks."""
     facts_tokens: int = 0
     """A part of `fixed_tokens`."""
     system_messages: int = 0
     turns: int = 0
-    """User messages since the last compaction, or full summary, where the policy asks."""
+    """User messages since the last compaction or full summary; 0 unless the policy asks."""
     is_at_rest: bool = False
-    """Whether there is so little that everything is sent as it is."""
+    """Whether the history is so short that everything is sent as it is."""
     is_marked: bool = False
-    """Whether the model has asked for a compaction itself since the last one."""
+    """Whether the model itself has asked for a compaction since the last one."""
     by_rule: Measure | None = None
-    """The same as the policy's triggers count it, where that is not the model's counter."""
+    """The same by the counting rule of the policy's triggers, where it has its own."""
 
     @property
     def ruling(self) -> Measure:
-        """What the triggers compare."""
+        """The measure that the triggers compare."""
         return self.by_rule or self
 
     @property
     def input_tokens(self) -> int:
-        """The whole input."""
+        """The size of the whole input."""
         return self.fixed_tokens + self.gap_tokens + self.history_tokens
 
     @property
     def history_tokens(self) -> int:
-        """Summary and uncovered messages."""
+        """The size of summary and uncovered messages."""
         return self.summary_tokens + self.uncovered_tokens
+
+    def triggering_tokens(self, policy: Policy) -> int:
+        """Returns the size that the triggers of `policy` compare."""
+        return self.input_tokens if policy.trigger_on == "input" else self.history_tokens
 
 
 def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> Measure:
-    """How large the input of a session is under `active`, flat in the length of its history."""
+    """Returns the size of the input under `active`, in time independent of the history's length."""
     active = active or NOTHING_COVERED
     if build_at_rest(view, call, active) is not None:
         return replace(_measure(view, at_rest(call), active), is_at_rest=True)
@@ -98,7 +108,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
     saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
-        fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + _knowledge(call),
+        fixed_tokens=builder.framing(reading) + _fixed(layout, call, covered),
         gap_tokens=maker.hole_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),
@@ -112,7 +122,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
 
 
 def _turns(view: HistoryView, policy: Policy, active: Compaction) -> int:
-    """How many turns have begun since the last compaction, or the last full summary."""
+    """Returns how many turns began since the last compaction or the last full summary."""
     if policy.max_turns is None:
         return 0
     since = active.turns_from if policy.direct_strategies else active.seen_until
@@ -136,39 +146,33 @@ def _current_messages(view: HistoryView, reading: Reading, policy: Policy, cover
 
 
 def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
-    """What the input takes: the context's own count where all of it fits, else its measure."""
+    """Returns the tokens of the input: the context's own count where it fits, else the measure."""
     measured = measure(view, call, active).input_tokens
     if call.budget is not None and measured > call.budget.usable_tokens:
         return measured
     return build_context(view, call, active).tokens
 
 
-def _fixed(layout: Layout, covered: int) -> int:
-    """The covered survivors: what is uncovered is measured with the messages."""
-    survivors = (*layout.goal, *layout.request, *layout.late_pins)
+def _fixed(layout: Layout, call: Call, covered: int) -> int:
+    """Returns the size of what is shown besides summary and uncovered messages."""
     always = (*layout.system, *layout.pins, *layout.facts, *layout.kept)
-    return total(always) + total(_up_to(survivors, covered))
-
-
-def _up_to(items: Iterable[Item], covered: int) -> list[Item]:
-    return [item for item in items if item.seq <= covered]
-
-
-def _knowledge(call: Call) -> int:
-    return sum(
-        count_message(text_message("user", knowledge_text(name, text)), call.counter)
-        for name, text in call.knowledge.items()
+    survivors = (*layout.goal, *layout.request, *layout.late_pins)
+    knowledge = (knowledge_text(name, text) for name, text in call.knowledge.items())
+    return (
+        total(always)
+        + total(item for item in survivors if item.seq <= covered)
+        + sum(count_message(text_message("user", text), call.counter) for text in knowledge)
     )
 
 
 def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
-    """What pinned messages take more than the short texts that the totals count for them."""
+    """Returns what pinned messages take beyond the short texts that the totals count for them."""
     pins = [seq for seq in reading.anchors.pinned if seq > covered and seq not in reading.excluded]
     return sum(row.tokens - row.sent_tokens for row in view.get(pins)) if pins else 0
 
 
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
-    """What the tool outputs that the record shortened take less than totals count."""
+    """Returns how much less shortened tool outputs take than the totals count for them."""
     whole = {*excluded, *view.anchors().pinned}
     standing = standing_texts(view, active)
     texts = {seq: text for seq, text in standing.items() if seq not in whole}
@@ -181,73 +185,52 @@ def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collecti
 
 
 def _in_totals(view: HistoryView, row: Counted) -> int:
-    """What totals count of a row: of an over-long output they may know its limit alone."""
+    """Returns what the totals count of a row; of an over-long output it may be only the limit."""
     if row.short is None:
         return row.sent_tokens
     return view.totals(after=row.seq - 1).tokens - view.totals(after=row.seq).tokens
 
 
-_WHATEVER_THE_SIZE = (
-    TriggerCode.ASKED,
-    TriggerCode.MARKED,
-    TriggerCode.NO_ROOM_FOR_TOOLS,
-    TriggerCode.MANY_TURNS,
-)
-MOST_FAILURES = 3
-"""After so many failed compactions in a row nothing is tried until a person asks. Source: the
-`default` preset in `docs/designs.md`."""
-DIRECT = (TriggerCode.ASKED, TriggerCode.MARKED, TriggerCode.MANY_TURNS)
-"""The rules that take a policy's `direct_strategies`."""
-_AT_RATIO = {"input": TriggerCode.INPUT_RATIO, "history": TriggerCode.HISTORY_RATIO}
-_ABOVE_UPPER = {"input": TriggerCode.INPUT_UPPER, "history": TriggerCode.HISTORY_UPPER}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """The rule that asked for a compaction, with the numbers it compared."""
+    """The rule that asks for a compaction, with the numbers it compared."""
 
     reason: Reason
     is_by_model: bool = False
-    """Whether it compared the model's own counts where the policy has a rule of its own."""
+    """Whether it compared the model's counts although the policy has its own counting rule."""
 
     @property
     def rule(self) -> str:
-        """The rule, one of `TriggerCode`."""
+        """The code of the rule, one of `TriggerCode`."""
         return self.reason.code
 
     @property
     def numbers(self) -> Mapping[str, Fact]:
-        """What it compared, by name."""
+        """The compared numbers by name."""
         return self.reason.facts
 
     def __str__(self) -> str:
         return str(self.reason)
 
 
-Rule = Callable[[Measure, Policy, TokenBudget], Reason | None]
-
-
 def find_trigger(measured: Measure, call: Call) -> Trigger | None:
-    """The first rule that asks for a compaction; None if the session may go on as it is."""
+    """Returns the first rule that asks for a compaction; None if there is none."""
     policy, budget = call.policy, call.budget
     if budget is None or not policy.is_automatic or measured.is_at_rest:
         return None
     rules = _URGENT if _waits_for_more(measured.ruling, policy) else (*_URGENT, *_PATIENT)
-    fired = (rule(measured.ruling, policy, budget) for rule in rules)
-    found = next((reason for reason in fired if reason), None)
-    if found is not None:
-        return Trigger(reason=found)
-    return _unseen(measured, policy, budget) or overflow(measured, call)
-
-
-def _unseen(measured: Measure, policy: Policy, budget: TokenBudget) -> Trigger | None:
-    """The rule that the recent budget, which is in the model's counts, leaves something out."""
-    found = _beyond_recent(measured, policy, budget)
-    return None if found is None else Trigger(reason=found, is_by_model=True)
+    for rule in rules:
+        reason = rule(measured.ruling, policy, budget)
+        if reason is not None:
+            return Trigger(reason=reason)
+    reason = _beyond_recent(measured, policy, budget)  # the recent budget is in the model's counts
+    if reason is not None:
+        return Trigger(reason=reason, is_by_model=True)
+    return overflow(measured, call)
 
 
 def overflow(measured: Measure, call: Call) -> Trigger | None:
-    """The rule that an input larger than usable, by the model's counter, cannot be sent whole."""
+    """Returns the overflow rule if the input, by the model's counter, is larger than usable."""
     if call.budget is None or measured.input_tokens <= call.budget.usable_tokens:
         return None
     found = TriggerCode.OVERFLOW(tokens=measured.input_tokens, usable=call.budget.usable_tokens)
@@ -255,21 +238,21 @@ def overflow(measured: Measure, call: Call) -> Trigger | None:
 
 
 def is_recorded(record: Compaction) -> bool:
-    """Whether another product made this compaction, and its transcript told of it."""
+    """Whether another product made this compaction, as its transcript records."""
     return record.trigger is not None and record.trigger.code == TriggerCode.RECORDED
 
 
 def asked(measured: Measure) -> Trigger:
-    """The rule that a person or a program asked."""
+    """Returns the trigger of a compaction that a person or a program requested."""
     return Trigger(reason=TriggerCode.ASKED(tokens=measured.input_tokens))
 
 
 def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool = True) -> Call:
-    """`call` as a compaction for `trigger` plans with it.
+    """Returns `call` with the budget that a compaction for `trigger` plans with.
 
-    Somebody who asks, and any rule that does not look at tokens, wants a smaller input even below
-    the target: half of it is the target then, unless they named one (`halves=False`). An unknown
-    window is planned for as if the input filled it.
+    A request, and any rule that does not compare tokens, wants a smaller input even below the
+    target: the target is then half the input, unless the caller named one (`halves=False`). An
+    unknown window is taken to be as large as the input.
     """
     budget = call.budget or call.policy.input_budget(measured.input_tokens)
     if trigger.rule in _WHATEVER_THE_SIZE and halves:
@@ -279,7 +262,7 @@ def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool
 
 
 def _waits_for_more(measured: Measure, policy: Policy) -> bool:
-    """Whether there are too few messages yet for rules that can wait."""
+    """Whether the patient rules still wait for more messages."""
     if measured.uncovered_messages < least_messages(measured, policy):
         return True
     least_tokens = measured.summary_tokens * policy.next_min_ratio
@@ -287,10 +270,14 @@ def _waits_for_more(measured: Measure, policy: Policy) -> bool:
 
 
 def least_messages(measured: Measure, policy: Policy) -> int:
-    """How many uncovered messages the rules that can wait are waiting for."""
+    """Returns how many uncovered messages the patient rules wait for."""
     if not measured.summary_tokens:
         return max(policy.min_messages, policy.first_min_messages)
     return policy.next_min_messages or policy.min_messages
+
+
+def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
+    return TriggerCode.MARKED() if measured.is_marked else None
 
 
 def _beyond_lookback(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
@@ -314,10 +301,6 @@ def _above_available(measured: Measure, policy: Policy, budget: TokenBudget) -> 
     return TriggerCode.ABOVE_AVAILABLE(tokens=size, available=budget.usable_tokens)
 
 
-def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    return TriggerCode.MARKED() if measured.is_marked else None
-
-
 def _many_turns(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     if policy.max_turns is None or measured.turns < policy.max_turns:
         return None
@@ -325,19 +308,21 @@ def _many_turns(measured: Measure, policy: Policy, budget: TokenBudget) -> Reaso
 
 
 def _at_ratio(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    size = _size(measured, policy)
+    size = measured.triggering_tokens(policy)
     if policy.trigger_ratio is None or size < budget.trigger_tokens:
         return None
-    return _AT_RATIO[policy.trigger_on](tokens=size, trigger=budget.trigger_tokens)
+    is_input = policy.trigger_on == "input"
+    code = TriggerCode.INPUT_RATIO if is_input else TriggerCode.HISTORY_RATIO
+    return code(tokens=size, trigger=budget.trigger_tokens)
 
 
 def _above_upper(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    size = _size(measured, policy)
-    if policy.upper_tokens is None or size <= budget.trigger_tokens:
+    size, upper = measured.triggering_tokens(policy), budget.trigger_tokens
+    if policy.upper_tokens is None or size <= upper:
         return None
-    return _ABOVE_UPPER[policy.trigger_on](
-        tokens=size, upper=budget.trigger_tokens, lower=budget.target_tokens
-    )
+    is_input = policy.trigger_on == "input"
+    code = TriggerCode.INPUT_UPPER if is_input else TriggerCode.HISTORY_UPPER
+    return code(tokens=size, upper=upper, lower=budget.target_tokens)
 
 
 def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
@@ -349,14 +334,5 @@ def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> R
     return TriggerCode.LITTLE_REMAINS(remaining=remaining, least=least)
 
 
-def _size(measured: Measure, policy: Policy) -> int:
-    return measured.input_tokens if policy.trigger_on == "input" else measured.history_tokens
-
-
-_URGENT: tuple[Rule, ...] = (_marked, _beyond_lookback, _beyond_recent, _above_available)
-_PATIENT: tuple[Rule, ...] = (
-    _many_turns,
-    _at_ratio,
-    _above_upper,
-    _little_remains,
-)
+_URGENT = (_marked, _beyond_lookback, _beyond_recent, _above_available)
+_PATIENT = (_many_turns, _at_ratio, _above_upper, _little_remains)

@@ -1,1 +1,1 @@
-"""Owns replay: a recorded conversation call by call under a policy, its costs and losses."""
+"""Replay of a recorded conversation call by call under a policy: its costs and its losses."""

@@ -1,7 +1,7 @@
-"""Owns the account of compactions that another product made in a recording: what they lost.
+"""Accounts for compactions that another product made in a recording, beside those of a policy.
 
-Beside each stands what a policy of ours would have kept in the same number of tokens, from the same
-messages. Both are measured alike: by what the words of the context after it say.
+The policy gets the same messages and as many tokens. Both are measured by what the text of the
+context right after the compaction holds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
-from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
+from ctxcore.messages.values import JsonObject, JsonValue, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.losses import LaterUses, NeededFact
 from ctxcore.replay.references import (
@@ -31,58 +31,58 @@ from ctxcore.tokens.count import count_each, count_message, counter_for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFold:
-    """A compaction of the recording program, just before the message at place `at`."""
+    """A compaction of the recording program, just before the message with index `at`."""
 
     at: int
     summary: str
     before_tokens: int | None = None
-    """What the program said its input took before it."""
+    """The size of its input before, as the program reported it."""
     context_tokens: int | None = None
-    """What its context took right after, system prompt and tools left out; None: not told."""
+    """The size of its context right after, without system prompt and tools; None: not reported."""
     trigger: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What a context right after a compaction still says."""
+    """What a context right after a compaction still holds."""
 
     tokens: int
     facts_said: int
     lost: tuple[NeededFact, ...]
-    """Facts it does not say, the most worth first."""
+    """Facts it does not hold, the highest score first."""
     literals_said: int
-    """Of the literals that calls needed later."""
+    """How many of the literals that later calls used."""
 
     @property
     def needed_later(self) -> tuple[NeededFact, ...]:
         """The lost facts that were used again."""
-        return tuple(one for one in self.lost if one.needed_at is not None)
+        return tuple(fact for fact in self.lost if fact.needed_at is not None)
 
     def to_dict(self) -> JsonObject:
-        """What is said and what is not, as JSON."""
+        """Returns the numbers and the lost facts as JSON."""
         return {
             "tokens": self.tokens,
             "facts_said": self.facts_said,
             "facts_lost": len(self.lost),
             "lost_needed_later": len(self.needed_later),
             "literals_said": self.literals_said,
-            "lost": [one.to_dict() for one in self.lost],
+            "lost": [fact.to_dict() for fact in self.lost],
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldAccount:
-    """One recorded compaction: what it lost and what that cost, beside ours."""
+    """One recorded compaction: what it lost and what was repeated later, beside a policy's."""
 
     fold: RecordedFold
     shown_tokens: int
-    """What the recording shows of the context right after it: the budget of ours."""
+    """The recorded size of the context right after it, which is the budget of the policy."""
     facts: int
-    """Facts that held before it."""
+    """How many facts held before it."""
     literals: tuple[str, ...]
-    """Said before it and used by a call behind it."""
+    """Literals that appeared before it and that a later call used."""
     came_again: int
-    """Those of the literals that were said again before they were used."""
+    """How many of the literals appeared again before they were used."""
     theirs: Saved
     ours: Saved | None
     """None where what must be kept does not fit in as many tokens."""
@@ -90,11 +90,11 @@ class FoldAccount:
 
     @property
     def repeated_tokens(self) -> int:
-        """What was read again."""
+        """Tokens of the results that were read again."""
         return sum(repeat.tokens for repeat in self.repeats)
 
     def to_dict(self) -> JsonObject:
-        """The account as JSON."""
+        """Returns the account as JSON."""
         return {
             "at": self.fold.at,
             "trigger": self.fold.trigger,
@@ -118,9 +118,9 @@ def account_for_folds(
     *,
     uses: Iterable[LiteralUse] | None = None,
 ) -> list[FoldAccount]:
-    """The account of each of `folds`, oldest first; what came later counts up to the next one.
+    """Returns the account of each of `folds`, oldest first; later uses count up to the next fold.
 
-    A text that several kinds of facts hold is one fact here.
+    A text that several kinds of facts share counts as one fact.
     """
     accounting = _Accounting(recording, policy, uses)
     ordered = sorted(folds, key=lambda fold: fold.at)
@@ -131,13 +131,13 @@ def account_for_folds(
 def account_for_fold(
     recording: Recording, fold: RecordedFold, policy: Policy, *, until: int | None = None
 ) -> FoldAccount:
-    """The account of one fold; what came later counts up to the place `until`, or to the end."""
+    """Returns the account of one fold; later uses count up to index `until`, or to the end."""
     end = len(recording.messages) if until is None else until
     return _Accounting(recording, policy, None).account(fold, end)
 
 
 class _Accounting:
-    """Accounts for the folds of one recording; what they share is read once."""
+    """Accounts for the folds of one recording, whose facts and uses are read once."""
 
     def __init__(
         self, recording: Recording, policy: Policy, uses: Iterable[LiteralUse] | None
@@ -155,12 +155,14 @@ class _Accounting:
         return count_each(self._messages, self._counter)
 
     def account(self, fold: RecordedFold, until: int) -> FoldAccount:
-        """What `fold` lost of the messages before it, and what of that was needed up to `until`."""
+        """Returns what `fold` lost of the messages before it, and what of that was used later."""
         entries = self._live(fold.at)
-        resumed = self._resumed(fold)
-        again = [fold.summary, *map(said_text, resumed)]
-        literals = self._needed(fold.at, until)
-        budget = self._summary_tokens(fold) + sum(self._sizes[fold.at :][: len(resumed)])
+        roles = [message.role for message in self._messages[fold.at :]]
+        answer_at = fold.at + (roles.index("assistant") if "assistant" in roles else len(roles))
+        shown = [fold.summary, *map(said_text, self._messages[fold.at : answer_at])]
+        literals = self._used_literals(fold.at, until)
+        summary_tokens = count_message(text_message("user", fold.summary), self._counter)
+        budget = summary_tokens + sum(self._sizes[fold.at : answer_at])
         repeats = find_repeats(self._messages, self._sizes, split_at=fold.at, until=until)
         return FoldAccount(
             fold=fold,
@@ -168,7 +170,7 @@ class _Accounting:
             facts=len(entries),
             literals=tuple(literals),
             came_again=sum(self._came_again(fold.at, use) for use in literals.values()),
-            theirs=self._saved("\n".join(again), budget, entries, literals, fold.at),
+            theirs=self._saved("\n".join(shown), budget, entries, literals, fold.at),
             ours=self._ours(fold.at, budget, entries, literals),
             repeats=tuple(repeats),
         )
@@ -180,17 +182,8 @@ class _Accounting:
                 ledger.add(seq, facts)
         return list({entry.text: entry for entry in reversed(live(ledger))}.values())
 
-    def _resumed(self, fold: RecordedFold) -> Sequence[Message]:
-        """What is said between the compaction and the next answer."""
-        behind = self._messages[fold.at :]
-        roles = [message.role for message in behind]
-        return behind[: roles.index("assistant") if "assistant" in roles else len(behind)]
-
-    def _summary_tokens(self, fold: RecordedFold) -> int:
-        return count_message(text_message("user", fold.summary), self._counter)
-
-    def _needed(self, at: int, until: int) -> dict[str, LiteralUse]:
-        """The literals that were said before and used behind, each with its first use."""
+    def _used_literals(self, at: int, until: int) -> dict[str, LiteralUse]:
+        """Returns the literals that appeared before and are used after, with their first use."""
         first: dict[str, LiteralUse] = {}
         for use in sorted(self._uses, key=lambda use: (use.used_at, use.literal)):
             source = use.first_source_at
@@ -216,17 +209,17 @@ class _Accounting:
             )
         except BudgetError:
             return None
-        said = "\n".join(said_text(group.message) for group in result.context.made_of)
-        return self._saved(said, result.context.tokens, entries, literals, at)
+        shown = "\n".join(said_text(group.message) for group in result.context.made_of)
+        return self._saved(shown, result.context.tokens, entries, literals, at)
 
     def _saved(
-        self, said: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
+        self, shown: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
     ) -> Saved:
-        text = SearchedText(said)
-        lost = by_worth(LostFact.of(one) for one in entries if not text.says(one.fact))
+        text = SearchedText(shown)
+        lost = by_worth(LostFact.of(entry) for entry in entries if not text.says(entry.fact))
         return Saved(
             tokens=tokens,
             facts_said=len(entries) - len(lost),
             lost=self._later.needed(lost, after=at),
-            literals_said=sum(says_literal(said, literal) for literal in literals),
+            literals_said=sum(says_literal(shown, literal) for literal in literals),
         )

@@ -1,6 +1,6 @@
-"""Owns literals at use: exact strings that a tool call's arguments take from what was said before.
+"""Finds the literals that tool calls take from earlier messages, and calls that repeat others.
 
-Ids, paths, numbers, dates. A caller that knows them better passes its own list.
+Literals are ids, paths, numbers and dates. A caller that knows them better passes its own list.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from ctxcore.compaction.loss_report import call_text, said_text
 from ctxcore.facts.agent_records import arguments_of, file_uses, strings_of
@@ -17,62 +17,44 @@ from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.salience.ranking import read_literals
 from ctxcore.salience.units import Unit
 
-LEAST_CHARS = 3
-LEAST_DIGITS = 4  # a shorter bare number is a count, a line or a size more often than a reference
-ARGUMENT_CHARS = 2_000  # longer ones are content that the call writes, not what it refers to
-MOST_OF_A_CALL = 24
+LEAST_CHARS = 3  # chosen: shorter words are rarely a reference
+LEAST_DIGITS = 4  # chosen: a shorter bare number is more often a count, a line or a size
+ARGUMENT_CHARS = 2_000  # chosen: a longer argument is content that the call writes
+MOST_OF_A_CALL = 24  # chosen: literals counted of one call, so that no single call dominates
+_SHOWN_CHARS = 120  # chosen: of the arguments of a repeated call, one line in a table
 
 _NUMBER = re.compile(r"[\d.,:+-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralUse:
-    """A literal that the message at `used_at` needs; places are indexes into the messages."""
+    """A literal that the message at `used_at` needs; all `…_at` are indexes of messages."""
 
     literal: str
     used_at: int
     first_source_at: int | None = None
-    """Where it was said first."""
+    """Where it appeared first."""
     last_seen_at: int | None = None
-    """Where it was said last before it was used."""
+    """Where it appeared last before it was used."""
     function_name: str = ""
-
-    @classmethod
-    def of(cls, raw: Mapping[str, object]) -> LiteralUse:
-        """A use from JSON: `literal`, `used_at`, and what else it says of the fields here.
-
-        Raises:
-            KeyError, TypeError: a needed key is missing or is no text or number.
-        """
-        literal, used_at = raw["literal"], raw["used_at"]
-        if not isinstance(literal, str) or not isinstance(used_at, int):
-            raise TypeError("a use needs a text `literal` and a number `used_at`")
-        first, last, name = raw.get("first_source_at"), raw.get("last_seen_at"), raw.get("tool")
-        return cls(
-            literal=literal,
-            used_at=used_at,
-            first_source_at=first if isinstance(first, int) else None,
-            last_seen_at=last if isinstance(last, int) else None,
-            function_name=name if isinstance(name, str) else "",
-        )
 
 
 def find_literal_uses(messages: Sequence[Message]) -> list[LiteralUse]:
-    """Every literal that a call uses after it was said, each once a message, in order."""
-    said: dict[str, tuple[int, int]] = {}
+    """Returns every literal that a call uses after it appeared, each once a message, in order."""
+    seen_at: dict[str, tuple[int, int]] = {}
     uses: list[LiteralUse] = []
     for at, message in enumerate(messages):
         for call in message.calls:
-            uses += _uses(call, at, said)
+            uses += _uses(call, at, seen_at)
         for literal in _literals(said_text(message)):
-            said[literal] = (said[literal][0] if literal in said else at, at)
+            seen_at[literal] = (seen_at[literal][0] if literal in seen_at else at, at)
     return list({(use.used_at, use.literal): use for use in reversed(uses)}.values())[::-1]
 
 
-def _uses(call: ToolCall, at: int, said: Mapping[str, tuple[int, int]]) -> Iterator[LiteralUse]:
-    known = [literal for literal in _literals(reference_text(call)) if literal in said]
+def _uses(call: ToolCall, at: int, seen_at: Mapping[str, tuple[int, int]]) -> Iterator[LiteralUse]:
+    known = [literal for literal in _literals(reference_text(call)) if literal in seen_at]
     for literal in known[:MOST_OF_A_CALL]:
-        first, last = said[literal]
+        first, last = seen_at[literal]
         yield LiteralUse(
             literal=literal,
             used_at=at,
@@ -83,15 +65,11 @@ def _uses(call: ToolCall, at: int, said: Mapping[str, tuple[int, int]]) -> Itera
 
 
 def reference_text(call: ToolCall) -> str:
-    """What a call refers to: the values of its arguments, long texts left out."""
-    long = [
-        one
-        for one in strings_of(arguments_of(call.arguments)).values()
-        if len(one) > ARGUMENT_CHARS
-    ]
+    """Returns the values of a call's arguments without long texts."""
     text = call_text(call)
-    for one in long:
-        text = text.replace(one, "")
+    for value in strings_of(arguments_of(call.arguments)).values():
+        if len(value) > ARGUMENT_CHARS:
+            text = text.replace(value, "")
     return text
 
 
@@ -101,9 +79,9 @@ def _literals(text: str) -> tuple[str, ...]:
 
 
 def is_reference(literal: str) -> bool:
-    """Whether a literal is long enough to refer to one thing."""
+    """Whether a literal is long enough to identify something."""
     if _NUMBER.fullmatch(literal):
-        return sum(sign.isdigit() for sign in literal) >= LEAST_DIGITS
+        return sum(char.isdigit() for char in literal) >= LEAST_DIGITS
     return len(literal) >= LEAST_CHARS
 
 
@@ -112,25 +90,20 @@ def says_literal(text: str, literal: str) -> bool:
     at = text.find(literal)
     while at >= 0:
         end = at + len(literal)
-        if not (_joins(text, at - 1, at) or _joins(text, end - 1, end)):
+        if not (_joins(text, at) or _joins(text, end)):
             return True
         at = text.find(literal, at + 1)
     return False
 
 
-def _joins(text: str, one: int, other: int) -> bool:
-    """Whether the signs at two neighbouring places belong to one word."""
-    if one < 0 or other >= len(text):
-        return False
-    return _is_word(text[one]) and _is_word(text[other])
-
-
-def _is_word(sign: str) -> bool:
-    return sign.isascii() and sign.isalnum()
+def _joins(text: str, place: int) -> bool:
+    """Whether the characters before and at `place` belong to one word."""
+    around = text[place - 1 : place + 1] if place else ""
+    return len(around) == 2 and around.isascii() and around.isalnum()
 
 
 def places_of(literals: Iterable[str], texts: Sequence[str]) -> dict[str, list[int]]:
-    """For each of `literals` the places in `texts` that say it as a word of its own."""
+    """Returns for each of `literals` the indexes of the `texts` that hold it as a word."""
     wanted = set(literals)
     places: dict[str, list[int]] = defaultdict(list)
     for at, text in enumerate(texts):
@@ -139,37 +112,28 @@ def places_of(literals: Iterable[str], texts: Sequence[str]) -> dict[str, list[i
     return dict(places)
 
 
-_SHOWN_CHARS = 120
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """A call that brought what an earlier one had brought; places are indexes into the messages."""
+    """A call that returns what an earlier one returned; `at` and `first_at` are message indexes."""
 
     at: int
     first_at: int
-    """The latest earlier call of the same."""
+    """The latest earlier call for the same."""
     function_name: str
     what: str
     """The file, or the arguments."""
     tokens: int
-    """Its result."""
+    """Size of its result."""
 
     def to_dict(self) -> JsonObject:
-        """The repeat as JSON."""
-        return {
-            "at": self.at,
-            "first_at": self.first_at,
-            "function_name": self.function_name,
-            "what": self.what,
-            "tokens": self.tokens,
-        }
+        """Returns the repeat as JSON."""
+        return asdict(self)
 
 
 def find_repeats(
     messages: Sequence[Message], sizes: Sequence[int], *, split_at: int, until: int
 ) -> list[Repeat]:
-    """Calls in split_at … until that repeat one before `split_at`, each thing once.
+    """Returns the calls in split_at … until that repeat one before `split_at`, each thing once.
 
     `sizes` are the tokens of each message. The same file read again is a repeat, and so is the
     same call with the same arguments.
@@ -177,7 +141,7 @@ def find_repeats(
     before: dict[tuple[str, str], int] = {}
     repeats: dict[tuple[str, str], Repeat] = {}
     for at, call, result in _answered(messages[:until]):
-        for key in _matters(call):
+        for key in _topics(call):
             if at < split_at:
                 before[key] = at
             elif key in before and key not in repeats:
@@ -192,18 +156,17 @@ def find_repeats(
     return sorted(once.values(), key=lambda repeat: (repeat.at, repeat.what))
 
 
-def _matters(call: ToolCall) -> list[tuple[str, str]]:
-    """What a call brings: the files it reads, else its name and arguments."""
-    uses = file_uses(call.name, arguments_of(call.arguments), "assistant")
-    facts = list(uses)
+def _topics(call: ToolCall) -> list[tuple[str, str]]:
+    """Returns what a call is about: the files it reads, else its name and arguments."""
+    facts = list(file_uses(call.name, arguments_of(call.arguments), "assistant"))
     if any(fact.kind == "file_changed" for fact in facts):
-        return []  # a change is not repeated but made
+        return []  # the same change made again is a new change
     read = [("read", fact.key) for fact in facts if fact.kind == "file_read"]
     return read or [(call.name, call.arguments)]
 
 
 def _answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall, int | None]]:
-    """Every call with its message's place and the place of the message that answers it."""
+    """Yields every call with the indexes of its message and of the message that answers it."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for at, start in enumerate(block_starts(messages)):
         blocks[start].append(at)

@@ -1,6 +1,6 @@
-"""Owns replaying: one walk through a recording under a policy, each request compared with the last.
+"""Replays a recording under a policy, comparing each request with the last.
 
-Built on `Walk`: what is sent is what the walk sends. Nothing is written and no model is called.
+The requests are those of `Walk`. Nothing is written and no model is called.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_priming, count_reasoning
 
-MOST_LOOKS = 500  # calls at which the live facts are looked at; of more, evenly spaced ones
+MOST_LOOKS = 500  # calls at which live facts are checked, evenly spaced; source: docs/replay.md
 
 
 class Replaying:
-    """Replays one recording under as many policies as wanted; what they share is read once.
+    """Replays one recording under any number of policies; what they share is read once.
 
     Args:
         recording: the conversation.
-        uses: the literals that calls use; those that are found in their arguments without it.
-        prices: what tokens cost; those of the recording's model without it.
+        uses: the literals that calls use; without it, those found in their arguments.
+        prices: what tokens cost; without it, those of the recording's model.
     """
 
     def __init__(
@@ -54,7 +54,9 @@ class Replaying:
         self.places = places_of((use.literal for use in uses_in_order), self.texts)
         unplaced = {use.literal for use in uses_in_order} - self.places.keys()
         self.parts = frozenset(
-            one for one in unplaced if not any(says_literal(text, one) for text in self.texts)
+            literal
+            for literal in unplaced
+            if not any(says_literal(text, literal) for text in self.texts)
         )
         self.later = LaterUses(messages)
         self._used: dict[int, list[str]] = defaultdict(list)
@@ -64,11 +66,11 @@ class Replaying:
         self._facts: list[tuple[int, Sequence[Fact]]] | None = None
 
     def uses_at(self, at: int) -> Sequence[str]:
-        """The literals that the message at place `at` uses."""
+        """Returns the literals that the message with index `at` uses."""
         return self._used.get(at, ())
 
     def facts(self, walk: Walk) -> Sequence[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost; the same under every policy."""
+        """Returns the facts of each message; they are the same under every policy."""
         if self._facts is None:
             self._facts = list(walk.whole.facts())
         return self._facts
@@ -82,9 +84,9 @@ class Replaying:
         summarizer: Summarizer | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Replay:
-        """The recording under `policy`; the arguments are those of `Walk`.
+        """Returns the replay under `policy`; the arguments are those of `Walk`.
 
-        `advance` is called with how many messages were walked through since it was called last.
+        `advance` is called with the number of messages passed since its last call.
         """
         walk = Walk(
             self.recording,
@@ -94,22 +96,6 @@ class Replaying:
             summarizer=summarizer,
         )
         return _Replayer(self, walk).run(advance)
-
-
-def replay_recording(
-    recording: Recording,
-    policy: Policy,
-    *,
-    window_tokens: int | None = None,
-    max_tokens: int | None = None,
-    summarizer: Summarizer | None = None,
-    uses: Iterable[LiteralUse] | None = None,
-    prices: Prices | None = None,
-) -> Replay:
-    """`recording` call by call under `policy`; the arguments are those of `Replaying`."""
-    return Replaying(recording, uses=uses, prices=prices).under(
-        policy, window_tokens=window_tokens, max_tokens=max_tokens, summarizer=summarizer
-    )
 
 
 class _Replayer:
@@ -128,12 +114,12 @@ class _Replayer:
         self._compactions: list[ReplayedCompaction] = []
 
     def run(self, advance: Callable[[int], None]) -> Replay:
-        """All of it."""
         messages, seen = self._shared.recording.messages, 0
-        looks = _looks(sum(message.role == "assistant" for message in messages))
+        answers = sum(message.role == "assistant" for message in messages)
+        checked = {nth * answers // MOST_LOOKS for nth in range(MOST_LOOKS)}
         for nth, call in enumerate(self._walk):
-            self._calls.append(self._replayed(call, is_looked_at=nth in looks))
-            self._compactions += map(self._told, call.compactions)
+            self._calls.append(self._replayed(call, is_checked=nth in checked))
+            self._compactions += map(self._to_replayed, call.compactions)
             advance(call.at - seen)
             seen = call.at
         advance(len(messages) - seen)
@@ -146,7 +132,7 @@ class _Replayer:
             prices=self._shared.prices,
         )
 
-    def _replayed(self, call: SimulatedCall, *, is_looked_at: bool) -> ReplayedCall:
+    def _replayed(self, call: SimulatedCall, *, is_checked: bool) -> ReplayedCall:
         reuse, shared, cause = NOTHING_SENT, 0, None
         if not call.is_over:
             request = self._request()
@@ -155,7 +141,7 @@ class _Replayer:
             self._presence.follow(request, shared)
             self._before = request
         used = self._shared.uses_at(call.at)
-        missed = (one for one in used if call.is_over or not self._presence.says(one))
+        missed = (text for text in used if call.is_over or not self._presence.says(text))
         return ReplayedCall(
             at=call.at,
             turn=call.turn,
@@ -171,7 +157,7 @@ class _Replayer:
             output_tokens=self._output_tokens(call),
             literals_used=len(used),
             literals_missed=tuple(missed),
-            facts=self._fates(call.at) if is_looked_at and not call.is_over else None,
+            facts=self._fates(call.at) if is_checked and not call.is_over else None,
         )
 
     def _request(self) -> Request:
@@ -190,30 +176,23 @@ class _Replayer:
     def _output_tokens(self, call: SimulatedCall) -> int:
         (row,) = self._walk.view.get([call.at + 1])
         thinking = count_reasoning(row.message, self._walk.call.counter)
-        written = (one.record for one in call.compactions if one.writes_summary)
-        return row.tokens + thinking + sum(one.summary_tokens for one in written if one)
+        records = (made.record for made in call.compactions if made.writes_summary)
+        return row.tokens + thinking + sum(record.summary_tokens for record in records if record)
 
     def _fates(self, count: int) -> FactFates:
-        """The fates of what holds before the message at place `count`."""
+        """Returns the fates of the facts that hold before the message with index `count`."""
         while self._read < len(self._facts) and self._facts[self._read][0] <= count:
             self._ledger.add(*self._facts[self._read])
             self._read += 1
         return self._presence.fates(live(self._ledger))
 
-    def _told(self, one: SimulatedCompaction) -> ReplayedCompaction:
+    def _to_replayed(self, made: SimulatedCompaction) -> ReplayedCompaction:
         return ReplayedCompaction(
-            at=one.at,
-            trigger=one.trigger.reason,
-            strategies=one.strategies,
-            before_tokens=one.before_tokens,
-            after_tokens=one.after_tokens,
-            reason=one.reason,
-            lost=self._shared.later.needed(one.lost, after=one.at),
+            at=made.at,
+            trigger=made.trigger.reason,
+            strategies=made.strategies,
+            before_tokens=made.before_tokens,
+            after_tokens=made.after_tokens,
+            reason=made.reason,
+            lost=self._shared.later.needed(made.lost, after=made.at),
         )
-
-
-def _looks(calls: int) -> frozenset[int]:
-    """The calls at which live facts are looked at."""
-    if calls <= MOST_LOOKS:
-        return frozenset(range(calls))
-    return frozenset(at * calls // MOST_LOOKS for at in range(MOST_LOOKS))

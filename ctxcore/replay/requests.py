@@ -1,7 +1,7 @@
-"""Owns a request as it would have been sent, and how much of it a prompt cache can reuse.
+"""Compares consecutive requests: what a prompt cache can reuse, and why a prefix was lost.
 
-A provider reuses the longest beginning that is the same, byte for byte, as that of a request
-before: tool definitions first, then the messages in order. Here it is told in whole messages.
+A provider reuses the longest prefix that is the same, byte for byte, as that of an earlier request:
+tool definitions first, then the messages in order. Here prefixes are whole messages.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class Request:
 
     shown: Sequence[Merged]
     framing_tokens: int = 0
-    """Priming and tool definitions: they come first."""
+    """Size of priming and tool definitions, which come first."""
     active: Compaction | None = None
     policy: Policy = field(default_factory=Policy)
     model: str | None = None
     tools: str = ""
     """The tool definitions as canonical JSON."""
     excluded: frozenset[int] = frozenset()
-    """Messages that a mark keeps out, by their numbers."""
+    """Messages that a mark excludes, by sequence number."""
 
     @property
     def tokens(self) -> int:
-        """All of it."""
+        """The size of the whole request."""
         return self.framing_tokens + sum(total(group.items) for group in self.shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reuse:
-    """What of a request was sent before; the three add up to its tokens."""
+    """How much of a request was sent before; the three add up to its tokens."""
 
     reused_tokens: int
-    """The same beginning as that of the request before."""
+    """The prefix shared with the request before."""
     resent_tokens: int
-    """Messages that an earlier request held too, elsewhere or behind something that changed."""
+    """Messages that an earlier request held too, but outside of the shared prefix."""
     new_tokens: int
 
 
@@ -54,16 +54,16 @@ NOTHING_SENT = Reuse(reused_tokens=0, resent_tokens=0, new_tokens=0)
 
 
 class Reuses:
-    """Follows requests in order and tells what each shares with those before."""
+    """Follows requests in order and measures what each shares with those before."""
 
     def __init__(self) -> None:
         self._sent: set[tuple[Message, bool]] = set()
         self._before: Request | None = None
         self._sums = [0]
-        """What the messages of the last request take up to each place."""
+        """Cumulated sizes of the messages of the last request."""
 
     def add(self, request: Request) -> tuple[Reuse, int]:
-        """The reuse of the next request, and how many messages it begins with as the last did."""
+        """Returns the reuse of the next request, and how many messages its shared prefix has."""
         before, self._before = self._before, request
         first = 0 if before is None else shared_messages(before, request)
         is_framed = before is not None and same_framing(before, request)
@@ -84,73 +84,70 @@ class Reuses:
         return reuse, first
 
 
-def same_framing(one: Request, other: Request) -> bool:
-    """Whether two requests can share a beginning at all: one model, the same tools."""
-    return (one.model, one.tools) == (other.model, other.tools)
+def same_framing(before: Request, after: Request) -> bool:
+    """Whether two requests can share a prefix at all: the same model and the same tools."""
+    return (before.model, before.tools) == (after.model, after.tools)
 
 
 def shared_messages(before: Request, after: Request) -> int:
-    """How many messages `after` begins with that `before` began with too."""
+    """Returns how many messages `before` and `after` both begin with."""
     if not same_framing(before, after):
         return 0
     old, new = list(before.shown), list(after.shown)
-    if old == new[: len(old)]:  # nearly always, and told by identity
+    if old == new[: len(old)]:  # nearly always, and fast: the messages are identical objects
         return len(old)
     pairs = enumerate(zip(old, new, strict=False))
-    return next(
-        (at for at, (one, other) in pairs if not _is_same(one, other)), min(len(old), len(new))
-    )
+    return next((at for at, (was, now) in pairs if not _is_same(was, now)), min(len(old), len(new)))
 
 
-def _is_same(one: Merged, other: Merged) -> bool:
-    if one is other:
+def _is_same(was: Merged, now: Merged) -> bool:
+    if was.message == now.message and was.has_reasoning == now.has_reasoning:
         return True
-    if one.message == other.message and one.has_reasoning == other.has_reasoning:
-        return True
-    return to_dictionary(one) == to_dictionary(other)
+    return to_dictionary(was) == to_dictionary(now)
 
 
 HARMLESS: Final[tuple[BreakCode | None, ...]] = (None, BreakCode.FIRST_CALL, BreakCode.JOINED)
-"""What is no break: there is nothing before, or only the last message is sent again."""
+"""Causes that are no break: there is no request before, or only the last message was resent."""
 
 
 def break_cause(before: Request | None, after: Request, shared: int) -> BreakCode | None:
-    """Why `after` shares only `shared` messages with `before`; None where nothing broke."""
+    """Returns why `after` shares only `shared` messages with `before`; None where nothing broke."""
     if before is None:
         return BreakCode.FIRST_CALL
-    if shared >= len(before.shown) and before.model == after.model and before.tools == after.tools:
+    if shared >= len(before.shown) and same_framing(before, after):
         return None
-    return _of_call(before, after) or _of_message(before, after, shared)
+    return _cause_around(before, after) or _cause_in_message(before, after, shared)
 
 
-def _of_call(before: Request, after: Request) -> BreakCode | None:
-    """The cause that lies in what surrounds the messages."""
+def _cause_around(before: Request, after: Request) -> BreakCode | None:
+    """Returns the cause that lies in what surrounds the messages."""
     if before.model != after.model:
         return BreakCode.MODEL
     if before.tools != after.tools:
         return BreakCode.TOOLS
     if before.active != after.active:
-        return BreakCode.UNDO if _covered(after) < _covered(before) else BreakCode.COMPACTION
+        was, now = before.active or NOTHING_COVERED, after.active or NOTHING_COVERED
+        is_undone = now.covered_until < was.covered_until
+        return BreakCode.UNDO if is_undone else BreakCode.COMPACTION
     if before.policy != after.policy:
         return BreakCode.POLICY
     return BreakCode.EXCLUSION if before.excluded != after.excluded else None
 
 
-def _of_message(before: Request, after: Request, at: int) -> BreakCode:
-    """The cause that the first message which differs tells."""
+def _cause_in_message(before: Request, after: Request, at: int) -> BreakCode:
+    """Returns the cause that shows in the first message which differs, at index `at`."""
     old = before.shown[at]
     new = after.shown[at] if at < len(after.shown) else None
-    segments = _segments(old) | (_segments(new) if new else set())
+    segments = {item.segment for item in (*old.items, *(new.items if new else ()))}
     if "system" in segments:
         return BreakCode.SYSTEM
     if new and old.message == new.message and old.has_reasoning != new.has_reasoning:
         return BreakCode.THINKING
     if "knowledge" in segments:
         return BreakCode.KNOWLEDGE
-    was = _recent_seqs(before.shown)
-    if was != {seq for seq in _recent_seqs(after.shown) if seq <= max(was, default=0)}:
+    (was, apart), (now, _) = _recent(before.shown), _recent(after.shown)
+    if was != {seq for seq in now if seq <= max(was, default=0)}:
         return BreakCode.WINDOW_MOVED
-    apart = _request_apart(before.shown)
     if apart is not None and any(item is apart for item in old.items):
         return BreakCode.REQUEST_MOVED
     if new and _seqs(new)[: len(old.items)] == _seqs(old) and len(new.items) > len(old.items):
@@ -160,32 +157,15 @@ def _of_message(before: Request, after: Request, at: int) -> BreakCode:
     return BreakCode.PINS if "pinned" in segments else BreakCode.OTHER
 
 
-def _covered(request: Request) -> int:
-    return (request.active or NOTHING_COVERED).covered_until
-
-
-def _segments(group: Merged) -> set[str]:
-    return {item.segment for item in group.items}
-
-
 def _seqs(group: Merged) -> list[int]:
     return [item.seq for item in group.items]
 
 
-def _recent(shown: Sequence[Merged]) -> list[Item]:
-    return [
-        item for group in shown for item in group.items if item.segment == "recent" and item.row
-    ]
-
-
-def _request_apart(shown: Sequence[Merged]) -> Item | None:
-    """The last user message where it is shown before the recent part, out of order."""
-    recent = _recent(shown)
-    first = recent[0] if recent else None
-    return first if first and first.reason.code == VerdictCode.LAST_REQUEST else None
-
-
-def _recent_seqs(shown: Sequence[Merged]) -> set[int]:
-    """The messages of the recent part, the request apart left out."""
-    apart = _request_apart(shown)
-    return {item.seq for item in _recent(shown) if item is not apart}
+def _recent(shown: Sequence[Merged]) -> tuple[set[int], Item | None]:
+    """Returns the messages of the recent part, and apart from them the last user message where it
+    is shown before them, out of order.
+    """
+    items = (item for group in shown for item in group.items)
+    recent = [item for item in items if item.segment == "recent" and item.row]
+    is_apart = bool(recent) and recent[0].reason.code == VerdictCode.LAST_REQUEST
+    return {item.seq for item in recent[is_apart:]}, recent[0] if is_apart else None

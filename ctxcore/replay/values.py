@@ -1,4 +1,4 @@
-"""Owns what calls cost: a price for input, for input from the prompt cache, and for output."""
+"""Values of a replay: its calls, its compactions, their sums, and what they cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import joined
-from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason, document
 from ctxcore.replay.losses import FATES, FactFates, NeededFact
@@ -20,16 +20,16 @@ PER_MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """US dollars per million tokens; None where nobody says."""
+    """US dollars per million tokens; None where unknown."""
 
     input: float | None = None
     cached_input: float | None = None
-    """Input that the prompt cache holds; None: as other input."""
+    """Price of input from the prompt cache; None: that of other input."""
     output: float | None = None
 
     @classmethod
     def of(cls, info: ModelInfo) -> Prices:
-        """The prices of a model in the catalogue."""
+        """Returns the prices of a model in the catalogue."""
         return cls(
             input=_per_million(info.input_price),
             cached_input=_per_million(info.cache_read_price),
@@ -37,7 +37,7 @@ class Prices:
         )
 
     def cost(self, *, input_tokens: int, cached_tokens: int, output_tokens: int) -> float | None:
-        """What that many tokens cost in US dollars; `cached_tokens` are a part of the input."""
+        """Returns the cost in US dollars; `cached_tokens` are a part of the input."""
         if self.input is None or self.output is None:
             return None
         cached = self.input if self.cached_input is None else self.cached_input
@@ -45,37 +45,33 @@ class Prices:
         return (plain + cached_tokens * cached + output_tokens * self.output) / PER_MILLION
 
 
-def _per_million(price: float | None) -> float | None:
-    return None if price is None else round(price * PER_MILLION, 6)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedCall:
-    """One request to a model: what it was sent and what of that was sent before."""
+    """One request to a model, and how much of it was sent before."""
 
     at: int
-    """The place of the recorded answer, from 0."""
+    """The index of the recorded answer, from 0."""
     turn: int
     tokens: int
-    """All that was sent: reused, sent again and new together; 0 where nothing could be."""
+    """The size of the request: reused, resent and new; 0 where nothing could be sent."""
     reused_tokens: int
     resent_tokens: int
     new_tokens: int
     cause: BreakCode | None
-    """Why it does not begin with all of the call before; None where it does."""
+    """Why it does not begin with the whole call before; None where it does."""
     shared_messages: int
-    """So many messages it begins with as the call before."""
+    """How many messages it begins with that the call before began with too."""
     compactions: int
-    """How many there were since the call before."""
+    """How many compactions there were since the call before."""
     is_over: bool
     violations: int
     output_tokens: int
     """The recorded answer with its thinking, and the summaries written since the call before."""
     literals_used: int
     literals_missed: tuple[str, ...]
-    """Those that the request does not say."""
+    """Used literals that the request does not hold."""
     facts: FactFates | None = None
-    """The fates of the live facts; None where they were not looked at."""
+    """The fates of the live facts; None where they were not checked."""
 
     @property
     def is_break(self) -> bool:
@@ -83,23 +79,10 @@ class ReplayedCall:
         return self.cause not in HARMLESS
 
     def to_dict(self) -> JsonObject:
-        """The call as JSON."""
-        return {
-            "at": self.at,
-            "turn": self.turn,
-            "tokens": self.tokens,
-            "reused_tokens": self.reused_tokens,
-            "resent_tokens": self.resent_tokens,
-            "new_tokens": self.new_tokens,
-            "cause": self.cause,
-            "shared_messages": self.shared_messages,
-            "compactions": self.compactions,
-            "is_over": self.is_over,
-            "violations": self.violations,
-            "output_tokens": self.output_tokens,
-            "literals_used": self.literals_used,
-            "literals_missed": list(self.literals_missed),
-        }
+        """Returns the call as JSON, without the fates of facts."""
+        plain = asdict(self) | {"literals_missed": list(self.literals_missed)}
+        del plain["facts"]
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,20 +97,20 @@ class ReplayedCompaction:
     after_tokens: int
     reason: Reason
     lost: tuple[NeededFact, ...]
-    """The most worth first."""
+    """The highest score first."""
 
     @property
     def strategy(self) -> str:
-        """The strategies, joined for people."""
+        """The names of the strategies as one text."""
         return joined(self.strategies)
 
     @property
     def needed_later(self) -> tuple[NeededFact, ...]:
-        """Those of the lost facts that were used again."""
-        return tuple(one for one in self.lost if one.needed_at is not None)
+        """The lost facts that were used again."""
+        return tuple(fact for fact in self.lost if fact.needed_at is not None)
 
     def to_dict(self) -> JsonObject:
-        """The compaction as JSON."""
+        """Returns the compaction as JSON."""
         return {
             "at": self.at,
             "trigger": document(self.trigger),
@@ -136,7 +119,7 @@ class ReplayedCompaction:
             "after_tokens": self.after_tokens,
             "reason": document(self.reason),
             "needed_later": len(self.needed_later),
-            "lost": [one.to_dict() for one in self.lost],
+            "lost": [fact.to_dict() for fact in self.lost],
         }
 
 
@@ -153,83 +136,83 @@ class Replay:
 
     @property
     def sent_tokens(self) -> int:
-        """What all calls together were sent."""
+        """The size of all requests together."""
         return sum(call.tokens for call in self.calls)
 
     @property
     def reused_tokens(self) -> int:
-        """What a prompt cache could have reused."""
+        """Tokens that a prompt cache could have reused."""
         return sum(call.reused_tokens for call in self.calls)
 
     @property
     def resent_tokens(self) -> int:
-        """What was sent again and could not be reused."""
+        """Tokens that were sent again and could not be reused."""
         return sum(call.resent_tokens for call in self.calls)
 
     @property
     def output_tokens(self) -> int:
-        """Recorded answers and summaries."""
+        """Tokens of recorded answers and summaries."""
         return sum(call.output_tokens for call in self.calls)
 
     @property
     def reuse_share(self) -> float | None:
-        """The part of all that was sent which a prompt cache could have reused."""
+        """The share of all sent tokens that a prompt cache could have reused."""
         return self.reused_tokens / self.sent_tokens if self.sent_tokens else None
 
     @property
     def breaks(self) -> Mapping[BreakCode, int]:
-        """How often the prefix broke, by cause."""
+        """How often the shared prefix was lost, by cause."""
         counted = Counter(call.cause for call in self.calls if call.is_break)
         return {cause: counted[cause] for cause in BreakCode if counted[cause]}
 
     @property
     def breaks_per_100_calls(self) -> float:
-        """Breaks by the number of calls."""
+        """Breaks per 100 calls."""
         return _per_100(sum(self.breaks.values()), len(self.calls))
 
     @property
     def breaks_per_100_turns(self) -> float:
-        """Breaks by the number of turns."""
+        """Breaks per 100 turns."""
         return _per_100(sum(self.breaks.values()), self.turns)
 
     @property
     def overflows(self) -> int:
-        """Calls for which what must be kept did not fit."""
+        """How many calls could not be made because what must be kept did not fit."""
         return sum(call.is_over for call in self.calls)
 
     @property
     def illegal_calls(self) -> int:
-        """Calls of which some provider would refuse something."""
+        """How many calls some provider would refuse."""
         return sum(call.violations > 0 for call in self.calls)
 
     @property
     def literals_used(self) -> int:
-        """Literals that calls used after they were said."""
+        """How many literals calls used after they appeared."""
         return sum(call.literals_used for call in self.calls)
 
     @property
     def literals_present(self) -> int:
-        """Those of them that the context said when they were used."""
+        """How many of them the context held when they were used."""
         return self.literals_used - sum(len(call.literals_missed) for call in self.calls)
 
     @property
     def literals_share(self) -> float | None:
-        """The part of the literals that was there when it was used."""
+        """The share of the literals that the context held when they were used."""
         return self.literals_present / self.literals_used if self.literals_used else None
 
     @property
     def facts(self) -> FactFates:
-        """The fates of live facts, each once for every call that was looked at."""
+        """The fates of live facts, each counted once for every checked call."""
         return FactFates.total(call.facts for call in self.calls if call.facts is not None)
 
     @property
     def cost(self) -> float | None:
-        """US dollars where the prompt cache reuses what it can."""
+        """Cost in US dollars where the prompt cache reuses what it can."""
         return self._cost(self.reused_tokens)
 
     @property
     def cost_without_cache(self) -> float | None:
-        """US dollars where nothing is cached."""
+        """Cost in US dollars where nothing is cached."""
         return self._cost(0)
 
     def _cost(self, cached_tokens: int) -> float | None:
@@ -240,15 +223,15 @@ class Replay:
         )
 
     def to_dict(self) -> JsonObject:
-        """The sums as JSON, then the calls and the compactions."""
+        """Returns the sums, the calls and the compactions as JSON."""
         return {
             **self.sums(),
             "calls": [call.to_dict() for call in self.calls],
-            "compactions": [one.to_dict() for one in self.compactions],
+            "compactions": [made.to_dict() for made in self.compactions],
         }
 
     def sums(self) -> JsonObject:
-        """What all calls come to, as JSON."""
+        """Returns the sums over all calls as JSON."""
         return {
             "policy": self.policy,
             "usable_tokens": self.budget.usable_tokens if self.budget else None,
@@ -258,7 +241,7 @@ class Replay:
             "resent_tokens": self.resent_tokens,
             "output_tokens": self.output_tokens,
             "reuse_share": _rounded(self.reuse_share),
-            "breaks": _counts(self.breaks),
+            "breaks": {str(cause): count for cause, count in self.breaks.items()},
             "breaks_per_100_calls": round(self.breaks_per_100_calls, 2),
             "breaks_per_100_turns": round(self.breaks_per_100_turns, 2),
             "overflows": self.overflows,
@@ -268,18 +251,18 @@ class Replay:
             "literals_share": _rounded(self.literals_share),
             "facts_share": _rounded(self.facts.share()),
             "standing_share": _rounded(self.facts.standing_share),
-            "facts": fates_document(self.facts),
+            "facts": {
+                kind: {fate: self.facts.count(kind=kind, fate=fate) for fate in FATES}
+                for kind in self.facts.kinds
+            },
             "prices_per_million": {**asdict(self.prices)},
             "cost": _rounded(self.cost, 6),
             "cost_without_cache": _rounded(self.cost_without_cache, 6),
         }
 
 
-def fates_document(fates: FactFates) -> JsonValue:
-    """How many facts of each kind had which fate."""
-    return {
-        kind: {fate: fates.count(kind=kind, fate=fate) for fate in FATES} for kind in fates.kinds
-    }
+def _per_million(price: float | None) -> float | None:
+    return None if price is None else round(price * PER_MILLION, 6)
 
 
 def _per_100(count: int, of: int) -> float:
@@ -288,7 +271,3 @@ def _per_100(count: int, of: int) -> float:
 
 def _rounded(value: float | None, places: int = 4) -> float | None:
     return None if value is None else round(value, places)
-
-
-def _counts(counted: Mapping[BreakCode, int]) -> JsonObject:
-    return {str(cause): count for cause, count in counted.items()}

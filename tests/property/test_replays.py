@@ -14,7 +14,7 @@ from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.references import find_literal_uses, says_literal
-from ctxcore.replay.replaying import replay_recording
+from ctxcore.replay.replaying import Replaying
 from tests.histories import histories, sound_histories
 
 presets = st.sampled_from(Policy.presets())
@@ -51,8 +51,8 @@ def shared(before: Sent, after: Sent) -> int:
 def test_reuse_is_what_whole_requests_share_byte_for_byte(
     history: list[Message], budget: int, preset: str
 ) -> None:
-    replay = replay_recording(
-        Recording(history, model=MODEL), Policy.preset(preset), max_tokens=budget
+    replay = Replaying(Recording(history, model=MODEL)).under(
+        Policy.preset(preset), max_tokens=budget
     )
     last: Sent | None = None
     earlier: set[str] = set()
@@ -85,8 +85,8 @@ def resent(sent: Sent, earlier: set[str]) -> int:
 def test_a_literal_is_there_where_the_words_of_the_whole_request_hold_it(
     history: list[Message], budget: int, preset: str
 ) -> None:
-    replay = replay_recording(
-        Recording(history, model=MODEL), Policy.preset(preset), max_tokens=budget
+    replay = Replaying(Recording(history, model=MODEL)).under(
+        Policy.preset(preset), max_tokens=budget
     )
     used: dict[int, list[str]] = {}
     for use in find_literal_uses(history):

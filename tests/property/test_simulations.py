@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ctxcore.assembly.history import HistoryView, ListHistory
 from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.assembly.items import to_dictionary, total
-from ctxcore.compaction.simulation import Recording, Walk, simulate
+from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, Reasoning, text_message
 from ctxcore.policy.values import Policy
@@ -71,8 +71,8 @@ def test_what_is_known_of_a_context_that_grew_is_what_building_it_gives(
 ) -> None:
     recording, policy = Recording(history, model="claude-sonnet-4-5"), Policy.preset(preset)
 
-    known = simulate(recording, policy, max_tokens=window)
-    built = simulate(recording, policy, max_tokens=window, builds_all=True)
+    known = Walk(recording, policy, max_tokens=window).result()
+    built = Walk(recording, policy, max_tokens=window, builds_all=True).result()
 
     assert known.calls == built.calls
     assert known.state == built.state
@@ -101,7 +101,7 @@ def test_the_messages_of_a_context_that_grew_are_those_that_building_it_gives(
 def test_no_walk_sends_what_a_provider_refuses_or_what_does_not_fit(
     history: list[Message], window: int, preset: str
 ) -> None:
-    walked = simulate(Recording(history), Policy.preset(preset), window_tokens=window)
+    walked = Walk(Recording(history), Policy.preset(preset), window_tokens=window).result()
 
     assert walked.budget is not None
     assert walked.illegal_calls == 0
@@ -114,7 +114,7 @@ def test_where_all_fits_everything_is_sent_in_every_call(
     history: list[Message], preset: str
 ) -> None:
     short = history[:9]
-    walked = simulate(Recording(short), Policy.preset(preset), window_tokens=1_000_000)
+    walked = Walk(Recording(short), Policy.preset(preset), window_tokens=1_000_000).result()
 
     assert not walked.compactions
     assert walked.context is not None
@@ -122,7 +122,7 @@ def test_where_all_fits_everything_is_sent_in_every_call(
 
 
 def test_an_empty_recording_has_no_calls() -> None:
-    walked = simulate(Recording([]), Policy(), window_tokens=1_000)
+    walked = Walk(Recording([]), Policy(), window_tokens=1_000).result()
 
     assert (walked.calls, walked.compactions, dict(walked.verdicts)["kept"]) == ((), (), 0)
 
@@ -130,6 +130,6 @@ def test_an_empty_recording_has_no_calls() -> None:
 def test_a_greeting_before_anybody_spoke_is_no_call() -> None:
     greeted = [text_message("assistant", "hi"), text_message("user", "help"), assistant("sure")]
 
-    walked = simulate(Recording(greeted), Policy(), window_tokens=1_000)
+    walked = Walk(Recording(greeted), Policy(), window_tokens=1_000).result()
 
     assert [(one.at, one.turn) for one in walked.calls] == [(2, 1)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ctxcore.compaction.simulation import Recording, Walk, simulate
+from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.values import Message, Reasoning, text_message, tool_result
 from ctxcore.policy.values import Policy
 from tests.histories import assistant, call, user
@@ -75,8 +75,8 @@ def test_a_context_that_grew_is_known_as_it_would_be_built(
     recording = Recording(history, model="claude-sonnet-4-5")
     given: dict[str, Any] = {"max_tokens": usable}
 
-    known = simulate(recording, policy, **given)
-    built = simulate(recording, policy, builds_all=True, **given)
+    known = Walk(recording, policy, **given).result()
+    built = Walk(recording, policy, builds_all=True, **given).result()
 
     assert [one.tokens for one in known.calls] == [one.tokens for one in built.calls]
     assert known.calls == built.calls

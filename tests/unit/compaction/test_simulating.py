@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ctxcore.compaction.incremental_context import IncrementalContext
-from ctxcore.compaction.simulation import Recording, Simulation, simulate
+from ctxcore.compaction.simulation import Recording, Simulation, Walk
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import TriggerCode
@@ -42,7 +42,7 @@ def turns(count: int, size: int = 60) -> list[Message]:
 
 def walk(history: list[Message], usable: int = 1_000, **overrides: object) -> Simulation:
     """A walk under `default` with some fields changed."""
-    return simulate(Recording(history), Policy(**overrides), max_tokens=usable)  # type: ignore[arg-type]  # fields by name
+    return Walk(Recording(history), Policy(**overrides), max_tokens=usable).result()  # type: ignore[arg-type]  # fields by name
 
 
 def test_each_recorded_answer_is_a_call_with_what_came_before_it() -> None:
@@ -111,7 +111,7 @@ def test_summaries_and_truncations_are_counted_apart() -> None:
 def test_a_given_summarizer_writes_the_summaries() -> None:
     says = Says()
 
-    walked = simulate(Recording(turns(12)), Policy(), max_tokens=1_000, summarizer=says)
+    walked = Walk(Recording(turns(12)), Policy(), max_tokens=1_000, summarizer=says).result()
 
     assert walked.state.active is not None
     assert walked.state.active.summary == f"so far, {len(says.requests)}"
@@ -131,7 +131,7 @@ def test_one_window_holds_for_policies_with_smaller_and_larger_ones_of_their_own
 
     for window in (16_000, 300_000):
         budgets = [
-            simulate(recording, Policy.preset(name), window_tokens=window).budget
+            Walk(recording, Policy.preset(name), window_tokens=window).result().budget
             for name in Policy.presets()
         ]
         assert {budget.window_tokens for budget in budgets if budget} == {window}
@@ -140,7 +140,7 @@ def test_one_window_holds_for_policies_with_smaller_and_larger_ones_of_their_own
 def test_absolute_thresholds_shrink_with_a_smaller_window() -> None:
     recording, policy = Recording(turns(1)), Policy.preset("dual-threshold")
 
-    walked = simulate(recording, policy, window_tokens=32_000)
+    walked = Walk(recording, policy, window_tokens=32_000).result()
 
     assert walked.budget is not None
     assert walked.budget.trigger_tokens == 12_500  # 50,000 of 128,000

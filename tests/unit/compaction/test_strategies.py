@@ -131,4 +131,5 @@ def whole() -> Draft:
     call = ready.call
     assert call.budget is not None
     reading = Reader(ready.view, NOTHING_COVERED, call.policy, call.counter).read(None)
-    return Draft.of(Scope(reading, call, call.budget, measure(ready.view, call)))
+    measured, facts = measure(ready.view, call), call.budget.carried_tokens
+    return Draft.of(Scope(reading, call, call.budget, measured, facts_tokens=facts))

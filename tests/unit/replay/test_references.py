@@ -6,7 +6,6 @@ import pytest
 
 from ctxcore.messages.values import ToolCall, tool_result
 from ctxcore.replay.references import (
-    LiteralUse,
     find_literal_uses,
     is_reference,
     places_of,
@@ -84,13 +83,3 @@ def test_places_are_the_texts_that_say_a_literal() -> None:
     texts = ["RES-4471 is late", "nothing", "cancel RES-4471"]
 
     assert places_of(["RES-4471", "RES-1"], texts) == {"RES-4471": [0, 2]}
-
-
-def test_a_use_is_read_from_json() -> None:
-    raw = {"literal": "RES-4471", "used_at": 3, "tool": "cancel", "first_source_at": 0, "arg": "id"}
-
-    assert LiteralUse.of(raw) == LiteralUse(
-        literal="RES-4471", used_at=3, first_source_at=0, function_name="cancel"
-    )
-    with pytest.raises(TypeError, match="used_at"):
-        LiteralUse.of({"literal": "RES-4471", "used_at": "3"})

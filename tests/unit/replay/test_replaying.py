@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from ctxcore.compaction.simulation import Recording, simulate
+from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay import replaying
 from ctxcore.replay.references import LiteralUse
-from ctxcore.replay.replaying import Replaying, replay_recording
+from ctxcore.replay.replaying import Replaying
 from ctxcore.replay.values import Prices, Replay
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.catalog import model_info
@@ -52,7 +52,7 @@ def talk(turns: int = 30) -> list[Message]:
 def replayed(usable: int = 2_000, preset: str = "default", **overrides: object) -> Replay:
     """The talk under a preset with some fields changed."""
     policy = Policy.preset(preset, **overrides)
-    return replay_recording(Recording(talk()), policy, max_tokens=usable, prices=PRICES)
+    return Replaying(Recording(talk()), prices=PRICES).under(policy, max_tokens=usable)
 
 
 @pytest.mark.parametrize("preset", Policy.presets())
@@ -60,7 +60,7 @@ def test_the_three_parts_of_every_call_add_up_and_the_calls_are_those_of_a_walk(
     preset: str,
 ) -> None:
     replay = replayed(preset=preset)
-    walked = simulate(Recording(talk()), Policy.preset(preset), max_tokens=2_000)
+    walked = Walk(Recording(talk()), Policy.preset(preset), max_tokens=2_000).result()
 
     parts = [one.reused_tokens + one.resent_tokens + one.new_tokens for one in replay.calls]
     assert parts == [one.tokens for one in replay.calls] == [one.tokens for one in walked.calls]
@@ -110,8 +110,8 @@ def test_a_literal_that_the_context_lost_is_told_at_its_use() -> None:
         LiteralUse(literal="TRK-1030", used_at=121),
     ]
 
-    replay = replay_recording(
-        Recording(talk()), policy, max_tokens=2_000, summarizer=Silent(), uses=uses
+    replay = Replaying(Recording(talk()), uses=uses).under(
+        policy, max_tokens=2_000, summarizer=Silent()
     )
 
     assert replay.calls[-1].literals_missed == ("DEP-2010",)
@@ -121,7 +121,7 @@ def test_a_literal_that_the_context_lost_is_told_at_its_use() -> None:
 def test_what_is_only_ever_said_as_a_part_of_a_word_counts_as_that() -> None:
     uses = [LiteralUse(literal="EP-2010", used_at=121), LiteralUse(literal="K-9", used_at=121)]
 
-    replay = replay_recording(Recording(talk()), Policy(), max_tokens=1_000_000, uses=uses)
+    replay = Replaying(Recording(talk()), uses=uses).under(Policy(), max_tokens=1_000_000)
 
     assert replay.calls[-1].literals_missed == ("K-9",)
 
@@ -129,7 +129,7 @@ def test_what_is_only_ever_said_as_a_part_of_a_word_counts_as_that() -> None:
 def test_a_compaction_tells_what_it_lost_and_where_that_was_needed() -> None:
     policy = Policy(facts_ratio=None, strategies=("fold_oldest",))
 
-    replay = replay_recording(Recording(talk()), policy, max_tokens=2_000, summarizer=Silent())
+    replay = Replaying(Recording(talk())).under(policy, max_tokens=2_000, summarizer=Silent())
 
     (made,) = [one for one in replay.compactions if any(f.text == "DEP-2010" for f in one.lost)]
     (fact,) = [one for one in made.lost if one.text == "DEP-2010"]
@@ -158,7 +158,7 @@ def test_prices_are_those_of_the_model_where_none_are_given() -> None:
 
     assert info.input_price is not None
     assert prices.input == pytest.approx(info.input_price * 1e6)
-    unknown = replay_recording(Recording(talk(1)), Policy(), max_tokens=2_000)
+    unknown = Replaying(Recording(talk(1))).under(Policy(), max_tokens=2_000)
     assert (unknown.cost, unknown.cost_without_cache) == (None, None)
 
 
@@ -171,7 +171,7 @@ def test_cached_input_costs_as_other_input_where_nobody_says() -> None:
 def test_a_call_that_cannot_be_made_misses_all_it_needs() -> None:
     history = [text_message("system", "rule " * 400), *talk(2)]
 
-    replay = replay_recording(Recording(history), Policy(), max_tokens=300)
+    replay = Replaying(Recording(history)).under(Policy(), max_tokens=300)
 
     assert replay.overflows == len(replay.calls)
     assert (replay.sent_tokens, replay.literals_present, replay.reuse_share) == (0, 0, None)
@@ -179,7 +179,7 @@ def test_a_call_that_cannot_be_made_misses_all_it_needs() -> None:
 
 
 def test_without_a_call_there_is_nothing_to_tell() -> None:
-    replay = replay_recording(Recording([user("hi")]), Policy(), max_tokens=300)
+    replay = Replaying(Recording([user("hi")])).under(Policy(), max_tokens=300)
 
     assert (replay.calls, replay.reuse_share, replay.literals_share) == ((), None, None)
     assert (replay.breaks_per_100_calls, replay.facts.share()) == (0.0, None)
