@@ -88,14 +88,14 @@ def _splitter(sample: Sequence[str]) -> re.Pattern[str]:
     return _GAP
 
 
-HEAD_WORTH: Final = 2.0
-TAIL_WORTH: Final = 1.0
-ERROR_WORTH: Final = 6.0
-SUMMARY_WORTH: Final = 3.0
-DEFINITION_WORTH: Final = 2.5
-CHANGE_WORTH: Final = 2.0
-NAMED_WORTH: Final = 5.0
-NEW_TERM_WORTH: Final = 0.25
+HEAD_SALIENCE: Final = 2.0
+TAIL_SALIENCE: Final = 1.0
+ERROR_SALIENCE: Final = 6.0
+SUMMARY_SALIENCE: Final = 3.0
+DEFINITION_SALIENCE: Final = 2.5
+CHANGE_SALIENCE: Final = 2.0
+NAMED_SALIENCE: Final = 5.0
+NEW_TERM_SALIENCE: Final = 0.25
 REPEATED_FACTOR: Final = 0.4
 CLIFF: Final = 0.8
 LEAST_NAMED: Final = 0.6  # of a term that one line alone has; below, the query names no line
@@ -121,7 +121,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
 
 
-def line_worths(
+def line_salience(
     lines: Mapping[int, str],
     failing: Collection[int],
     named: Mapping[int, float],
@@ -133,9 +133,9 @@ def line_worths(
 
     `failing` are the places of those that speak of errors, `named` what the query names.
     """
-    said = _said_worths(lines, failing, named, kind)
+    said = _saliences(lines, failing, named, kind)
     return {
-        at: 0.0 if own is None else _place_worth(at, count) + own + beside
+        at: 0.0 if own is None else _place_salience(at, count) + own + beside
         for at, own, beside in zip(lines, said, _beside(said), strict=True)
     }
 
@@ -198,10 +198,10 @@ def _stands_out(line: str, terms: frozenset[str]) -> bool:
     return mentions_error(line) or bool(shared_terms(terms, line))
 
 
-def _said_worths(
+def _saliences(
     lines: Mapping[int, str], failing: Collection[int], named: Mapping[int, float], kind: Kind
 ) -> list[float | None]:
-    """What each line says is worth, wherever it stands; None if it says nothing."""
+    """What each line says is salience, wherever it stands; None if it says nothing."""
     forms: Counter[str] = Counter()
     known: set[str] = set()
     said: list[float | None] = []
@@ -210,33 +210,33 @@ def _said_worths(
         if not _SAYS.search(line, number.end() if number else 0):
             said.append(None)
             continue
-        worth = _own_worth(line, kind) + NAMED_WORTH * named.get(at, 0.0)
-        worth += ERROR_WORTH if at in failing and kind != "code" else 0.0
-        worth += NEW_TERM_WORTH * _new_terms(line, known)
+        salience = _own_salience(line, kind) + NAMED_SALIENCE * named.get(at, 0.0)
+        salience += ERROR_SALIENCE if at in failing and kind != "code" else 0.0
+        salience += NEW_TERM_SALIENCE * _new_terms(line, known)
         form = _DIGITS.sub("0", line[:60])
         forms[form] += 1
-        said.append(worth * (REPEATED_FACTOR if forms[form] > 2 else 1.0))
+        said.append(salience * (REPEATED_FACTOR if forms[form] > 2 else 1.0))
     return said
 
 
 def _beside(said: Sequence[float | None]) -> Iterator[float]:
     """For each line a share of what the lines around it say: they explain each other."""
-    worths = [0.0, *(worth or 0.0 for worth in said), 0.0]
-    return (BESIDE_FACTOR * max(around) for around in zip(worths, worths[2:], strict=False))
+    saliences = [0.0, *(salience or 0.0 for salience in said), 0.0]
+    return (BESIDE_FACTOR * max(around) for around in zip(saliences, saliences[2:], strict=False))
 
 
-def _place_worth(at: int, count: int) -> float:
+def _place_salience(at: int, count: int) -> float:
     from_end = count - 1 - at
-    return 1.0 + HEAD_WORTH / (1 + at / 4) + TAIL_WORTH / (1 + from_end / 2)
+    return 1.0 + HEAD_SALIENCE / (1 + at / 4) + TAIL_SALIENCE / (1 + from_end / 2)
 
 
-def _own_worth(line: str, kind: Kind) -> float:
-    worth = SUMMARY_WORTH if _SUMMARY.search(line.lower()) else 0.0
+def _own_salience(line: str, kind: Kind) -> float:
+    salience = SUMMARY_SALIENCE if _SUMMARY.search(line.lower()) else 0.0
     if kind in ("code", "diff") and _DEFINITION.match(line):
-        worth += DEFINITION_WORTH
+        salience += DEFINITION_SALIENCE
     if kind == "diff" and _CHANGE.match(line):
-        worth += CHANGE_WORTH
-    return worth
+        salience += CHANGE_SALIENCE
+    return salience
 
 
 def _new_terms(line: str, known: set[str]) -> int:

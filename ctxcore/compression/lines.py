@@ -18,7 +18,7 @@ from ctxcore.compression.line_salience import (
     error_lines,
     failing_lines,
     header_lines,
-    line_worths,
+    line_salience,
     looked_at,
     named_lines,
     named_scores,
@@ -73,10 +73,10 @@ class LongLines:
         return self.known[at]
 
 
-PATH_WORTH: Final = 3.0
-COMPOUND_WORTH: Final = 2.0
-NUMBER_WORTH: Final = 1.0
-NAMED_WORTH: Final = 2.0
+PATH_SALIENCE: Final = 3.0
+COMPOUND_SALIENCE: Final = 2.0
+NUMBER_SALIENCE: Final = 1.0
+NAMED_SALIENCE: Final = 2.0
 LONGEST_NAME_TOKENS: Final = 24
 
 _NAME: Final = re.compile(r"[@#]?[A-Za-z_0-9][\w.:/@-]*\w|\b\d{3,}\b")
@@ -133,13 +133,13 @@ def _is_name(word: str) -> bool:
 
 def _name(text: str, at: int, count: int, terms: frozenset[str]) -> Name:
     tokens = estimate_tokens(text) + 1
-    worth = NUMBER_WORTH if text.isdigit() else COMPOUND_WORTH
+    salience = NUMBER_SALIENCE if text.isdigit() else COMPOUND_SALIENCE
     if _PATH.search(text):
-        worth = PATH_WORTH
-    worth *= 1 + 0.5 * math.log(count)
+        salience = PATH_SALIENCE
+    salience *= 1 + 0.5 * math.log(count)
     if shared_terms(terms, text):
-        worth += NAMED_WORTH
-    ratio = 0.0 if tokens > LONGEST_NAME_TOKENS else worth / tokens
+        salience += NAMED_SALIENCE
+    ratio = 0.0 if tokens > LONGEST_NAME_TOKENS else salience / tokens
     return Name(text, at, ratio, tokens)
 
 
@@ -168,14 +168,14 @@ def in_gaps(names: Sequence[Name], kept: Sequence[int]) -> dict[int, list[str]]:
 
 
 GAP_TOKENS: Final = 4.0  # measured: 6 keeps fewer, longer passages and less of what is used later
-LEAST_WORTH: Final = 0.05  # of an empty line: it fills a gap, it never opens one
+LEAST_SALIENCE: Final = 0.05  # of an empty line: it fills a gap, it never opens one
 
 _NUMBER: Final = re.compile(r"^ *\d+→")
 
 
 def choose_lines(
     lines: Mapping[int, str],
-    worths: Mapping[int, float],
+    saliences: Mapping[int, float],
     room: float,
     *,
     count: int,
@@ -198,7 +198,9 @@ def choose_lines(
             used += price(at)
             kept.add(at)
     heap = [
-        (-worth / price(at), at) for at, worth in worths.items() if worth > 0 and at not in kept
+        (-salience / price(at), at)
+        for at, salience in saliences.items()
+        if salience > 0 and at not in kept
     ]
     heapq.heapify(heap)
     while heap and used + 2 < room:
@@ -208,9 +210,9 @@ def choose_lines(
         used += price(at)
         kept.add(at)
         for beside in (at - 1, at + 1):
-            if beside in worths and beside not in kept:
-                worth = max(worths[beside], LEAST_WORTH)
-                heapq.heappush(heap, (-worth / price(beside), beside))
+            if beside in saliences and beside not in kept:
+                salience = max(saliences[beside], LEAST_SALIENCE)
+                heapq.heappush(heap, (-salience / price(beside), beside))
     return sorted(kept - {-1, count})
 
 
@@ -274,7 +276,7 @@ class Lines:
     """The lines of an output with all that is decided about them before a budget is known."""
 
     lines: Sequence[str]
-    worths: Mapping[int, float]
+    saliences: Mapping[int, float]
     heads: Sequence[int]
     """The header of a table."""
     errors: Sequence[int]
@@ -303,12 +305,12 @@ class Lines:
         few_named = list(
             dict.fromkeys([*few_named, *(near for at in few_named for near in below(judged, at))])
         )
-        worths = line_worths(judged, frozenset(failing), named, kind, count=len(lines))
+        saliences = line_salience(judged, frozenset(failing), named, kind, count=len(lines))
         always = [*heads, *errors, *few_named]
-        worths = _promising(worths, judged, always, most=PROMISING * target.max_tokens)
+        saliences = _promising(saliences, judged, always, most=PROMISING * target.max_tokens)
         return cls(
             lines=lines,
-            worths=worths,
+            saliences=saliences,
             heads=heads,
             errors=errors,
             named=few_named,
@@ -322,14 +324,14 @@ class Lines:
         count = len(self.lines)
         names_room = room * NAMES_SHARE[self.kind] if count > FEW_LINES else 0.0
         lines_room = room - min(names_room, self.names.tokens)
-        shown = {at: self.long_lines.shorten(at, lines_room) for at in self.worths}
+        shown = {at: self.long_lines.shorten(at, lines_room) for at in self.saliences}
         shown |= {at: self.long_lines.shorten(at, 1.5 * room) for at in self.errors}
         first = [
             *self.heads,
             *self._within(room * ERROR_SHARE[self.kind], self.errors, shown),
             *self._within(room * NAMED_SHARE, self.named, shown),
         ]
-        kept = choose_lines(shown, self.worths, lines_room, count=count, first=first)
+        kept = choose_lines(shown, self.saliences, lines_room, count=count, first=first)
         if not kept:
             return "", []
         told = choose_names(self.names.gone(kept), names_room)
@@ -356,14 +358,16 @@ class Lines:
 
 
 def _promising(
-    worths: Mapping[int, float], lines: Mapping[int, str], always: Iterable[int], *, most: int
+    saliences: Mapping[int, float], lines: Mapping[int, str], always: Iterable[int], *, most: int
 ) -> dict[int, float]:
     """The lines that may be chosen: the best `most`, those beside them and those of `always`."""
-    if len(worths) <= most:
-        return dict(worths)
-    best = heapq.nlargest(most, worths, key=lambda at: (worths[at] / (len(lines[at]) + 16), -at))
+    if len(saliences) <= most:
+        return dict(saliences)
+    best = heapq.nlargest(
+        most, saliences, key=lambda at: (saliences[at] / (len(lines[at]) + 16), -at)
+    )
     near = {at + off for at in (*best, *always) for off in (-1, 0, 1)}
-    return {at: worth for at, worth in worths.items() if at in near}
+    return {at: salience for at, salience in saliences.items() if at in near}
 
 
 def fit_lines(lines: Lines, target: Target) -> tuple[str, list[Elision]] | None:

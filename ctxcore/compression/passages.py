@@ -55,15 +55,15 @@ class Passages:
     def of(cls, text: str, terms: Iterable[str] = ()) -> Passages:
         """The passages of `text` that hold rare ones of `terms` or tell of an error."""
         head = text[:SCAN_CHARS]
-        worths: dict[int, float] = defaultdict(float)
-        for place, worth in (*_rare_terms(head, terms), *((at, 1.0) for at in _errors(head))):
-            worths[place] += worth
+        saliences: dict[int, float] = defaultdict(float)
+        for place, salience in (*_rare_terms(head, terms), *((at, 1.0) for at in _errors(head))):
+            saliences[place] += salience
         scores: dict[Passage, float] = defaultdict(float)
         last = Passage(-1, -1, -1)
-        for at in sorted(worths):
+        for at in sorted(saliences):
             if at >= last.stop:
                 last = _around(head, at, last.stop)
-            scores[last] += worths[at]
+            scores[last] += saliences[at]
         best = sorted(scores, key=lambda passage: (-scores[passage], passage.start))
         return cls(text, tuple(best[:MOST_PASSAGES]))
 

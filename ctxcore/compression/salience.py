@@ -170,28 +170,28 @@ def _names(key: str) -> _Naming:
     )
 
 
-def scalar_worth(key: str, value: str | float | bool | None) -> float:
+def scalar_salience(key: str, value: str | float | bool | None) -> float:
     """What a member with this name and value is worth."""
     if is_error(key, value):
         return ERROR * min(scalar_tokens(value), MOST_ERROR_TOKENS)
     names = _names(key)
-    worth = _class_worth(names, value)
+    salience = _class_salience(names, value)
     if names.a_status:
-        return worth * STATUS_FACTOR
-    return worth * NOISE_FACTOR if names.noise else worth
+        return salience * STATUS_FACTOR
+    return salience * NOISE_FACTOR if names.noise else salience
 
 
-def _class_worth(names: _Naming, value: str | float | bool | None) -> float:
+def _class_salience(names: _Naming, value: str | float | bool | None) -> float:
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
         return FLAG
     if isinstance(value, str):
-        return _text_worth(names, value)
+        return _text_salience(names, value)
     return IDENTIFIER if names.an_identifier else NUMBER
 
 
-def _text_worth(names: _Naming, text: str) -> float:
+def _text_salience(names: _Naming, text: str) -> float:
     if len(text) > LONG_TEXT_CHARS:
         return NOTHING if _BLOB.match(text) else LONG_TEXT
     if "://" in text:
