@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -12,6 +12,7 @@ from ctxcore.text.languages import UNSPACED
 from ctxcore.text.words import is_weak
 from ctxcore.tokens.families import TokenCounter
 
+CHARS_PER_TOKEN: Final = 16  # chosen: far above any prose, which has about four
 SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
 QUOTE_TOKENS: Final = 2
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
@@ -33,9 +34,28 @@ class Target:
         """Whether `text` is within the budget."""
         return self.counter.count(text) <= self.max_tokens
 
+    def may_fit(self, text: str) -> bool:
+        """Whether `text` is short enough to be counted; a longer one is taken not to fit."""
+        return len(text) <= self.max_tokens * CHARS_PER_TOKEN
+
     def first_fitting(self, texts: Iterable[str]) -> str | None:
         """The first of `texts` within the budget, if any is."""
         return next((text for text in texts if self.fits(text)), None)
+
+
+def most_fitting(
+    render: Callable[[int], str], count: int, fits: Callable[[str], bool]
+) -> tuple[int, str] | None:
+    """The largest number of up to `count` whose rendered text fits, and that text."""
+    low, high, best = 0, count, None
+    while low < high:
+        middle = (low + high + 1) // 2
+        text = render(middle)
+        if fits(text):
+            low, best = middle, (middle, text)
+        else:
+            high = middle - 1
+    return best
 
 
 def estimate_tokens(text: str) -> int:
