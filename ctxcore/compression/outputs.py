@@ -149,7 +149,7 @@ def _compress_text(source: Source, target: Target) -> tuple[str, Elided]:
     gone_tags = (Elision(unit="tags", count=tags),) if tags else ()
     if target.may_fit(cleaned) and len(cleaned) < len(source.text) and target.fits(cleaned):
         return cleaned, gone_tags
-    found = fit_lines(Lines.of(lines, source.kind, target), target)
+    found = fit_lines(Lines(lines, source.kind, target), target)
     found = found or _fit_passages(cleaned, target)
     if found is None:
         return _text_marker(source, target)

@@ -308,6 +308,6 @@ class LinedLeaf(Leaf):
         if keep not in self._found:
             text = str(self.value)
             if self._lines is None:
-                self._lines = Lines.of(text.split("\n"), detect_text_kind(text), self._target)
+                self._lines = Lines(text.split("\n"), detect_text_kind(text), self._target)
             self._found[keep] = self._lines.select(self._full[0] * keep / len(text))
         return self._found[keep]
