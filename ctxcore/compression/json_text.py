@@ -1,7 +1,7 @@
-"""Owns JSON text: parsing what a tool returned and writing it back without a wasted token.
+"""Parses JSON text that a tool returned, and renders it as short as possible.
 
-What is written is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
-and other parsers refuse, come back as strings; a lone surrogate comes back as an escape.
+What is rendered is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
+and other parsers refuse, become strings; a lone surrogate becomes an escape.
 """
 
 from __future__ import annotations

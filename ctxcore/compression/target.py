@@ -1,4 +1,4 @@
-"""Owns what a compression aims at: a token budget, the counter that decides, and the query."""
+"""The target of a compression: a token budget, its counter, and the terms of the query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ctxcore.text.words import is_weak
 from ctxcore.tokens.families import TokenCounter
 
 CHARS_PER_TOKEN: Final = 16  # chosen: far above any prose, which has about four
-SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
+SHORT_CHARS: Final = 256  # chosen: most lines, estimated in every round, are shorter
 QUOTE_TOKENS: Final = 2
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
@@ -80,8 +80,8 @@ def terms_of(text: str) -> frozenset[str]:
 
     Scripts that put no blanks between words give every two neighbouring characters.
     """
-    said = (word for word in _words(text) if len(word) > 1 or word.isdigit())
-    return frozenset(word for word in said if not is_weak(word))
+    words = (word for word in _words(text) if len(word) > 1 or word.isdigit())
+    return frozenset(word for word in words if not is_weak(word))
 
 
 def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
