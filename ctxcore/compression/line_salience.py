@@ -159,11 +159,6 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip()) if line.strip() else 0
 
 
-def failing_lines(lines: Mapping[int, str]) -> list[int]:
-    """The places of the lines that mention an error."""
-    return [at for at, line in lines.items() if mentions_error(line)]
-
-
 def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
     """The lines that report an error, the plainest first, a few of each form."""
     plain = [at for at, line in lines.items() if error_report(line)]

@@ -20,7 +20,6 @@ from ctxcore.compression.line_salience import (
     below,
     candidate_lines,
     error_lines,
-    failing_lines,
     header_lines,
     line_salience,
     named_lines,
@@ -31,6 +30,7 @@ from ctxcore.compression.markers import ELISION, Elision, Unit, amount, gone_ran
 from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind
 from ctxcore.compression.target import Target, estimate_tokens, shared_terms
+from ctxcore.text.signals import mentions_error
 
 NAMES_SHARE: Final[dict[Kind, float]] = {
     **dict.fromkeys(get_args(Kind), 0.4),
@@ -78,9 +78,9 @@ class Lines:
         terms = target.terms
         self._lines, self._kind = lines, kind
         self._tokens = cache(self._estimate_tokens)
-        self._passages = cache(lambda at: Passages.of(lines[at], terms))
+        self._passages = cache(lambda at: Passages(lines[at], terms))
         judged = {at: self._gist(at) for at in candidate_lines(lines, terms)}
-        failing = failing_lines(judged)
+        failing = [at for at, line in judged.items() if mentions_error(line)]
         scores = named_scores(judged, terms)
         errors, heads = error_lines(judged, failing), list[int]()
         if kind == "table":

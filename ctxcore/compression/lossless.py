@@ -254,8 +254,8 @@ def _decode_form(value: JsonObject) -> JsonValue:
     if not isinstance(header, list):
         raise NotEncodedError(name)
     if name == TABLES:
-        return [[_record(row, header) for row in _as_list(group)] for group in rows]
-    records = [_record(row, header) for row in rows]
+        return [[_members(header, _cells(row)) for row in _cells(group)] for group in rows]
+    records = [_members(header, _cells(row)) for row in rows]
     if name == TABLE:
         return list[JsonValue](records)
     if name == TABLE_BY:
@@ -264,14 +264,10 @@ def _decode_form(value: JsonObject) -> JsonValue:
     return {str(record[key]): record for record in records}
 
 
-def _as_list(value: JsonValue) -> list[JsonValue]:
-    if not isinstance(value, list):
+def _cells(row: JsonValue) -> Iterator[JsonValue]:
+    if not isinstance(row, list):
         raise NotEncodedError(TABLE)
-    return value
-
-
-def _record(row: JsonValue, header: list[JsonValue]) -> JsonObject:
-    return _members(header, iter(_as_list(row)))
+    return iter(row)
 
 
 def _members(header: list[JsonValue], cells: Iterator[JsonValue]) -> JsonObject:

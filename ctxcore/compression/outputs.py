@@ -8,7 +8,7 @@ line fits, the whole text is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -192,7 +192,7 @@ def _is_html(text: str) -> bool:
 
 def _fit_passages(text: str, target: Target) -> tuple[str, list[Elision]] | None:
     """The most of the ends of `text` and its passages that fits; None if nothing does."""
-    passages = Passages.of(text, target.terms)
+    passages = Passages(text, target.terms)
     most_chars = min(len(text) - 1, target.max_tokens * CHARS_PER_TOKEN)
     found = most_fitting(passages.shorten, most_chars, target.fits)
     if found is None:
@@ -229,24 +229,16 @@ def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
     """`output` in at most `max_tokens` tokens: JSON stays JSON, and says that it is compressed."""
     if counter.count(output) <= max_tokens:
         return output
-    for shape in _shapes(output):
-        text = render_json(shape)
-        if counter.count(text) <= max_tokens:
-            return text
-    return compress_with(output, max_tokens=max_tokens, counter=counter).text
-
-
-def _shapes(output: str) -> Iterator[JsonObject]:
-    """Ever smaller previews of `output`; none where it is no JSON with a list or plain fields."""
     try:
         value = parse_json(output)
     except ValueError:
-        return
+        value = None
     is_chinese = any("\u4e00" <= letter <= "\u9fff" for letter in output)
     for fields, chars in _SIZES:
         shape = _Preview(fields=fields, chars=chars, is_chinese=is_chinese).of(value)
-        if shape is not None:
-            yield shape
+        if shape is not None and counter.count(text := render_json(shape)) <= max_tokens:
+            return text
+    return compress_with(output, max_tokens=max_tokens, counter=counter).text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from ctxcore.compression.markers import ELISION
 from ctxcore.text.signals import error_places
@@ -28,32 +27,22 @@ LEAST_CHARS: Final = 24  # chosen: a shorter passage says nothing
 _END: Final = re.compile(r"[.!?;]\s+|[。！？；\n]\s*|[}\]>],?\s*(?=[{\[<])")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A stretch of a text, and the place of its term."""
 
     start: int
     at: int
     stop: int
 
-    def narrowed(self, chars: int) -> Passage:
-        """At most `chars` characters of it, around its term."""
-        if self.stop - self.start <= chars:
-            return self
-        start = max(self.start, min(self.at - chars // 3, self.stop - chars))
-        return Passage(start, self.at, start + chars)
 
-
-@dataclass(frozen=True, slots=True)
 class Passages:
-    """A text with its salient passages, the most salient one first."""
+    """A text with its salient passages, the most salient one first.
 
-    text: str
-    best: Sequence[Passage] = ()
+    These contain rare ones of the `terms` or report an error.
+    """
 
-    @classmethod
-    def of(cls, text: str, terms: Iterable[str] = ()) -> Passages:
-        """The passages of `text` that contain rare ones of `terms` or report an error."""
+    def __init__(self, text: str, terms: Iterable[str] = ()) -> None:
+        self.text = text
         head = text[:SCAN_CHARS]
         saliences: dict[int, float] = defaultdict(float)
         for place, salience in _rare_terms(head, terms):
@@ -68,7 +57,7 @@ class Passages:
                 last = _around(head, at, last.stop)
             scores[last] += saliences[at]
         best = sorted(scores, key=lambda passage: (-scores[passage], passage.start))
-        return cls(text, tuple(best[:MOST_PASSAGES]))
+        self.best = tuple(best[:MOST_PASSAGES])
 
     def shorten(self, keep_chars: int) -> str:
         """About `keep_chars` characters of the text; what is gone is counted in each gap."""
@@ -94,14 +83,16 @@ class Passages:
         return gaps
 
     def _kept(self, keep_chars: int) -> list[tuple[int, int]]:
+        """The stretches of the best passages that have room, in order."""
         room = int(keep_chars * PASSAGE_SHARE)
         kept: list[tuple[int, int]] = []
-        for passage in self.best:
+        for start, at, stop in self.best:
             if room < LEAST_CHARS + GAP_CHARS:
                 break
-            fitting = passage.narrowed(room - GAP_CHARS)
-            kept.append((fitting.start, fitting.stop))
-            room -= fitting.stop - fitting.start + GAP_CHARS
+            chars = min(stop - start, room - GAP_CHARS)
+            begin = max(start, min(at - chars // 3, stop - chars))
+            kept.append((begin, begin + chars))
+            room -= chars + GAP_CHARS
         return sorted(kept)
 
     def _middle(self, keep_chars: int) -> tuple[int, int]:

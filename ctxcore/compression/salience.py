@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from ctxcore.compression.json_text import render_json
 from ctxcore.compression.target import scalar_tokens, shared_terms
@@ -61,41 +61,27 @@ _NOISE_KEY: Final = re.compile(
 _BLOB: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_=-]{80,}")
 
 
-class _KeyTraits(NamedTuple):
-    """The traits of a value that its key tells."""
-
-    is_error: bool
-    is_status: bool
-    is_identifier: bool
-    is_noise: bool
-
-
 @lru_cache(maxsize=2048)  # records repeat their keys
-def _traits(key: str) -> _KeyTraits:
-    return _KeyTraits(
-        is_error=mentions_error(key),
-        is_status=bool(_STATUS_KEY.search(key)),
-        is_identifier=bool(_ID_KEY.search(key)),
-        is_noise=bool(_NOISE_KEY.search(key)),
-    )
+def _key_traits(key: str) -> tuple[bool, bool, float]:
+    """Whether a key names an error, or an identifier, and the factor for its value's salience."""
+    factor = NOISE_FACTOR if _NOISE_KEY.search(key) else 1.0
+    if _STATUS_KEY.search(key):
+        factor = STATUS_FACTOR
+    return mentions_error(key), bool(_ID_KEY.search(key)), factor
 
 
 def scalar_salience(key: str, value: str | float | bool | None) -> float:
     """The salience of a member with this name and value."""
     if _is_error(key, value):
         return ERROR * min(scalar_tokens(value), MOST_ERROR_TOKENS)
-    traits = _traits(key)
-    salience = _value_salience(value, is_identifier=traits.is_identifier)
-    if traits.is_status:
-        return salience * STATUS_FACTOR
-    return salience * NOISE_FACTOR if traits.is_noise else salience
+    _, is_identifier, factor = _key_traits(key)
+    return factor * _value_salience(value, is_identifier=is_identifier)
 
 
 def _is_error(key: str, value: JsonValue) -> bool:
     """Whether this member reports an error; `"error": null` and `""` do not."""
-    if not value:
-        return False
-    return _traits(key).is_error or (isinstance(value, str) and mentions_error(value))
+    names_error, _, _ = _key_traits(key)
+    return bool(value) and (names_error or (isinstance(value, str) and mentions_error(value)))
 
 
 def _value_salience(value: str | float | bool | None, *, is_identifier: bool) -> float:

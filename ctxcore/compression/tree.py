@@ -145,7 +145,7 @@ class Leaf(Node):
 
     def _found_passages(self) -> Passages:
         if self._passages is None:
-            self._passages = Passages.of(str(self.value), self._terms)
+            self._passages = Passages(str(self.value), self._terms)
         return self._passages
 
     def _resize(self, keep_chars: tuple[int, ...]) -> None:
