@@ -45,12 +45,12 @@ def extract(
 ) -> str:
     """Exact parts of `output` in at most `max_tokens` tokens of `model` (from 40 on).
 
-    The three ways of asking are applied one after the other; without any, `output` from its
-    start. JSON comes back as JSON, and so do parts of what is almost JSON.
+    `path`, `rows` and `grep` are applied in this order; without any, `output` from its start.
+    JSON comes back as JSON, and so do parts of almost-JSON.
 
     Args:
         output: What a tool returned, as it was.
-        path: A value inside JSON, e.g. `items[3].name`, as `Compressed.elided` tells it.
+        path: A value inside JSON, e.g. `items[3].name`, in the form of `Compressed.elided`.
         rows: Lines of text or items of a list from `a` up to, not including, `b`: `a:b`,
             counted from 0; either may be left out, negative ones count from the end.
         grep: A regular expression, or plain words if it is none. Of text: the lines that match,
@@ -100,7 +100,7 @@ def extract_with(
 
 
 def _value_of(output: str, *, is_needed: bool, asks_for_part: bool) -> JsonValue:
-    """The list or object that `output` stands for; None for text.
+    """The list or object in `output`; None for text.
 
     Almost-JSON counts as text unless a part of it is requested.
     """
@@ -165,7 +165,7 @@ def _fits(text: str, target: Target) -> bool:
 
 
 def _most(render: Callable[[int], str], count: int, whole: str, target: Target) -> str:
-    """`render` of as many of the first parts as fit; the `whole` compressed if one does not."""
+    """`render` of as many of the first parts as fit; the compressed `whole` if none fits."""
     found = most_fitting(render, count, lambda text: _fits(text, target))
     if found is not None:
         return found[1]
@@ -175,7 +175,7 @@ def _most(render: Callable[[int], str], count: int, whole: str, target: Target) 
 def _render_lines(
     lines: Sequence[str], chosen: Sequence[int], count: int, *, is_numbered: bool
 ) -> str:
-    """The first `count` of the chosen lines, gaps marked, and which ones are left."""
+    """The first `count` of the chosen lines, with gaps marked, and the range of the rest."""
     parts: list[str] = []
     previous = chosen[0] - 1
     for at in chosen[:count]:
@@ -266,7 +266,7 @@ def value_at(value: JsonValue, path: str) -> JsonValue:
     """The value at `path` below `value`.
 
     Raises:
-        PartNotFoundError: there is none; says how far the path goes and what is there.
+        PartNotFoundError: there is none; names the longest path that exists and its keys.
     """
     for step, walked in _steps(path):
         value = _below(value, step, walked, path)

@@ -33,7 +33,7 @@ DENSER: Final = 0.95  # tables have .997 of those of minified JSON, or more
 def compress_json(source: Source, target: Target, tokens: int) -> tuple[str, Elided]:
     """JSON within the budget, or the smallest marker there is, and what is gone.
 
-    `tokens` are those of the output. The end of JSON that the tool cut off says so.
+    `tokens` are those of the output. JSON that the tool cut off ends with a note of it.
     """
     if source.structure is None:
         return _json_marker(source, target)

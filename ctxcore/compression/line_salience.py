@@ -1,4 +1,4 @@
-"""The salience of the lines of an output: what they say, what the query names, where they stand."""
+"""Computes the salience of lines from their words, the query, and their position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ctxcore.compression.target import shared_terms
 from ctxcore.messages.values import JsonValue
 from ctxcore.text.signals import error_report, mentions_error
 
-# Saliences are chosen on recorded conversations, see docs/adr/0021-compression-by-worth.md.
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 HEAD_SALIENCE: Final = 2.0
 TAIL_SALIENCE: Final = 1.0
 ERROR_SALIENCE: Final = 6.0
@@ -26,14 +26,14 @@ NAMED_SALIENCE: Final = 5.0
 NEW_TERM_SALIENCE: Final = 0.25
 REPEATED_FACTOR: Final = 0.4
 BESIDE_FACTOR: Final = 0.5
-CLIFF: Final = 0.8  # of the best score; below it the query does not name the line
-LEAST_NAMED: Final = 0.6  # of a term that one line alone has; below, the query names no line
-MOST_ALIKE: Final = 4
-MOST_BELOW: Final = 4
+CLIFF: Final = 0.8  # chosen: of the best score; below it the query does not name the line
+LEAST_NAMED: Final = 0.6  # chosen: of the score of a term that a single line has
+MOST_ALIKE: Final = 4  # chosen: lines of one form, or as close to the query, that are kept first
+MOST_BELOW: Final = 4  # chosen: lines of an entry that are kept with its first
 MOST_LINES: Final = 2_000  # chosen: a budget holds a few hundred; to judge a million takes seconds
-LINE_CHARS: Final = 400  # of a longer line only its head is judged
-FORM_CHARS: Final = 60  # lines that begin alike but for their digits are of one form
-SAMPLE_LINES: Final = 20
+LINE_CHARS: Final = 400  # chosen: of a longer line only the head is judged
+FORM_CHARS: Final = 60  # chosen: lines are of one form if these differ in digits only
+SAMPLE_LINES: Final = 20  # chosen: enough to find what separates the cells of a table
 
 _SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
     r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
@@ -125,7 +125,7 @@ def _place_salience(at: int, count: int) -> float:
 
 
 def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
-    """How rare the terms are that each line shares with the query; only lines that share any."""
+    """Scores of the lines that share terms with the query: how rare these are, 2 at most."""
     shared = {at: found for at, line in lines.items() if (found := shared_terms(terms, line))}
     seen_in = Counter(term for found in shared.values() for term in found)
     most = math.log(1 + len(lines))

@@ -1,4 +1,4 @@
-"""Selects the lines of an output for a budget; gaps say how many are gone and what they name.
+"""Selects the lines of an output for a budget; gaps count and name what is gone.
 
 Each line is analysed once, however often the selection is repeated for another room.
 """
@@ -39,7 +39,7 @@ NAMES_SHARE: Final[dict[Kind, float]] = {
     "diff": 0.15,
 }
 """Of the budget, for names of the lines that are gone. Measured: more keeps more of what is used
-later, up to all of it, and says less and less about what the names do."""
+later, up to all of it, and shows less and less of what the names do."""
 ERROR_SHARE: Final[dict[Kind, float]] = {**dict.fromkeys(get_args(Kind), 0.55), "code": 0.3}
 """Of the budget, for error lines. Chosen: code mentions errors without having any."""
 NAMED_SHARE: Final = 0.25  # chosen: of the budget, for the lines that the query names
@@ -47,22 +47,22 @@ MOST_ODD: Final = 6  # chosen: odd rows of a table that are kept first
 FEW_LINES: Final = 3  # their middles are cut; there is no gap to list names in
 PROMISING: Final = 1  # chosen: lines for each token of the budget; a tenth of them can be shown
 MAX_ROUNDS: Final = 8  # chosen: of selecting lines for another room; three are usual
-LEAST_STEP: Final = 0.04  # of the budget; a smaller one would not bring another line
-WELL_USED: Final = 0.96  # of the budget; below it another round looks for more lines
+LEAST_STEP: Final = 0.04  # chosen: of the budget; a smaller one would not bring another line
+WELL_USED: Final = 0.96  # chosen: of the budget; below it another round looks for more lines
 GAP_TOKENS: Final = 4.0  # measured: 6 keeps fewer, longer passages and less of what is used later
-LEAST_SALIENCE: Final = 0.05  # of an empty line: it fills a gap, it never opens one
+LEAST_SALIENCE: Final = 0.05  # chosen: of an empty line: it fills a gap, it never opens one
 
 WHOLE_LINE_TOKENS: Final = 32  # chosen: a line this short stays whole or goes
 LONGEST_SHARE: Final = 3  # chosen: of many lines, one takes at most a third of the room
 SAMPLE_CHARS: Final = 1_000  # chosen: of a long line, to estimate its tokens
 MARKER_TOKENS: Final = 20  # of a cut line, for the counts of what is gone
 
-# Saliences of names are chosen on recorded conversations: docs/adr/0021-compression-by-worth.md
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 PATH_SALIENCE: Final = 3.0
 COMPOUND_SALIENCE: Final = 2.0
 NUMBER_SALIENCE: Final = 1.0
 NAMED_SALIENCE: Final = 2.0
-LONGEST_NAME_TOKENS: Final = 24
+LONGEST_NAME_TOKENS: Final = 24  # chosen: a longer name leaves no room for others
 
 _NAME: Final = re.compile(r"[@#]?[A-Za-z_0-9][\w.:/@-]*\w|\b\d{3,}\b")
 _COMPOUND: Final = re.compile(
@@ -123,7 +123,7 @@ class Lines:
         return text, [*gone_ranges(unit, count, kept), *short]
 
     def _gist(self, at: int) -> str:
-        """What a line is judged by: itself, or its head and the passages that matter."""
+        """The text by which a line is judged: all of it, or its head and its salient passages."""
         line = self._lines[at]
         if len(line) <= LINE_CHARS:
             return line
@@ -244,8 +244,8 @@ def render_lines(
     """The kept lines, each with its place, and how many are gone in each gap.
 
     `names` are listed in the gap before the line at their place; those of the last gap at -1. The
-    first gap says what is counted and the others only how many, since a marker can cost as much
-    as a line. Line numbers are written once for a run of lines, and there the number shows the gap.
+    first gap names the unit and the others only count, since a marker can cost as much as a line.
+    Line numbers are written once for a run of lines, and there the number shows the gap.
     """
     parts: list[str] = []
     previous, is_first_gap = -1, True

@@ -1,7 +1,7 @@
 """The lossless form of JSON: records as tables, repeated values named once, read back exactly.
 
-Every encoded text decodes to exactly one value. A text that is kept as it is and could be taken
-for an encoded one gets a blank in front.
+Every encoded text decodes to exactly one value. A text that is left as it is and could
+be read as an encoded one gets a blank in front.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OF: Final = "of"
 AS_IS: Final = "as is"
 SIGN: Final = "~"
 MARK: Final = " "
-"""Before a text that is as it was, and would be taken for one that `encode` wrote."""
+"""In front of a text that was left as it is and would be read as an encoded one."""
 
 LEAST_NAMED_TOKENS: Final = 6  # chosen: a name of a shorter value saves nothing
 LONGEST_UNNAMED: Final = 10  # chosen: characters with quotes; shorter texts are not looked at
@@ -53,7 +53,7 @@ class NotEncodedError(ValueError):
 def shorten_losslessly(text: str, counter: TokenCounter, tokens: int) -> str:
     """A text of at most `tokens` tokens, those of `text`, that `decompress` turns back into it.
 
-    One token more only where `text` itself looks like such a text and cannot be shortened.
+    One token more only where `text` itself looks encoded and cannot be shortened.
     """
     try:
         value = parse_exact(text)
@@ -210,7 +210,7 @@ def decode(value: JsonValue) -> JsonValue:
     """What `encode` wrote as `value`; anything else comes back as it is.
 
     Raises:
-        NotEncodedError: it looks like something that `encode` writes, and is not.
+        NotEncodedError: it looks encoded, and is not.
     """
     if not isinstance(value, dict) or list(value) != [NAMES, OF]:
         return _decode(value)

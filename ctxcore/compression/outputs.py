@@ -67,7 +67,7 @@ def compress(
     model: str | None = None,
     lossless: bool = False,
 ) -> Compressed:
-    """`output` in at most `max_tokens` tokens of `model`, keeping what matters most.
+    """`output` in at most `max_tokens` tokens of `model`, keeping the most salient parts.
 
     Errors, odd records, identifiers and what `query` names are kept before long texts. From 40
     tokens on the result always fits; below, it is the smallest marker there is. It never takes
@@ -79,7 +79,7 @@ def compress(
         query: What the output is needed for, e.g. the last user message and the call's arguments.
         model: Whose tokens to count; the default counter if None.
         lossless: Leave nothing out, whatever `max_tokens` is: the shortest text from which
-            `decompress` makes `output` again; `output` itself if there is no shorter one.
+            `decompress` restores `output`; `output` itself if there is no shorter one.
     """
     from ctxcore.tokens.count import counter_for  # its vocabulary is loaded on the first count
 
@@ -160,8 +160,7 @@ def _compress_text(source: Source, target: Target) -> tuple[str, Elided]:
 
 
 def _clean_lines(source: Source) -> tuple[list[str], int]:
-    """The lines of an output without what only a terminal or a browser needs, and how
-    many tags that was."""
+    """The lines of an output without escape codes or HTML tags, and the count of the tags."""
     text = _ANSI.sub("", source.text)
     if source.kind == "html":
         return markup_lines(text)
@@ -171,7 +170,7 @@ def _clean_lines(source: Source) -> tuple[list[str], int]:
 
 
 def markup_lines(text: str) -> tuple[list[str], int]:
-    """The lines of HTML without its tags, or of XML with one element of a list a line.
+    """The lines of HTML without its tags, or of XML with each sibling element on its own.
 
     Also how many tags were removed. The tags of a page are for a browser; those of XML are data.
     """
@@ -226,7 +225,7 @@ _SIZES = (
 
 
 def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
-    """`output` in at most `max_tokens` tokens: JSON stays JSON, and says that it is compressed."""
+    """`output` in at most `max_tokens` tokens: JSON stays JSON, marked as compressed."""
     if counter.count(output) <= max_tokens:
         return output
     try:
@@ -313,7 +312,7 @@ class _Preview:
 
 
 def _path_to_list(value: JsonObject) -> list[JsonObject]:
-    """The objects from `value` down to one with a list, each the only one in the one before."""
+    """The objects from `value` down to one with a list, each the only object in its parent."""
     path = [value]
     while not _longest_list(path[-1]):
         inner = [item for item in path[-1].values() if isinstance(item, dict)]

@@ -1,7 +1,7 @@
 """Shortens a long text to its ends and its most salient passages.
 
 A passage is salient if it contains a term of the query that is rare in the text, or reports an
-error. Without one the middle goes: the beginning and the end of a text say most about it.
+error. Without one the middle goes: a text is most informative at its beginning and its end.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ctxcore.text.signals import error_places
 
 RARE: Final = 3  # chosen: times; a term that is more frequent points to no passage
 LEAST_TERM: Final = 4  # chosen: characters of a word; shorter ones are in every text
-MOST_PASSAGES: Final = 4
+MOST_PASSAGES: Final = 4  # chosen: more leave too little room for each
 SCAN_CHARS: Final = 200_000  # chosen: of a longer text only its head is searched
 BEFORE_CHARS: Final = 80  # chosen: of a passage before its term, if no sentence begins there
 AFTER_CHARS: Final = 160  # chosen: of a passage after its term, if no sentence ends there
 PASSAGE_SHARE: Final = 0.6  # chosen: of what is kept; the rest is for the ends
-GAP_CHARS: Final = 14  # of a marker; a shorter gap is not worth one
-LEAST_CHARS: Final = 24  # chosen: a shorter passage says nothing
+GAP_CHARS: Final = 14  # of a marker; a shorter gap gains nothing
+LEAST_CHARS: Final = 24  # chosen: a shorter passage is not readable
 
 _END: Final = re.compile(r"[.!?;]\s+|[。！？；\n]\s*|[}\]>],?\s*(?=[{\[<])")
 
@@ -124,7 +124,7 @@ def _rare_terms(text: str, terms: Iterable[str]) -> Iterator[tuple[int, float]]:
 
 
 def _places(text: str, term: str) -> list[int]:
-    """The first places of a word in a text, one more than what is rare."""
+    """The first places of a word in a text, at most `RARE` + 1."""
     found: list[int] = []
     at = text.find(term)
     while at >= 0 and len(found) <= RARE:

@@ -1,6 +1,6 @@
 """Tables: sheets of records whose rows and columns can be left out, written as in `lossless`.
 
-Sums are kept for every row and every column, so the price of leaving one out is known at any time.
+Sums are kept for every row and every column, so the price of leaving any out is always known.
 A column with few different values can be left out of the rows and keep those values in a list.
 """
 
@@ -17,12 +17,12 @@ from ctxcore.compression.records import SPARSE, Column, render_header, render_ro
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.compression.tree import MARKER_TOKENS, Branch, Container, Leaf, Node
 
-ROW_TOKENS: Final = 1
+ROW_TOKENS: Final = 1  # of the brackets and commas of a row
 FRAME_TOKENS: Final = 6  # chosen: about what `{"table":[[],…]}` takes
 VALUES_TOKENS: Final = 5  # of `"values":{…}`, and of each list in it
 MOST_VALUE_TOKENS: Final = 6  # chosen: a list of longer values saves little
 MOST_VALUES_SHARE: Final = 0.5  # chosen: with more different values than this of the rows, no list
-VALUES_FACTOR: Final = 0.7  # chosen: of a value that does not say any more which rows have it
+VALUES_FACTOR: Final = 0.7  # chosen: of the salience of a value whose rows are unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The salience of JSON members, and the records of a collection that stand out.
 
-Records stand out that the query names, that report an error, or that are odd among their like.
+Records stand out that the query names, that report an error, or that differ from the others.
 They are lifted out of their table as whole objects, so that they keep all their members while the
 other rows lose columns. Only records near the best match count, however many may be lifted.
 """
@@ -19,19 +19,21 @@ from ctxcore.compression.target import scalar_tokens, shared_terms
 from ctxcore.messages.values import JsonValue
 from ctxcore.text.signals import mentions_error
 
-# All numbers are chosen on recorded conversations, see docs/adr/0021-compression-by-worth.md.
-LEAST_RECORDS: Final = 6  # fewer records fit or shrink well enough without a focus
-CLIFF: Final = 0.7  # of the best match; below it a record is not named by the query
-GREATEST_SHARE: Final = 6  # at most every sixth record stands out, else none does
-MOST_RECORDS: Final = 12
-FOCUS_FACTOR: Final = 8.0
-LEAST_ODD_RECORDS: Final = 12  # among fewer, what one record has is no oddity
-MOST_CATEGORIES: Final = 4  # of the values of a member, for one of them to be odd
-ODD_SHARE: Final = 20  # at most every twentieth record is odd in one way
-MANY_TEXTS: Final = 500  # of more, terms are searched as parts of words too, which is faster
-MOST_TERMS: Final = 64
-LONG_TEXT_CHARS: Final = 120  # above this a string is prose, and is shortened before it is dropped
+LEAST_RECORDS: Final = 6  # chosen: fewer records fit or shrink well enough without a focus
+CLIFF: Final = 0.7  # chosen: of the best match; below it a record is not named by the query
+GREATEST_SHARE: Final = 6  # chosen: at most every sixth record stands out, else none does
+MOST_RECORDS: Final = 12  # chosen: of those that stand out in one way
+FOCUS_FACTOR: Final = 8.0  # chosen: the salience of a record that stands out is raised by it
+LEAST_ODD_RECORDS: Final = 12  # chosen: among fewer, a single value is not odd
+MOST_CATEGORIES: Final = 4  # chosen: of the values of a member, for one of them to be odd
+ODD_SHARE: Final = 20  # chosen: at most every twentieth record is odd in one way
+MANY_TEXTS: Final = (
+    500  # chosen: of more, terms are searched as parts of words too, which is faster
+)
+MOST_TERMS: Final = 64  # chosen: the longest terms of a query, for many texts
+LONG_TEXT_CHARS: Final = 120  # chosen: a longer string is prose, which is shortened first
 
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 ERROR: Final = 8.0  # for each token: the most salient must not be dropped for being long
 MOST_ERROR_TOKENS: Final = 40
 IDENTIFIER: Final = 14.0

@@ -18,7 +18,7 @@ LEAST_PLACE: Final = 0.7  # chosen: the middle of a list counts less, and still 
 PLACE_HALVED_AFTER: Final = 12  # chosen: items from an end
 WHOLE_TOKENS: Final = 17  # chosen: a larger container shrinks from inside, it never goes at once
 FREES_NOTHING: Final = 1e6  # puts steps that free nothing last, the least salient first
-MOST_COMPARED: Final = 200  # chosen: steps compared for the last one, time against fit
+MOST_COMPARED: Final = 200  # chosen: alternatives to the last step; more take time
 
 NodeT = TypeVar("NodeT", bound=Node)
 
@@ -212,7 +212,7 @@ Taken: TypeAlias = tuple[AnyStep, int]
 
 
 class Shedding:
-    """The steps of one tree: a heap of those to come, a list of those taken."""
+    """Sheds parts of one tree: a heap of possible steps, a list of those taken."""
 
     def __init__(self, tree: Node) -> None:
         self.tree = tree

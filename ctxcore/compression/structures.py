@@ -1,4 +1,4 @@
-"""Detects the kind of a tool output, and the value that JSON, or what is almost JSON, stands for.
+"""Detects the kind of a tool output, and parses the value of JSON and of almost-JSON.
 
 Literals of Python, and JSON that was cut off, are translated to JSON token by token; a parser then
 checks the result. No code runs and nothing is guessed.
@@ -21,7 +21,7 @@ Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 SAMPLE_CHARS: Final = (
     8_000  # chosen: about 150 lines: enough for shares, flat in the size of the output
 )
-LEAST_INNER_CHARS: Final = 40  # chosen: taking less apart saves nothing
+LEAST_INNER_CHARS: Final = 40  # chosen: parsing shorter strings saves nothing
 MOST_PROSE: Final = 200  # chosen: characters around JSON; with more it is a text of its own
 PROSE_SHARE: Final = 0.3  # chosen: of a text, for the prose around JSON
 MOST_TRIES: Final = 8  # chosen: places where the JSON may begin
@@ -76,9 +76,9 @@ class Source:
     text: str
     kind: Kind
     structure: Structure | None = None
-    """The value that it stands for; almost-JSON has one too."""
+    """Its value; almost-JSON has one too."""
     is_too_deep: bool = False
-    """Whether it has a structure that is nested too deeply to be taken apart."""
+    """Whether it has a structure that is nested too deeply to be parsed."""
 
 
 def read_source(output: str) -> Source:
@@ -142,7 +142,7 @@ def _share(is_found: Callable[[str], object], lines: list[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The value that an output stands for."""
+    """The value of an output."""
 
     value: JsonValue
     is_json: bool = False
@@ -155,10 +155,10 @@ class Structure:
 
 
 def read_structure(text: str) -> Structure:
-    """The value that `text` stands for, as much of it as there is.
+    """The value of JSON or almost-JSON, as much of it as there is.
 
     Raises:
-        ValueError: it stands for none; TooDeepError: it is nested too deeply.
+        ValueError: `text` is neither; TooDeepError: it is nested too deeply.
     """
     try:
         return Structure(parse_json(text), is_json=True)
@@ -169,7 +169,7 @@ def read_structure(text: str) -> Structure:
 
 
 def parse_inner(text: str) -> JsonValue:
-    """The list or object that a text inside the output stands for; None if it is none."""
+    """The list or object in a string inside the output; None if it has none."""
     stripped = text.strip()
     if len(stripped) < LEAST_INNER_CHARS or stripped[0] not in "[{" or stripped[-1] not in "]}":
         return None
@@ -314,7 +314,7 @@ class _Reader:
         if self._open[-1:] == ["{"] and self._parts[-1] != ":":
             if len(token) > MOST_TAIL:
                 raise ValueError("a name that long is none")
-            return  # a part of a name says nothing
+            return  # a part of a name is of no use
         text = _unescaped(token.lstrip("bu")[1:])
         try:
             self._add(render_json(parse_literal(text).value))
@@ -335,7 +335,7 @@ class _Reader:
 
 
 def _unescaped(text: str) -> str:
-    """`text` with the escapes of JSON and Python read; one that is cut off is dropped."""
+    """`text` with the escapes of JSON and Python decoded; a cut-off one is dropped."""
     if "\\" not in text:
         return text
     return join_surrogates(_ESCAPE.sub(_char, text))

@@ -14,7 +14,7 @@ from ctxcore.tokens.families import TokenCounter
 
 CHARS_PER_TOKEN: Final = 16  # chosen: far above any prose, which has about four
 SHORT_CHARS: Final = 256  # chosen: most lines, estimated in every round, are shorter
-QUOTE_TOKENS: Final = 2
+QUOTE_TOKENS: Final = 2  # of the two quotes of a string
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
@@ -35,7 +35,7 @@ class Target:
         return self.counter.count(text) <= self.max_tokens
 
     def may_fit(self, text: str) -> bool:
-        """Whether `text` is short enough to be counted; a longer one is taken not to fit."""
+        """Whether `text` is short enough to be counted; a longer text is assumed not to fit."""
         return len(text) <= self.max_tokens * CHARS_PER_TOKEN
 
     def first_fitting(self, texts: Iterable[str]) -> str | None:
@@ -59,11 +59,11 @@ def most_fitting(
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` takes, fast enough to ask for every leaf of an output."""
+    """About how many tokens `text` takes, fast enough for every leaf of an output."""
     return _estimate_short(text) if len(text) <= SHORT_CHARS else len(_PIECE.findall(text))
 
 
-@lru_cache(maxsize=8192)  # names, values of records and lines return again and again
+@lru_cache(maxsize=8192)  # names, values of records and lines recur
 def _estimate_short(text: str) -> int:
     return len(_PIECE.findall(text))
 
@@ -76,7 +76,7 @@ def scalar_tokens(value: str | float | bool | None) -> int:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """The words and identifiers `text` is about, whole and in parts, lower-cased.
+    """The words and identifiers of `text`, whole and in parts, lower-cased, without weak words.
 
     Scripts that put no blanks between words give every two neighbouring characters.
     """
@@ -85,7 +85,7 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
-    """Those of `terms`, which are of another text, that `text` is about too."""
+    """Those of `terms` that `text` contains."""
     return terms & _words(text) if terms else terms
 
 

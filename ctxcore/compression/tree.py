@@ -24,7 +24,7 @@ from ctxcore.compression.passages import Passages
 from ctxcore.compression.target import estimate_tokens, scalar_tokens
 
 MARKER_TOKENS: Final = 5  # chosen: about what `"… 12 items"` takes
-SHORTEST_CHARS: Final = 60  # chosen: a text cut below this says nothing; it is dropped instead
+SHORTEST_CHARS: Final = 60  # chosen: a shorter rest is not readable; the text is dropped instead
 NAME_SALIENCE: Final = 0.5  # chosen: of a member's name, beyond its value
 CUT_RATIO: Final = 0.7  # chosen: few steps against little room left unused
 

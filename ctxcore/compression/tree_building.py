@@ -1,7 +1,7 @@
-"""Builds the tree of a JSON output: which node stands for each value, and its salience.
+"""Builds the tree of a JSON output: a node with a salience for each value.
 
 Very long containers are thinned first, collections of records become tables, JSON inside strings
-is taken apart, and long texts of many lines, e.g. what a command printed, lose whole lines.
+is parsed, and long texts of many lines, e.g. what a command printed, lose whole lines.
 """
 
 from __future__ import annotations
@@ -27,24 +27,26 @@ from ctxcore.compression.target import Target
 from ctxcore.compression.tree import Branch, Leaf, Node
 from ctxcore.messages.values import JsonObject, JsonValue
 
-# All numbers are chosen on recorded conversations, see docs/adr/0021-compression-by-worth.md.
-CHARS_PER_TOKEN: Final = 30  # a shorter output is not thinned
+# Thinning keeps what the budget could hold (ADR 0021).
+CHARS_PER_TOKEN: Final = 30  # chosen: a shorter output is not thinned
 RECORD_TOKENS: Final = 3  # no record takes less
-SCALAR_TOKENS: Final = 2
-MOST_SCALARS: Final = 3  # kept by thinning for each token of the budget
-SAMPLE: Final = 8  # members by which the size of all is estimated
-LEAST_PARTS: Final = 8
-LEAST_MEMBERS: Final = 64  # an object with fewer members is a record, which is not thinned
-TAIL_SHARE: Final = 8  # every eighth place is one at the end
+SCALAR_TOKENS: Final = 2  # no item with its comma takes less
+MOST_SCALARS: Final = 3  # chosen: kept by thinning for each token of the budget
+SAMPLE: Final = 8  # chosen: members by which the size of all is estimated
+LEAST_PARTS: Final = 8  # chosen: a list that short is not thinned
+LEAST_MEMBERS: Final = 64  # chosen: an object with fewer members is a record, which is not thinned
+TAIL_SHARE: Final = 8  # chosen: an eighth of what is kept is from the end
 
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 DEPTH_FACTOR: Final = 0.94
 OWN_ID_FACTOR: Final = 4.0
 OWN_COLUMN_FACTOR: Final = 1.6
-DEEPEST_INNER: Final = 32  # JSON inside JSON adds levels; a tree is walked by recursion
-LEAST_REPEATED_CHARS: Final = 4
-NOISE_DIGITS: Final = 10  # 0.1 + 0.2 has sixteen, and says no more than 0.3
 
-LEAST_LINES: Final = 8  # a text of fewer lines or characters loses its middle instead
+DEEPEST_INNER: Final = 32  # chosen: JSON inside JSON adds levels; a tree is walked by recursion
+LEAST_REPEATED_CHARS: Final = 4  # chosen: a shorter text is not counted as repeated
+NOISE_DIGITS: Final = 10  # chosen: 0.1 + 0.2 has sixteen digits, all noise after the first
+
+LEAST_LINES: Final = 8  # chosen: a text of fewer lines or characters loses its middle instead
 LEAST_CHARS: Final = 400
 
 
@@ -141,7 +143,7 @@ class TreeBuilder:
     """The containers that are not whole, by identity."""
     seen: set[str | float] = field(default_factory=set)
     is_shorter: bool = False
-    """Whether a string was taken apart or a number rounded, so that the whole tree may fit."""
+    """Whether a string was parsed or a number rounded, so that the whole tree may fit."""
 
     def build(self, value: JsonValue, key: str = "", depth: int = 0) -> Node:
         """The tree of `value`, a member named `key`."""
