@@ -16,7 +16,7 @@ from ctxcore.compression.shedding import Shedding
 from ctxcore.compression.structures import Source
 from ctxcore.compression.target import Target, estimate_tokens
 from ctxcore.compression.tree import MARKER_TOKENS, Leaf, Node
-from ctxcore.compression.tree_building import TreeBuilder, thin
+from ctxcore.compression.tree_building import TreeBuilder
 from ctxcore.messages.values import JsonValue
 
 MAX_ROUNDS: Final = 20  # chosen: each leaves out at least one part; two or three are usual
@@ -97,7 +97,7 @@ def _compress_parts(
         if least <= target.max_tokens and target.fits(shorter):
             return shorter, ()
     builder = TreeBuilder(target)
-    tree = builder.build(thin(value, len(minified), target, builder.thinned))
+    tree = builder.build(builder.thin(value, len(minified)))
     if builder.is_shorter and not builder.thinned and target.fits(whole := tree.render()):
         return whole, ()
     text = _shed(tree, target)

@@ -65,75 +65,6 @@ class Thinned:
 WHOLE: Final = Thinned()
 
 
-def thin(value: JsonValue, chars: int, target: Target, known: dict[int, Thinned]) -> JsonValue:
-    """`value`, of `chars` characters, with long containers thinned to what the budget could hold.
-
-    `known` gets what was left out of each, by the identity of the thinned container.
-    """
-    if chars <= target.max_tokens * CHARS_PER_TOKEN:
-        return value
-    return _thin(value, max(LEAST_PARTS, target.max_tokens), target.terms, known)
-
-
-def _thin(
-    value: JsonValue, tokens: int, terms: frozenset[str], known: dict[int, Thinned]
-) -> JsonValue:
-    match value:
-        case str():
-            inner = parse_inner(value)
-            return value if inner is None else _thin(inner, tokens, terms, known)
-        case dict() if len(value) < LEAST_MEMBERS:
-            return {key: _thin(item, tokens, terms, known) for key, item in value.items()}
-        case dict():
-            members, least = list(value.values()), LEAST_MEMBERS
-        case list():
-            members, least = value, LEAST_PARTS
-        case _:
-            return value
-    found = _choose(members, tokens, terms, least)
-    places = found.places or range(len(members))
-    share = LEAST_PARTS
-    if isinstance(value, list):
-        share = max(share, tokens // max(1, len(places)))
-    parts = [_thin(members[at], share, terms, known) for at in places]
-    shorter: JsonValue = parts
-    if isinstance(value, dict):
-        keys = list(value)
-        shorter = {keys[at]: part for at, part in zip(places, parts, strict=True)}
-    if found is not WHOLE:
-        known[id(shorter)] = found
-    return shorter
-
-
-def _choose(
-    members: Sequence[JsonValue], tokens: int, terms: frozenset[str], least: int
-) -> Thinned:
-    """The head and tail of long containers, and the members that stand out."""
-    if len(members) <= least:
-        return WHOLE
-    is_flat = not any(isinstance(member, list | dict) for member in members)
-    most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
-    scalars = sum(map(_count_scalars, members[:SAMPLE])) // min(SAMPLE, len(members))
-    most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
-    if len(members) <= most:
-        return WHOLE
-    outstanding = frozenset(standing_out(members, terms))
-    places = {*outstanding, *range(len(members) - most // TAIL_SHARE, len(members))}
-    head = [at for at in range(len(members)) if at not in places]
-    places.update(head[: max(0, most - len(places))])
-    return Thinned(sorted(places), len(members), outstanding)
-
-
-def _count_scalars(value: JsonValue) -> int:
-    match value:
-        case list():
-            return sum(map(_count_scalars, value))
-        case dict():
-            return sum(map(_count_scalars, value.values()))
-        case _:
-            return 1
-
-
 @dataclass(slots=True)
 class TreeBuilder:
     """Builds the tree of one output."""
@@ -144,6 +75,53 @@ class TreeBuilder:
     seen: set[str | float] = field(default_factory=set)
     is_shorter: bool = False
     """Whether a string was parsed or a number rounded, so that the whole tree may fit."""
+
+    def thin(self, value: JsonValue, chars: int) -> JsonValue:
+        """`value`, of `chars` characters, with containers thinned to what the budget could hold."""
+        if chars <= self.target.max_tokens * CHARS_PER_TOKEN:
+            return value
+        return self._thin(value, max(LEAST_PARTS, self.target.max_tokens))
+
+    def _thin(self, value: JsonValue, tokens: int) -> JsonValue:
+        match value:
+            case str():
+                inner = parse_inner(value)
+                return value if inner is None else self._thin(inner, tokens)
+            case dict() if len(value) < LEAST_MEMBERS:
+                return {key: self._thin(item, tokens) for key, item in value.items()}
+            case dict():
+                keys, members = list(value), list(value.values())
+                found = self._choose(members, tokens, LEAST_MEMBERS)
+                places = found.places or range(len(members))
+                shorter: JsonValue = {
+                    keys[at]: self._thin(members[at], LEAST_PARTS) for at in places
+                }
+            case list():
+                found = self._choose(value, tokens, LEAST_PARTS)
+                places = found.places or range(len(value))
+                share = max(LEAST_PARTS, tokens // max(1, len(places)))
+                shorter = [self._thin(value[at], share) for at in places]
+            case _:
+                return value
+        if found is not WHOLE:
+            self.thinned[id(shorter)] = found
+        return shorter
+
+    def _choose(self, members: Sequence[JsonValue], tokens: int, least: int) -> Thinned:
+        """The head and tail of long containers, and the members that stand out."""
+        if len(members) <= least:
+            return WHOLE
+        is_flat = not any(isinstance(member, list | dict) for member in members)
+        most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
+        scalars = sum(map(_count_scalars, members[:SAMPLE])) // min(SAMPLE, len(members))
+        most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
+        if len(members) <= most:
+            return WHOLE
+        outstanding = frozenset(standing_out(members, self.target.terms))
+        places = {*outstanding, *range(len(members) - most // TAIL_SHARE, len(members))}
+        head = [at for at in range(len(members)) if at not in places]
+        places.update(head[: max(0, most - len(places))])
+        return Thinned(sorted(places), len(members), outstanding)
 
     def build(self, value: JsonValue, key: str = "", depth: int = 0) -> Node:
         """The tree of `value`, a member named `key`."""
@@ -271,6 +249,16 @@ class TreeBuilder:
             _favour_own_id(names, row, OWN_COLUMN_FACTOR)
             rows.append(row)
         return Table(sheet.columns, rows, constants, origin)
+
+
+def _count_scalars(value: JsonValue) -> int:
+    match value:
+        case list():
+            return sum(map(_count_scalars, value))
+        case dict():
+            return sum(map(_count_scalars, value.values()))
+        case _:
+            return 1
 
 
 def _scale(node: Node) -> None:
