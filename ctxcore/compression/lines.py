@@ -72,7 +72,7 @@ _PATH: Final = re.compile(r"[\w.-]++/[\w./-]*\w|\w++\.[a-z]{1,5}$")
 
 
 class Lines:
-    """The lines of an output, with everything about them that does not depend on the budget."""
+    """The lines of an output, with everything about them that does not depend on the room."""
 
     def __init__(self, lines: Sequence[str], kind: Kind, target: Target) -> None:
         terms = target.terms
