@@ -1,1 +1,1 @@
-"""Tool outputs made smaller, with their structure kept."""
+"""Compresses tool outputs and keeps their structure."""

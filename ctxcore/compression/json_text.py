@@ -1,7 +1,7 @@
-"""Owns JSON text: parsing what a tool returned and writing it back without a wasted token.
+"""Parses JSON text that a tool returned, and renders it as short as possible.
 
-What is written is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
-and other parsers refuse, come back as strings; a lone surrogate comes back as an escape.
+What is rendered is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
+and other parsers refuse, become strings; a lone surrogate becomes an escape.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final, cast
 from ctxcore.messages.values import JsonValue
 
 MAX_NESTING: Final = 64
-"""Deeper JSON is not taken apart: Python's parser gives up at a depth that depends on how deep its
-caller is, and the same input must give the same bytes everywhere."""
+"""Chosen: far above any tool's. Deeper JSON is not parsed: Python's parser gives up at a depth that
+depends on the caller's own depth, and the same input must give the same bytes everywhere."""
 
-# Made once: `json.dumps` makes an encoder for every value.
+# Created once: `json.dumps` creates an encoder for every value.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _STARTS: Final = frozenset('{["-0123456789tfnNI')
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -45,7 +45,7 @@ def parse_json(text: str) -> JsonValue:
 def parse_exact(text: str, *, deepest: int = MAX_NESTING) -> JsonValue:
     """The value that `text` is strict JSON for; ValueError if it is none or nested deeper."""
     if text.lstrip()[:1] not in _STARTS or _is_too_deep(text, deepest):
-        raise ValueError("no JSON text that is taken apart")
+        raise ValueError("neither strict JSON nor within the nesting limit")
     value = json.loads(text, parse_constant=_refuse, parse_float=_parse_finite)
     return cast("JsonValue", value)
 
@@ -61,7 +61,7 @@ def render_json(value: JsonValue) -> str:
 
 
 def join_surrogates(text: str) -> str:
-    """`text` with the two halves of a character, where escapes wrote them apart, as one."""
+    """`text` with surrogate pairs, e.g. from two escapes, joined to one character."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

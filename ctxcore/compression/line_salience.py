@@ -1,14 +1,11 @@
-"""Owns the lines of markup: of HTML its words, of XML its elements, one of a list a line.
-
-What the tags of a page say is for a browser; what those of a document say is half of its data.
-"""
+"""Computes the salience of lines from their words, the query, and their position."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -18,44 +15,161 @@ from ctxcore.compression.target import shared_terms
 from ctxcore.messages.values import JsonValue
 from ctxcore.text.signals import error_report, mentions_error
 
-SAMPLE_CHARS: Final = 8_000
-LEAST_HTML: Final = 0.5  # of the tags in a sample
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
+HEAD_SALIENCE: Final = 2.0
+TAIL_SALIENCE: Final = 1.0
+ERROR_SALIENCE: Final = 6.0
+SUMMARY_SALIENCE: Final = 3.0
+DEFINITION_SALIENCE: Final = 2.5
+CHANGE_SALIENCE: Final = 2.0
+NAMED_SALIENCE: Final = 5.0
+NEW_TERM_SALIENCE: Final = 0.25
+REPEATED_FACTOR: Final = 0.4
+BESIDE_FACTOR: Final = 0.5
+CLIFF: Final = 0.8  # chosen: of the best score; below it the query does not name the line
+LEAST_NAMED: Final = 0.6  # chosen: of the score of a term that a single line has
+MOST_ALIKE: Final = 4  # chosen: lines of one form, or as close to the query, that are kept first
+MOST_BELOW: Final = 4  # chosen: lines of an entry that are kept with its first
+MOST_LINES: Final = 2_000  # chosen: a budget holds a few hundred; to judge a million takes seconds
+LINE_CHARS: Final = 400  # chosen: of a longer line only the head is judged
+FORM_CHARS: Final = 60  # chosen: lines are of one form if these differ in digits only
+SAMPLE_LINES: Final = 20  # chosen: enough to find what separates the cells of a table
 
-_TAG: Final = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
-_OPENING: Final = re.compile(r"<([a-z][\w:.-]*)", re.IGNORECASE)
-_PAGE: Final = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
-_HTML: Final = frozenset(
-    re.findall(
-        r"\w+",
-        "a article aside b blockquote body br button code dd div dl dt em footer form h1 h2 h3 h4 "
-        "h5 h6 head header hr html i iframe img input label li main meta nav ol option p path pre "
-        "script section select small span strong style svg table tbody td th thead tr u ul",
-    )
+_SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
+    r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
+    r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
+    r"总计|合计|共计|完成|成功|警告|结果|總計|合計|共計|結果",
 )
-_NEXT: Final = re.compile(r"(</([\w:.-]+)>)[ \t]*(?=<\2[\s/>])|(/>)[ \t]*(?=<\w)")
-
-
-def markup_lines(text: str) -> tuple[list[str], int]:
-    """The lines of HTML or XML that say something, and how many tags went."""
-    tags = 0
-    if _is_html(text):
-        text, tags = _TAG.subn("\n", text)
-    else:
-        text = _NEXT.sub(lambda found: f"{found.group(1) or found.group(3)}\n", text)
-    return [line for line in map(str.strip, text.splitlines()) if line], tags
-
-
-def _is_html(text: str) -> bool:
-    if _PAGE.match(text):
-        return True
-    names = [name.lower() for name in _OPENING.findall(text[:SAMPLE_CHARS])]
-    return sum(name in _HTML for name in names) >= LEAST_HTML * max(1, len(names))
-
-
-SAMPLE_LINES: Final = 20
-
+_DEFINITION: Final = re.compile(
+    r"\W*+(?:\d++\W++)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
+    r"(?:def|class|function|fn|func|struct|interface|enum|impl|trait|type|module|defmodule|defp?)\s+\w"
+)
+_CHANGE: Final = re.compile(r"^(?:[+-](?![+-]{2})|@@|diff --git|\+\+\+)")
+LINE_NUMBER: Final = re.compile(r"^ *\d+→")
+_WORD: Final = re.compile(r"\w")
+_DIGITS: Final = re.compile(r"\d+")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
 _RULE: Final = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _GAP: Final = re.compile(r" {2,}|\t+")
+
+
+def candidate_lines(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
+    """The places of the lines to judge: all, or of very many the ends and what stands out."""
+    if len(lines) <= MOST_LINES:
+        return list(range(len(lines)))
+    ends = MOST_LINES // 4
+    inner = range(ends, len(lines) - ends)
+    heads = ((at, lines[at][:LINE_CHARS]) for at in inner if lines[at])
+    outstanding = (at for at, head in heads if mentions_error(head) or shared_terms(terms, head))
+    return [*range(ends), *islice(outstanding, ends), *range(len(lines) - ends, len(lines))]
+
+
+def line_salience(
+    lines: Mapping[int, str],
+    failing: Collection[int],
+    named: Mapping[int, float],
+    kind: Kind,
+    *,
+    count: int,
+) -> dict[int, float]:
+    """The salience of each line, by its place of `count`; 0 for a line without words.
+
+    `failing` are the places of those that mention errors, `named` the scores of those that the
+    query names. Lines gain from those beside them, since they explain each other.
+    """
+    own = _own_salience(lines, failing, named, kind)
+    padded = [0.0, *(salience or 0.0 for salience in own), 0.0]
+    beside = (BESIDE_FACTOR * max(pair) for pair in zip(padded, padded[2:], strict=False))
+    return {
+        at: 0.0 if salience is None else _place_salience(at, count) + salience + near
+        for at, salience, near in zip(lines, own, beside, strict=True)
+    }
+
+
+def _own_salience(
+    lines: Mapping[int, str], failing: Collection[int], named: Mapping[int, float], kind: Kind
+) -> list[float | None]:
+    """The salience of the words of each line, wherever it stands; None if it has none."""
+    forms: Counter[str] = Counter()
+    known: set[str] = set()
+    saliences: list[float | None] = []
+    for at, line in lines.items():
+        number = LINE_NUMBER.match(line)
+        if not _WORD.search(line, number.end() if number else 0):
+            saliences.append(None)
+            continue
+        salience = SUMMARY_SALIENCE if _SUMMARY.search(line.lower()) else 0.0
+        if kind in ("code", "diff") and _DEFINITION.match(line):
+            salience += DEFINITION_SALIENCE
+        if kind == "diff" and _CHANGE.match(line):
+            salience += CHANGE_SALIENCE
+        salience += NAMED_SALIENCE * named.get(at, 0.0)
+        if at in failing and kind != "code":
+            salience += ERROR_SALIENCE
+        new_terms = set(_IDENTIFIER.findall(line)) - known
+        known |= new_terms
+        salience += NEW_TERM_SALIENCE * min(len(new_terms), 8)
+        form = _form(line)
+        forms[form] += 1
+        saliences.append(salience * (REPEATED_FACTOR if forms[form] > 2 else 1.0))
+    return saliences
+
+
+def _form(line: str) -> str:
+    return _DIGITS.sub("0", line[:FORM_CHARS])
+
+
+def _place_salience(at: int, count: int) -> float:
+    from_end = count - 1 - at
+    return 1.0 + HEAD_SALIENCE / (1 + at / 4) + TAIL_SALIENCE / (1 + from_end / 2)
+
+
+def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
+    """Scores of the lines that share terms with the query: how rare these are, 2 at most."""
+    shared = {at: found for at, line in lines.items() if (found := shared_terms(terms, line))}
+    seen_in = Counter(term for found in shared.values() for term in found)
+    most = math.log(1 + len(lines))
+    rarity = {term: math.log(1 + len(lines) / count) / most for term, count in seen_in.items()}
+    return {
+        at: min(2.0, math.fsum(sorted(rarity[term] for term in found)))
+        for at, found in shared.items()
+    }
+
+
+def named_lines(named: Mapping[int, float]) -> list[int]:
+    """The few lines that share the rarest terms with the query; none if many share them."""
+    best = max(named.values(), default=0.0)
+    near = [at for at, score in named.items() if score >= best * CLIFF]
+    return near if best >= LEAST_NAMED and len(near) <= MOST_ALIKE else []
+
+
+def below(lines: Mapping[int, str], at: int) -> list[int]:
+    """The first lines that stand indented below a line: the content of an entry or a definition."""
+    own, found = _indent(lines[at]), list[int]()
+    for place in range(at + 1, at + 1 + MOST_BELOW):
+        if place not in lines or _indent(lines[place]) <= own:
+            break
+        found.append(place)
+    return found
+
+
+def _indent(line: str) -> int:
+    """How far a line is indented; 0 for a blank line."""
+    line = LINE_NUMBER.sub("", line, count=1)
+    return len(line) - len(line.lstrip()) if line.strip() else 0
+
+
+def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
+    """The lines that report an error, the plainest first, a few of each form."""
+    plain = [at for at, line in lines.items() if error_report(line)]
+    forms: Counter[str] = Counter()
+    found: list[int] = []
+    for at in dict.fromkeys([*plain, *failing]):
+        form = _form(lines[at])
+        forms[form] += 1
+        if forms[form] <= MOST_ALIKE:
+            found.append(at)
+    return found
 
 
 def header_lines(lines: Mapping[int, str]) -> list[int]:
@@ -86,173 +200,3 @@ def _splitter(sample: Sequence[str]) -> re.Pattern[str]:
         if counts and counts[0] > 1 and counts.count(counts[0]) * 2 > len(counts):
             return re.compile(re.escape(mark))
     return _GAP
-
-
-HEAD_WORTH: Final = 2.0
-TAIL_WORTH: Final = 1.0
-ERROR_WORTH: Final = 6.0
-SUMMARY_WORTH: Final = 3.0
-DEFINITION_WORTH: Final = 2.5
-CHANGE_WORTH: Final = 2.0
-NAMED_WORTH: Final = 5.0
-NEW_TERM_WORTH: Final = 0.25
-REPEATED_FACTOR: Final = 0.4
-CLIFF: Final = 0.8
-LEAST_NAMED: Final = 0.6  # of a term that one line alone has; below, the query names no line
-MOST_ALIKE: Final = 4
-MOST_BELOW: Final = 4
-MOST_LINES: Final = 2_000
-LINE_CHARS: Final = 400  # of a longer line only its head is judged
-BESIDE_FACTOR: Final = 0.5
-
-_SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
-    r"\b(?:\d+ (?:passed|failed|errors?|warnings?|skipped|tests?|files?|matches|rows)|"
-    r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
-    r"总计|合计|共计|完成|成功|警告|结果|總計|合計|共計|結果",
-)
-_DEFINITION: Final = re.compile(
-    r"\W*+(?:\d++\W++)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
-    r"(?:def|class|function|fn|func|struct|interface|enum|impl|trait|type|module|defmodule|defp?)\s+\w"
-)
-_CHANGE: Final = re.compile(r"^(?:[+-](?![+-]{2})|@@|diff --git|\+\+\+)")
-_NUMBER: Final = re.compile(r"^ *\d+→")
-_SAYS: Final = re.compile(r"\w")
-_DIGITS: Final = re.compile(r"\d+")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
-
-
-def line_worths(
-    lines: Mapping[int, str],
-    failing: Collection[int],
-    named: Mapping[int, float],
-    kind: Kind,
-    *,
-    count: int,
-) -> dict[int, float]:
-    """The worth of each line, by its place of `count`; 0 for one that says nothing.
-
-    `failing` are the places of those that speak of errors, `named` what the query names.
-    """
-    said = _said_worths(lines, failing, named, kind)
-    return {
-        at: 0.0 if own is None else _place_worth(at, count) + own + beside
-        for at, own, beside in zip(lines, said, _beside(said), strict=True)
-    }
-
-
-def named_lines(named: Mapping[int, float]) -> list[int]:
-    """The few lines that share the rarest terms with the query; none if many share them."""
-    best = max(named.values(), default=0.0)
-    near = [at for at, score in named.items() if score >= best * CLIFF]
-    return near if best >= LEAST_NAMED and len(near) <= MOST_ALIKE else []
-
-
-def below(lines: Mapping[int, str], at: int) -> list[int]:
-    """The first lines that stand indented below a line: what an entry or a definition holds."""
-    own, found = _indent(lines[at]), list[int]()
-    for place in range(at + 1, at + 1 + MOST_BELOW):
-        if place not in lines or _indent(lines[place]) <= own:
-            break
-        found.append(place)
-    return found
-
-
-def _indent(line: str) -> int:
-    """How far a line is indented; one that says nothing not at all."""
-    line = _NUMBER.sub("", line, count=1)
-    return len(line) - len(line.lstrip()) if line.strip() else 0
-
-
-def failing_lines(lines: Mapping[int, str]) -> list[int]:
-    """The places of the lines that speak of something that went wrong."""
-    return [at for at, line in lines.items() if mentions_error(line)]
-
-
-def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
-    """The lines that tell of an error, the plainest first, each form of them a few times."""
-    plain = [at for at, line in lines.items() if error_report(line)]
-    forms: Counter[str] = Counter()
-    found: list[int] = []
-    for at in dict.fromkeys([*plain, *failing]):
-        form = _DIGITS.sub("0", lines[at][:60])
-        forms[form] += 1
-        if forms[form] <= MOST_ALIKE:
-            found.append(at)
-    return found
-
-
-def looked_at(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
-    """The places of the lines that can matter: all, or of very many the ends and what stands out.
-
-    A budget holds a few hundred lines; to judge a million would take seconds.
-    """
-    if len(lines) <= MOST_LINES:
-        return list(range(len(lines)))
-    ends = MOST_LINES // 4
-    inner = range(ends, len(lines) - ends)
-    outstanding = (at for at in inner if lines[at] and _stands_out(lines[at][:LINE_CHARS], terms))
-    return [*range(ends), *islice(outstanding, ends), *range(len(lines) - ends, len(lines))]
-
-
-def _stands_out(line: str, terms: frozenset[str]) -> bool:
-    return mentions_error(line) or bool(shared_terms(terms, line))
-
-
-def _said_worths(
-    lines: Mapping[int, str], failing: Collection[int], named: Mapping[int, float], kind: Kind
-) -> list[float | None]:
-    """What each line says is worth, wherever it stands; None if it says nothing."""
-    forms: Counter[str] = Counter()
-    known: set[str] = set()
-    said: list[float | None] = []
-    for at, line in lines.items():
-        number = _NUMBER.match(line)
-        if not _SAYS.search(line, number.end() if number else 0):
-            said.append(None)
-            continue
-        worth = _own_worth(line, kind) + NAMED_WORTH * named.get(at, 0.0)
-        worth += ERROR_WORTH if at in failing and kind != "code" else 0.0
-        worth += NEW_TERM_WORTH * _new_terms(line, known)
-        form = _DIGITS.sub("0", line[:60])
-        forms[form] += 1
-        said.append(worth * (REPEATED_FACTOR if forms[form] > 2 else 1.0))
-    return said
-
-
-def _beside(said: Sequence[float | None]) -> Iterator[float]:
-    """For each line a share of what the lines around it say: they explain each other."""
-    worths = [0.0, *(worth or 0.0 for worth in said), 0.0]
-    return (BESIDE_FACTOR * max(around) for around in zip(worths, worths[2:], strict=False))
-
-
-def _place_worth(at: int, count: int) -> float:
-    from_end = count - 1 - at
-    return 1.0 + HEAD_WORTH / (1 + at / 4) + TAIL_WORTH / (1 + from_end / 2)
-
-
-def _own_worth(line: str, kind: Kind) -> float:
-    worth = SUMMARY_WORTH if _SUMMARY.search(line.lower()) else 0.0
-    if kind in ("code", "diff") and _DEFINITION.match(line):
-        worth += DEFINITION_WORTH
-    if kind == "diff" and _CHANGE.match(line):
-        worth += CHANGE_WORTH
-    return worth
-
-
-def _new_terms(line: str, known: set[str]) -> int:
-    """How many identifiers the line is the first to name."""
-    found = set(_IDENTIFIER.findall(line)) - known
-    known |= found
-    return min(len(found), 8)
-
-
-def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
-    """How rare the terms are that each line shares with the query; only lines that share any."""
-    shared = {at: found for at, line in lines.items() if (found := shared_terms(terms, line))}
-    seen_in = Counter(term for found in shared.values() for term in found)
-    most = math.log(1 + len(lines))
-    rarity = {term: math.log(1 + len(lines) / count) / most for term, count in seen_in.items()}
-    return {
-        at: min(2.0, math.fsum(sorted(rarity[term] for term in found)))
-        for at, found in shared.items()
-    }

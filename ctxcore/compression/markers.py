@@ -1,4 +1,4 @@
-"""Owns the words that say what is gone: in place, counted in the unit of the source."""
+"""The marks of what is gone: elisions with their places, and references to whole outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ctxcore.compression.json_text import render_json
 from ctxcore.messages.values import JsonObject
 
 ELISION: Final = "…"
-MOST_NAMED: Final = 40  # parts of one container that are listed by name; more are counted
+MOST_NAMED: Final = 40  # chosen: parts of one container that are listed by name; more are counted
 
 Unit = Literal["rows", "columns", "items", "keys", "lines", "characters", "tags", "names"]
 
@@ -68,28 +68,6 @@ def gone_ranges(
         start = at + 1
 
 
-def gap_marker(chars: int) -> str:
-    """What stands in a text where so many of its characters are gone."""
-    return f"{ELISION}{chars:,} chars{ELISION}"
-
-
-def middle_of(text: str, keep_chars: int) -> tuple[int, int]:
-    """Where the middle starts and stops that leaves about `keep_chars` characters around it.
-
-    Two thirds of them are the head's. Never between the halves of a surrogate pair.
-    """
-    head = pair_safe(text, keep_chars - keep_chars // 3)
-    return head, pair_safe(text, max(head, len(text) - keep_chars // 3))
-
-
-def pair_safe(text: str, at: int) -> int:
-    """`at`, or the place before it if it is between the halves of a surrogate pair."""
-    splits = 0 < at < len(text) and (
-        "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
-    )
-    return at - 1 if splits else at
-
-
 EXPAND_NAME: Final = "expand_tool_output"
 EXPAND_TOKENS: Final = 1_000  # of an answer, where the model names no number
 REFERENCE_TOKENS: Final = 12  # that a reference takes at most, up to m999999
@@ -120,51 +98,43 @@ _REFERENCE: Final = re.compile(rf"\s*\[?(?:{ELISION}?\s*whole:\s*)?m?(\d{{1,15}}
 
 
 def reference(seq: int) -> str:
-    """What message `seq` (from 1) is asked for by."""
+    """The reference to message `seq`, counted from 1."""
     return f"m{seq}"
 
 
 def seq_of(ref: str) -> int | None:
-    """The message that a reference means; None if it is none."""
+    """The message that `ref` refers to; None if it is no reference."""
     found = _REFERENCE.fullmatch(ref)
     return int(found[1]) if found else None
 
 
 @lru_cache(maxsize=2048)  # the same texts are in every context until they are folded
 def with_reference(text: str, seq: int) -> str:
-    """A shortened output that says where its original is; JSON stays JSON."""
-    told, shown = f"{ELISION} whole", text.rstrip()
-    match _json_end(shown):
-        case "}":
-            return f'{shown[:-1]},"{told}":"{reference(seq)}"}}'
-        case "]":
-            return f'{shown[:-1]},"{told}: {reference(seq)}"]'
-        case _:
-            return f"{text}\n[{told}: {reference(seq)}]"
-
-
-def _json_end(text: str) -> str:
-    """How a JSON object or list with something in it ends; empty for any other text."""
-    if text[:1] not in ("{", "["):
-        return ""
+    """A shortened output with a reference to its original; JSON stays JSON."""
+    label, shown = f"{ELISION} whole", text.rstrip()
     try:
-        return text[-1] if json.loads(text) else ""
+        is_filled_json = shown[:1] in ("{", "[") and bool(json.loads(shown))
     except (ValueError, RecursionError):
-        return ""
+        is_filled_json = False
+    if not is_filled_json:
+        return f"{text}\n[{label}: {reference(seq)}]"
+    if shown[0] == "{":
+        return f'{shown[:-1]},"{label}":"{reference(seq)}"}}'
+    return f'{shown[:-1]},"{label}: {reference(seq)}"]'
 
 
 def offered_beside(tools: Iterable[Mapping[str, object]]) -> bool:
-    """Whether the tool may stand beside `tools`: there are some, and none has its name."""
-    names = [name_of(tool) for tool in tools]
+    """Whether the tool may be offered with `tools`: there are some, and none has its name."""
+    names = list(map(_name_of, tools))
     return bool(names) and EXPAND_NAME not in names
 
 
 def is_answered_beside(tools: Iterable[Mapping[str, object]]) -> bool:
-    """Whether a call of the tool is this library's to answer: no other of `tools` has its name."""
-    return all(tool == EXPAND_TOOL or name_of(tool) != EXPAND_NAME for tool in tools)
+    """Whether this library answers calls of the tool: no other of `tools` has its name."""
+    return all(tool == EXPAND_TOOL or _name_of(tool) != EXPAND_NAME for tool in tools)
 
 
-def name_of(tool: Mapping[str, object]) -> str:
+def _name_of(tool: Mapping[str, object]) -> str:
     """The function that a definition in OpenAI's form names."""
     function = tool.get("function")
     return str(function.get("name", "")) if isinstance(function, Mapping) else ""

@@ -1,116 +1,46 @@
-"""Owns how an output that is not JSON is made to fit: whole lines stay, gaps say how many are gone.
+"""Makes a tool output fit its budget: JSON as JSON, other text by its most salient lines.
 
-First what only a terminal or a browser needs goes; if that is not enough, the lines worth most per
-token stay. A line too long for the budget is cut in its middle, and where no line fits, the whole
-text is.
+First what only a terminal or a browser needs is removed; if that is not enough, the lines with the
+highest salience per token stay. A line too long for the budget is cut in its middle, and where no
+line fits, the whole text is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
 from ctxcore.compression.json_outputs import compress_json
 from ctxcore.compression.json_text import parse_json, render_json
-from ctxcore.compression.line_salience import markup_lines
 from ctxcore.compression.lines import Lines, fit_lines
 from ctxcore.compression.lossless import shorten_losslessly
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
 from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind, Source, Structure, read_source
-from ctxcore.compression.target import Target, terms_of
+from ctxcore.compression.target import CHARS_PER_TOKEN, Target, most_fitting, terms_of
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.tokens.families import TokenCounter
 
-CHARS_PER_TOKEN: Final = 16  # a text above this ratio is taken not to fit without being counted
+PROSE_SHARE: Final = 0.3  # of the budget, for the words around JSON: docs/adr/0026-almost-json.md
+SAMPLE_CHARS: Final = 8_000  # chosen: enough for shares
+HTML_SHARE: Final = 0.5  # chosen: of the tags in a sample, for a text to be a page
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-
-
-def compress_text(source: Source, target: Target) -> tuple[str, Elided]:
-    """The lines worth most within the budget, or the smallest marker there is."""
-    lines, tags = clean_lines(source)
-    cleaned = "\n".join(lines)
-    if not cleaned.strip():
-        return text_marker(source, target)
-    may_fit = len(cleaned) <= target.max_tokens * CHARS_PER_TOKEN
-    if may_fit and len(cleaned) < len(source.text) and target.fits(cleaned):
-        return cleaned, _tags(tags)
-    found = fit_lines(Lines.of(lines, source.kind, target), target)
-    found = found or fit_passages(cleaned, target)
-    if found is None:
-        return text_marker(source, target)
-    text, gone = found
-    return text, (*_tags(tags), *(gone if source.kind != "html" else _without_places(gone)))
-
-
-def fit_passages(text: str, target: Target) -> tuple[str, list[Elision]] | None:
-    """The most of the ends of `text` and its passages that fits; None if not a few words do."""
-    passages = Passages.of(text, target.terms)
-    low, high = 0, min(len(text) - 1, target.max_tokens * CHARS_PER_TOKEN)
-    best: str | None = None
-    while low < high:
-        keep = (low + high + 1) // 2
-        shorter = passages.shorten(keep)
-        if target.fits(shorter):
-            low, best = keep, shorter
-        else:
-            high = keep - 1
-    if best is None:
-        return None
-    gone = sum(stop - start for start, stop in passages.gone(low))
-    place = (0, 1) if "\n" not in text else (None, None)
-    return best, [Elision(unit="characters", count=gone, start=place[0], stop=place[1])]
-
-
-def _without_places(gone: Iterable[Elision]) -> Elided:
-    """How much is gone; the lines of markup are not those of the source."""
-    return tuple(Elision(unit=unit, count=count) for unit, count in totals(gone).items())
-
-
-def _tags(count: int) -> Elided:
-    return (Elision(unit="tags", count=count),) if count else ()
-
-
-def clean_lines(source: Source) -> tuple[list[str], int]:
-    """The lines of an output without what only a terminal or a browser needs, and how
-    many tags that was."""
-    text = source.text
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    if source.kind == "html":
-        return markup_lines(text)
-    if "\r" in text:
-        text = "\n".join(map(_last_overwrite, text.replace("\r\n", "\n").split("\n")))
-    return [line.rstrip() for line in text.split("\n")], 0
-
-
-def _last_overwrite(line: str) -> str:
-    """What a terminal shows of a line that a progress bar wrote again and again."""
-    return line.rstrip("\r").rpartition("\r")[2]
-
-
-def compress_binary(source: Source, target: Target) -> tuple[str, Elided]:
-    """One line that says what it is and how long; nothing of it says anything to a model."""
-    return text_marker(source, target, what="binary or base64 data")
-
-
-def text_marker(source: Source, target: Target, *, what: str = "") -> tuple[str, Elided]:
-    """The whole output as one marker: as much of the description as fits."""
-    count = len(source.text)
-    chars = amount(count, "characters")
-    texts = [
-        f"[{ELISION} {what or source.kind}, {chars} left out {ELISION}]",
-        f"[{ELISION} {chars} {ELISION}]",
-        ELISION,
-    ]
-    return target.first_fitting(texts) or ELISION, (Elision(unit="characters", count=count),)
-
-
-WORDS_SHARE: Final = 0.3  # of the budget, for what is said around JSON
+_TAG: Final = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_OPENING: Final = re.compile(r"<([a-z][\w:.-]*)", re.IGNORECASE)
+_PAGE: Final = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
+_HTML_TAGS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "a article aside b blockquote body br button code dd div dl dt em footer form h1 h2 h3 h4 "
+        "h5 h6 head header hr html i iframe img input label li main meta nav ol option p path pre "
+        "script section select small span strong style svg table tbody td th thead tr u ul",
+    )
+)
+_NEXT_SIBLING: Final = re.compile(r"(</([\w:.-]+)>)[ \t]*(?=<\2[\s/>])|(/>)[ \t]*(?=<\w)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +67,7 @@ def compress(
     model: str | None = None,
     lossless: bool = False,
 ) -> Compressed:
-    """`output` in at most `max_tokens` tokens of `model`, keeping what matters most.
+    """`output` in at most `max_tokens` tokens of `model`, keeping the most salient parts.
 
     Errors, odd records, identifiers and what `query` names are kept before long texts. From 40
     tokens on the result always fits; below, it is the smallest marker there is. It never takes
@@ -149,13 +79,16 @@ def compress(
         query: What the output is needed for, e.g. the last user message and the call's arguments.
         model: Whose tokens to count; the default counter if None.
         lossless: Leave nothing out, whatever `max_tokens` is: the shortest text from which
-            `decompress` makes `output` again; `output` itself if there is no shorter one.
+            `decompress` restores `output`; `output` itself if there is no shorter one.
     """
     from ctxcore.tokens.count import counter_for  # its vocabulary is loaded on the first count
 
-    counter = counter_for(model)
     return compress_with(
-        output, max_tokens=max_tokens, counter=counter, query=query, lossless=lossless
+        output,
+        max_tokens=max_tokens,
+        counter=counter_for(model),
+        query=query,
+        lossless=lossless,
     )
 
 
@@ -170,24 +103,16 @@ def compress_with(
     """`compress` with the counter passed in."""
     tokens = counter.count(output)
     source = read_source(output)
+    whole = Compressed(text=output, tokens=tokens, original_tokens=tokens, kind=source.kind)
     if lossless:
         text = shorten_losslessly(output, counter, tokens)
-        return _result(text, counter.count(text), tokens, source.kind)
-    whole = _result(output, tokens, tokens, source.kind)
+        return replace(whole, text=text, tokens=counter.count(text))
     if tokens <= max_tokens:
         return whole
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
     text, elided, kind = _reduce(source, target, tokens)
-    shorter = _result(text, counter.count(text), tokens, kind, elided)
+    shorter = replace(whole, text=text, tokens=counter.count(text), kind=kind, elided=elided)
     return shorter if shorter.tokens < tokens else whole
-
-
-def _result(
-    text: str, tokens: int, original_tokens: int, kind: Kind, elided: Elided = ()
-) -> Compressed:
-    return Compressed(
-        text=text, tokens=tokens, original_tokens=original_tokens, kind=kind, elided=elided
-    )
 
 
 def _reduce(source: Source, target: Target, tokens: int) -> tuple[str, Elided, Kind]:
@@ -197,17 +122,17 @@ def _reduce(source: Source, target: Target, tokens: int) -> tuple[str, Elided, K
     if structure is not None or source.is_too_deep:
         return (*compress_json(source, target, tokens), "json")
     if source.kind == "binary":
-        return (*compress_binary(source, target), "binary")
-    return (*compress_text(source, target), source.kind)
+        return (*_text_marker(source, target, "binary or base64 data"), "binary")
+    return (*_compress_text(source, target), source.kind)
 
 
 def _reduce_announced(
     source: Source, structure: Structure, target: Target, tokens: int
 ) -> tuple[str, Elided, Kind]:
-    """The words around JSON, if there is room for them, and the JSON in what they leave."""
+    """The words around JSON, if there is room for them, and the JSON in the rest of the budget."""
     words = [structure.before.strip(), structure.after.strip()]
     taken = target.counter.count("\n\n".join(words))
-    if taken > target.max_tokens * WORDS_SHARE:
+    if taken > target.max_tokens * PROSE_SHARE:
         text, elided = compress_json(source, target, tokens)
         gone = Elision(unit="lines", count=sum(part.count("\n") + 1 for part in words if part))
         return text, (gone, *elided), "json"
@@ -216,34 +141,103 @@ def _reduce_announced(
     return "\n".join(filter(None, [words[0], text, words[1]])), elided, source.kind
 
 
+def _compress_text(source: Source, target: Target) -> tuple[str, Elided]:
+    lines, tags = _clean_lines(source)
+    cleaned = "\n".join(lines)
+    if not cleaned.strip():
+        return _text_marker(source, target)
+    gone_tags = (Elision(unit="tags", count=tags),) if tags else ()
+    if target.may_fit(cleaned) and len(cleaned) < len(source.text) and target.fits(cleaned):
+        return cleaned, gone_tags
+    found = fit_lines(Lines(lines, source.kind, target), target)
+    found = found or _fit_passages(cleaned, target)
+    if found is None:
+        return _text_marker(source, target)
+    text, gone = found
+    if source.kind == "html":  # the lines of markup are not those of the source
+        gone = [Elision(unit=unit, count=count) for unit, count in totals(gone).items()]
+    return text, (*gone_tags, *gone)
+
+
+def _clean_lines(source: Source) -> tuple[list[str], int]:
+    """The lines of an output without escape codes or HTML tags, and the count of the tags."""
+    text = _ANSI.sub("", source.text)
+    if source.kind == "html":
+        return markup_lines(text)
+    lines = text.replace("\r\n", "\n").split("\n")
+    # A terminal shows what a progress bar wrote last.
+    return [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines], 0
+
+
+def markup_lines(text: str) -> tuple[list[str], int]:
+    """The lines of HTML without its tags, or of XML with each sibling element on its own.
+
+    Also how many tags were removed. The tags of a page are for a browser; those of XML are data.
+    """
+    tags = 0
+    if _is_html(text):
+        text, tags = _TAG.subn("\n", text)
+    else:
+        text = _NEXT_SIBLING.sub(lambda found: f"{found.group(1) or found.group(3)}\n", text)
+    return [line for line in map(str.strip, text.splitlines()) if line], tags
+
+
+def _is_html(text: str) -> bool:
+    if _PAGE.match(text):
+        return True
+    names = [name.lower() for name in _OPENING.findall(text[:SAMPLE_CHARS])]
+    return sum(name in _HTML_TAGS for name in names) >= HTML_SHARE * max(1, len(names))
+
+
+def _fit_passages(text: str, target: Target) -> tuple[str, list[Elision]] | None:
+    """The most of the ends of `text` and its passages that fits; None if nothing does."""
+    passages = Passages(text, target.terms)
+    most_chars = min(len(text) - 1, target.max_tokens * CHARS_PER_TOKEN)
+    found = most_fitting(passages.shorten, most_chars, target.fits)
+    if found is None:
+        return None
+    chars, best = found
+    gone = sum(stop - start for start, stop in passages.gone(chars))
+    start, stop = (0, 1) if "\n" not in text else (None, None)
+    return best, [Elision(unit="characters", count=gone, start=start, stop=stop)]
+
+
+def _text_marker(source: Source, target: Target, what: str = "") -> tuple[str, Elided]:
+    """One marker for the whole output, as descriptive as fits."""
+    count = len(source.text)
+    chars = amount(count, "characters")
+    texts = [
+        f"[{ELISION} {what or source.kind}, {chars} left out {ELISION}]",
+        f"[{ELISION} {chars} {ELISION}]",
+    ]
+    return target.first_fitting(texts) or ELISION, (Elision(unit="characters", count=count),)
+
+
 _STATUS = ("success", "ok", "status", "code", "error", "message")
 _TOTALS = ("total", "total_count", "count")
-_ENDS = 2  # items kept at each end
-_SIZES = ((8, 80), (4, 60), (2, 40), (1, 20))  # fields of an item, characters; less until it fits
+_ENDS = 2  # items kept at each end: docs/designs.md, the table of `dual-threshold`
+_SIZES = (
+    (8, 80),
+    (4, 60),
+    (2, 40),
+    (1, 20),
+)  # chosen: fields of an item, characters; less until it fits
 
 
 def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
-    """`output` in at most `max_tokens` tokens: JSON stays JSON, and says that it is compressed."""
+    """`output` in at most `max_tokens` tokens: JSON stays JSON, marked as compressed."""
     if counter.count(output) <= max_tokens:
         return output
-    for shape in _shapes(output):
-        text = render_json(shape)
-        if counter.count(text) <= max_tokens:
-            return text
-    return compress_with(output, max_tokens=max_tokens, counter=counter).text
-
-
-def _shapes(output: str) -> Iterator[JsonObject]:
-    """Ever smaller previews of `output`; none where it is no JSON with a list or plain fields."""
     try:
         value = parse_json(output)
     except ValueError:
-        return
+        value = None
     is_chinese = any("\u4e00" <= letter <= "\u9fff" for letter in output)
     for fields, chars in _SIZES:
         shape = _Preview(fields=fields, chars=chars, is_chinese=is_chinese).of(value)
-        if shape is not None:
-            yield shape
+        if shape is not None and counter.count(text := render_json(shape)) <= max_tokens:
+            return text
+    return compress_with(output, max_tokens=max_tokens, counter=counter).text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,25 +249,26 @@ class _Preview:
     is_chinese: bool
 
     def of(self, value: JsonValue) -> JsonObject | None:
-        """The preview of a list or an object; None where it would say nothing."""
+        """The preview of a list or an object; None where it would show too little."""
         if isinstance(value, list):
-            shown = self._ends(value)
-            return {"total": len(value), "items_preview": shown, "compressed": True}
-        return self._of_object(value) if isinstance(value, dict) else None
-
-    def _of_object(self, value: JsonObject) -> JsonObject | None:
+            ends = self._ends(value)
+            return {"total": len(value), "items_preview": ends, "compressed": True}
+        if not isinstance(value, dict):
+            return None
         wrappers = _path_to_list(value)
         if not wrappers and any(isinstance(item, dict) for item in value.values()):
             return None  # its parts are objects: too little of them would be shown
-        parts = {
-            name: item
-            for wrapper in reversed(wrappers or [value])
-            for name, item in wrapper.items()
-        }
+        parts: JsonObject = {}
+        for wrapper in reversed(wrappers or [value]):
+            parts.update(wrapper)
         shape: JsonObject = {name: self._short(parts[name]) for name in _STATUS if name in parts}
-        shape.update(islice(self._shorts(parts, (*_STATUS, *_TOTALS)), self.fields))
-        beside = (one for one in parts.items() if not any(one[1] is part for part in wrappers))
-        shape.update(islice(self._objects(beside), self.fields))
+        shape.update(self._plain_fields(parts, (*_STATUS, *_TOTALS)))
+        objects = (
+            (name, self._item(item))
+            for name, item in parts.items()
+            if isinstance(item, dict) and not any(item is wrapper for wrapper in wrappers)
+        )
+        shape.update(islice(objects, self.fields))
         items = _longest_list(wrappers[-1]) if wrappers else []
         total = next((parts[name] for name in _TOTALS if _is_number(parts.get(name))), None)
         if items or total is not None:
@@ -288,33 +283,27 @@ class _Preview:
         if gone <= 0:
             return [self._item(item) for item in items]
         marker = f"... (省略 {gone} 项)" if self.is_chinese else f"... ({gone} omitted)"
-        first, last = map(self._item, items[:_ENDS]), map(self._item, items[-_ENDS:])
-        return [*first, marker, *last]
+        return [*map(self._item, items[:_ENDS]), marker, *map(self._item, items[-_ENDS:])]
 
     def _item(self, item: JsonValue) -> JsonValue:
         if isinstance(item, list):
-            return [self._short(one) for one in item[: self.fields]]
+            return [self._short(part) for part in item[: self.fields]]
         if not isinstance(item, dict):
             return self._short(item)
-        plain = dict(islice(self._shorts(item), self.fields))
+        plain = self._plain_fields(item)
         if plain or not item:
             return plain
         name, inner = next(iter(item.items()))
-        return {name: self._item(inner)}  # a wrapper: what is inside says which one it is
+        return {name: self._item(inner)}  # a wrapper: its content identifies the item
 
-    def _shorts(
-        self, value: Mapping[str, JsonValue], without: Collection[str] = ()
-    ) -> Iterable[tuple[str, JsonValue]]:
-        """The fields with plain values, long texts cut."""
-        for name, item in value.items():
-            if name not in without and not isinstance(item, (dict, list)):
-                yield name, self._short(item)
-
-    def _objects(self, parts: Iterable[tuple[str, JsonValue]]) -> Iterable[tuple[str, JsonValue]]:
-        """The parts that are objects, with their plain fields."""
-        for name, item in parts:
-            if isinstance(item, dict):
-                yield name, self._item(item)
+    def _plain_fields(self, value: JsonObject, without: Sequence[str] = ()) -> JsonObject:
+        """The first fields with plain values, long texts cut."""
+        plain = (
+            (name, self._short(item))
+            for name, item in value.items()
+            if name not in without and not isinstance(item, (dict, list))
+        )
+        return dict(islice(plain, self.fields))
 
     def _short(self, value: JsonValue) -> JsonValue:
         if isinstance(value, str) and len(value) > self.chars:
@@ -323,7 +312,7 @@ class _Preview:
 
 
 def _path_to_list(value: JsonObject) -> list[JsonObject]:
-    """The objects from `value` down to one with a list, each the only one in the one before."""
+    """The objects from `value` down to one with a list, each the only object in its parent."""
     path = [value]
     while not _longest_list(path[-1]):
         inner = [item for item in path[-1].values() if isinstance(item, dict)]

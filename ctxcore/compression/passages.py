@@ -1,78 +1,70 @@
-"""Owns what stays of a text too long for its place: its ends, and the passages that matter.
+"""Shortens a long text to its ends and its most salient passages.
 
-A passage matters if it holds a term of the query that the text says only a few times, or tells of
-an error. Without one the middle goes: what a text begins and ends with says most about it.
+A passage is salient if it contains a term of the query that is rare in the text, or reports an
+error. Without one the middle goes: a text is most informative at its beginning and its end.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
-from ctxcore.compression.markers import gap_marker, middle_of, pair_safe
+from ctxcore.compression.markers import ELISION
 from ctxcore.text.signals import error_places
 
-RARE: Final = 3  # times; a term said more often points to no passage
-LEAST_TERM: Final = 4  # characters of a word; shorter ones are in every text
-MOST_PASSAGES: Final = 4
-SCAN_CHARS: Final = 200_000  # of a longer text only its head is looked through
-BEFORE_CHARS: Final = 80  # of a passage before its term, if no sentence begins there
-AFTER_CHARS: Final = 160
-PASSAGE_SHARE: Final = 0.6  # of what is kept; the rest is for the ends
-GAP_CHARS: Final = 14  # what a marker takes; a gap that short is none
-LEAST_CHARS: Final = 24  # a passage below this says nothing
+RARE: Final = 3  # chosen: times; a term that is more frequent points to no passage
+LEAST_TERM: Final = 4  # chosen: characters of a word; shorter ones are in every text
+MOST_PASSAGES: Final = 4  # chosen: more leave too little room for each
+SCAN_CHARS: Final = 200_000  # chosen: of a longer text only its head is searched
+BEFORE_CHARS: Final = 80  # chosen: of a passage before its term, if no sentence begins there
+AFTER_CHARS: Final = 160  # chosen: of a passage after its term, if no sentence ends there
+PASSAGE_SHARE: Final = 0.6  # chosen: of what is kept; the rest is for the ends
+GAP_CHARS: Final = 14  # of a marker; a shorter gap gains nothing
+LEAST_CHARS: Final = 24  # chosen: a shorter passage is not readable
 
 _END: Final = re.compile(r"[.!?;]\s+|[。！？；\n]\s*|[}\]>],?\s*(?=[{\[<])")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of a text, and where in it the term stands."""
+class Passage(NamedTuple):
+    """A stretch of a text, and the place of its term."""
 
     start: int
     at: int
     stop: int
 
-    def narrowed(self, chars: int) -> Passage:
-        """At most `chars` of it, around its term."""
-        if self.stop - self.start <= chars:
-            return self
-        start = max(self.start, min(self.at - chars // 3, self.stop - chars))
-        return Passage(start, self.at, start + chars)
 
-
-@dataclass(frozen=True, slots=True)
 class Passages:
-    """A text with its passages that matter, the one that matters most first."""
+    """A text with its salient passages, the most salient one first.
 
-    text: str
-    best: Sequence[Passage] = ()
+    These contain rare ones of the `terms` or report an error.
+    """
 
-    @classmethod
-    def of(cls, text: str, terms: Iterable[str] = ()) -> Passages:
-        """The passages of `text` that hold rare ones of `terms` or tell of an error."""
+    def __init__(self, text: str, terms: Iterable[str] = ()) -> None:
+        self.text = text
         head = text[:SCAN_CHARS]
-        worths: dict[int, float] = defaultdict(float)
-        for place, worth in (*_rare_terms(head, terms), *((at, 1.0) for at in _errors(head))):
-            worths[place] += worth
+        saliences: dict[int, float] = defaultdict(float)
+        for place, salience in _rare_terms(head, terms):
+            saliences[place] += salience
+        errors = error_places(head, RARE + 1)
+        for place in errors if len(errors) <= RARE else ():
+            saliences[place] += 1.0
         scores: dict[Passage, float] = defaultdict(float)
         last = Passage(-1, -1, -1)
-        for at in sorted(worths):
+        for at in sorted(saliences):
             if at >= last.stop:
                 last = _around(head, at, last.stop)
-            scores[last] += worths[at]
+            scores[last] += saliences[at]
         best = sorted(scores, key=lambda passage: (-scores[passage], passage.start))
-        return cls(text, tuple(best[:MOST_PASSAGES]))
+        self.best = tuple(best[:MOST_PASSAGES])
 
     def shorten(self, keep_chars: int) -> str:
         """About `keep_chars` characters of the text; what is gone is counted in each gap."""
         parts: list[str] = []
         at = 0
         for start, stop in self.gone(keep_chars):
-            parts += [self.text[at:start], gap_marker(stop - start)]
+            parts += [self.text[at:start], f"{ELISION}{stop - start:,} chars{ELISION}"]
             at = stop
         return "".join([*parts, self.text[at:]])
 
@@ -82,28 +74,45 @@ class Passages:
             return []
         kept = self._kept(keep_chars)
         ends = keep_chars - sum(stop - start + GAP_CHARS for start, stop in kept)
-        start, stop = middle_of(self.text, max(0, ends))
+        start, stop = self._middle(max(0, ends))
         gaps: list[tuple[int, int]] = []
         for begin, end in (*kept, (stop, stop)):
             if min(begin, stop) - start > GAP_CHARS:
-                gaps.append((start, pair_safe(self.text, min(begin, stop))))
-            start = max(start, pair_safe(self.text, end))
+                gaps.append((start, self._pair_safe(min(begin, stop))))
+            start = max(start, self._pair_safe(end))
         return gaps
 
     def _kept(self, keep_chars: int) -> list[tuple[int, int]]:
+        """The stretches of the best passages that have room, in order."""
         room = int(keep_chars * PASSAGE_SHARE)
         kept: list[tuple[int, int]] = []
-        for passage in self.best:
+        for start, at, stop in self.best:
             if room < LEAST_CHARS + GAP_CHARS:
                 break
-            fitting = passage.narrowed(room - GAP_CHARS)
-            kept.append((fitting.start, fitting.stop))
-            room -= fitting.stop - fitting.start + GAP_CHARS
+            chars = min(stop - start, room - GAP_CHARS)
+            begin = max(start, min(at - chars // 3, stop - chars))
+            kept.append((begin, begin + chars))
+            room -= chars + GAP_CHARS
         return sorted(kept)
+
+    def _middle(self, keep_chars: int) -> tuple[int, int]:
+        """The start and stop of the middle that leaves about `keep_chars` characters around it.
+
+        Two thirds of them are at the head.
+        """
+        head = self._pair_safe(keep_chars - keep_chars // 3)
+        return head, self._pair_safe(max(head, len(self.text) - keep_chars // 3))
+
+    def _pair_safe(self, at: int) -> int:
+        """`at`, or the place before it if it is between the halves of a surrogate pair."""
+        splits = 0 < at < len(self.text) and (
+            "\ud800" <= self.text[at - 1] <= "\udbff" and "\udc00" <= self.text[at] <= "\udfff"
+        )
+        return at - 1 if splits else at
 
 
 def _rare_terms(text: str, terms: Iterable[str]) -> Iterator[tuple[int, float]]:
-    """Where rare terms stand, and how rare each is."""
+    """The places of rare terms, and how rare each is."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text  # a letter whose small form is longer; places must not shift
@@ -115,7 +124,7 @@ def _rare_terms(text: str, terms: Iterable[str]) -> Iterator[tuple[int, float]]:
 
 
 def _places(text: str, term: str) -> list[int]:
-    """The first places of a word in a text, one more than what is rare."""
+    """The first places of a word in a text, at most `RARE` + 1."""
     found: list[int] = []
     at = text.find(term)
     while at >= 0 and len(found) <= RARE:
@@ -125,11 +134,6 @@ def _places(text: str, term: str) -> list[int]:
             found.append(at)
         at = text.find(term, stop)
     return found
-
-
-def _errors(text: str) -> list[int]:
-    places = error_places(text, RARE + 1)
-    return places if len(places) <= RARE else []
 
 
 def _around(text: str, at: int, least: int) -> Passage:

@@ -1,34 +1,36 @@
-"""Owns tables: a sheet of records whose rows and columns can be left out, written as in `codec`.
+"""Tables: sheets of records whose rows and columns can be left out, written as in `lossless`.
 
-Sums are kept for every row and every column, so the price of taking one out is known at any time.
-A column with few different values can be left out row by row and keep those values in a list.
+Sums are kept for every row and every column, so the price of leaving any out is always known.
+A column with few different values can be left out of the rows and keep those values in a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, reduce
 from typing import Final
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.markers import ELISION, Elision, Unit, amount, gone_ranges, member_path
-from ctxcore.compression.records import SPARSE, Column, render_cell, render_header
+from ctxcore.compression.markers import ELISION, Elision, amount, gone_ranges, member_path
+from ctxcore.compression.records import SPARSE, Column, render_header, render_row
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.compression.tree import MARKER_TOKENS, Branch, Container, Leaf, Node
 
-ROW_TOKENS: Final = 1
-FRAME_TOKENS: Final = 6
+ROW_TOKENS: Final = 1  # of the brackets and commas of a row
+FRAME_TOKENS: Final = 6  # chosen: about what `{"table":[[],…]}` takes
 VALUES_TOKENS: Final = 5  # of `"values":{…}`, and of each list in it
-MOST_VALUE_TOKENS: Final = 6
-MOST_VALUES_SHARE: Final = 0.5  # more different values than this of the rows are not a summary
+MOST_VALUE_TOKENS: Final = 6  # chosen: a list of longer values saves little
+MOST_VALUES_SHARE: Final = 0.5  # chosen: with more different values than this of the rows, no list
+VALUES_FACTOR: Final = 0.7  # chosen: of the salience of a value whose rows are unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """What a table was: its form's name, and where each row stands in the source."""
+    """The form of a table, and where its rows are in the source."""
 
     form: str
-    """`table`, `table by NAME` or `tables`, as in `codec`."""
+    """`table`, `table by NAME` or `tables`, as in `lossless`."""
     paths: Sequence[str]
     """The path of each row below that of the table."""
     groups: Sequence[int] = ()
@@ -39,17 +41,11 @@ class Origin:
 
 
 class Table(Container):
-    """Records with their keys written once: rows and columns come out whole.
+    """Records with their keys written once; rows and columns are left out whole.
 
     `rows[r][c]` is None where the record has no such member. Constant columns have one node in
     `constants` and no cells. `matches` are rows that were lifted out as whole objects.
     """
-
-    __slots__ = (
-        "_distinct", "_objects", "bare", "column_tokens", "column_worth", "columns", "constants",
-        "header_tokens", "lifted", "listed", "matches", "origin", "out_columns", "out_rows",
-        "row_tokens", "row_worth", "rows", "unlisted",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -61,13 +57,15 @@ class Table(Container):
         self.columns, self.rows, self.constants, self.origin = columns, rows, constants, origin
         self.unlisted = max(0, origin.total - len(rows))
         self.matches: Branch | None = None
-        self.lifted: frozenset[int] = frozenset()
+        self.lifted: Sequence[int] = ()
+        self.shown_rows = list(range(len(rows)))
+        """Those that are not lifted."""
         self.out_rows: set[int] = set()
         self.out_columns: set[int] = set()
         self.listed: set[int] = set()
         self.bare: set[int] = set()
-        self._distinct: dict[int, list[Leaf] | None] = {}
-        self._objects: dict[int, list[Branch]] = {}
+        self.distinct = cache(self._find_distinct)
+        self.objects = cache(self._find_objects)
         super().__init__(0, 0.0)
         for c, node in constants.items():
             node.parent, node.place = self, (-1, c)
@@ -75,159 +73,134 @@ class Table(Container):
             for c, cell in enumerate(row):
                 if cell is not None:
                     cell.parent, cell.place = self, (r, c)
-        self.header_tokens = [self._header_tokens(c) for c in range(len(columns))]
+        self.header_tokens = [
+            estimate_tokens(column.name) + (2 if c in constants else 1)
+            for c, column in enumerate(columns)
+        ]
         self._sum_up()
 
-    def _header_tokens(self, c: int) -> int:
-        return estimate_tokens(self.columns[c].name) + (2 if c in self.constants else 1)
-
-    def _shown_rows(self) -> Iterator[int]:
-        return (r for r in range(len(self.rows)) if r not in self.lifted)
-
     def _sum_up(self) -> None:
-        """Sums of what is there before anything was taken out."""
+        """Computes the sums before anything is left out."""
         width = len(self.columns)
         self.row_tokens = [sum(map(_cell_tokens, row)) for row in self.rows]
-        self.row_worth = [sum(map(_cell_worth, row)) for row in self.rows]
-        self.column_tokens, self.column_worth = [0] * width, [0.0] * width
-        for r in self._shown_rows():
-            for c, cell in enumerate(self.rows[r]):
-                self.column_tokens[c] += _cell_tokens(cell)
-                self.column_worth[c] += _cell_worth(cell)
+        self.row_salience = [sum(map(_cell_salience, row)) for row in self.rows]
+        self.column_tokens, self.column_salience = [0] * width, [0.0] * width
+        for r in self.shown_rows:
+            self._add_row_to_columns(r, 1)
         for c, node in self.constants.items():
-            self.column_tokens[c], self.column_worth[c] = node.tokens + 1, node.worth
+            self.column_tokens[c], self.column_salience[c] = node.tokens + 1, node.salience
         tokens = FRAME_TOKENS + sum(self.header_tokens) + sum(self.column_tokens)
-        tokens += (len(self.rows) - len(self.lifted)) * ROW_TOKENS
-        tokens += MARKER_TOKENS if self.unlisted else 0
-        worth = sum(self.column_worth)
+        tokens += len(self.shown_rows) * ROW_TOKENS + (MARKER_TOKENS if self.unlisted else 0)
+        salience = sum(self.column_salience)
         if self.matches is not None:
-            tokens, worth = tokens + self.matches.tokens + 3, worth + self.matches.worth
-        self._grow(tokens - self.tokens, worth - self.worth)
+            tokens, salience = tokens + self.matches.tokens + 3, salience + self.matches.salience
+        self._grow(tokens - self.tokens, salience - self.salience)
 
     def lift(self, chosen: Sequence[int]) -> Branch:
-        """Move the chosen rows out of the table, each as a whole object; they come first.
+        """Moves the chosen rows, in order, out of the table, each as a whole object before it.
 
-        Only before anything is taken out. Constants stay with the table.
+        Only before anything is left out or priced. Constants stay with the table.
         """
-        lifted = [self._as_object(r) for r in chosen]
-        self.lifted = frozenset(chosen)
-        self._distinct.clear()
-        self._objects.clear()
-        self.matches = Branch(lifted)
+        self.matches = Branch([self._as_object(r) for r in chosen])
         self.matches.parent, self.matches.place = self, (-1, -1)
+        self.lifted = chosen
+        self.shown_rows = [r for r in self.shown_rows if r not in chosen]
         self._sum_up()
         return self.matches
 
     def _as_object(self, r: int) -> Node:
-        """The row as an object; inner members go by their last name where that is no other's."""
+        """The row as an object; a nested member keeps its whole path where names collide."""
         cells: list[tuple[tuple[str, ...], Node]] = []
         for column, cell in zip(self.columns, self.rows[r], strict=True):
             if isinstance(cell, Branch) and column.name == SPARSE and cell.keys is not None:
-                cells += [
-                    ((key,), child) for key, child in zip(cell.keys, cell.children, strict=True)
-                ]
+                keys = ((key,) for key in cell.keys)
+                cells += zip(keys, cell.children, strict=True)
             elif cell is not None:
                 cells.append((column.path, cell))
         names = [path[-1] for path, _ in cells]
         if len(set(names)) < len(names):
             names = [".".join(path) for path, _ in cells]
-        lifted = Branch([cell for _, cell in cells], names)
-        lifted.keeps_names = True
-        return lifted
+        return Branch([cell for _, cell in cells], names, keeps_names=True)
 
     def is_out(self, child: Node) -> bool:
         r, c = child.place
-        return c >= 0 and (c in self.out_columns or c in self.listed or r in self.out_rows)
+        return c >= 0 and (self._is_off(c) or r in self.out_rows)
 
-    def child_grew(self, child: Node, tokens: int, worth: float) -> None:
+    def _is_off(self, c: int) -> bool:
+        return c in self.out_columns or c in self.listed
+
+    def child_grew(self, child: Node, tokens: int, salience: float) -> None:
+        """Adds the change to a row's sums for columns present, to a column's for rows present."""
         r, c = child.place
-        if c >= 0:
-            self._add_to_sums(r, c, tokens, worth)
-        if not self.is_out(child):
-            self._grow(tokens, worth)
-
-    def _add_to_sums(self, r: int, c: int, tokens: int, worth: float) -> None:
-        """A row's sums cover the columns that are in, a column's the rows that are in."""
-        if r >= 0 and c not in self.out_columns and c not in self.listed:
+        if r >= 0 and not self._is_off(c):
             self.row_tokens[r] += tokens
-            self.row_worth[r] += worth
-        if r not in self.out_rows:
+            self.row_salience[r] += salience
+        if c >= 0 and r not in self.out_rows:
             self.column_tokens[c] += tokens
-            self.column_worth[c] += worth
+            self.column_salience[c] += salience
+        super().child_grew(child, tokens, salience)
+
+    def _marker_tokens(self) -> int:
+        """Tokens of a marker that is not there yet."""
+        return 0 if self.out_rows or self.out_columns or self.unlisted else MARKER_TOKENS
 
     # rows
 
     def row_freed(self, r: int) -> int:
-        """Tokens that taking out the row frees; the first one pays for the marker."""
-        marker = 0 if self.out_rows or self.unlisted or self.out_columns else MARKER_TOKENS
-        return self.row_tokens[r] + ROW_TOKENS - marker
+        """Tokens freed by leaving the row out; the first one pays for the marker."""
+        return self.row_tokens[r] + ROW_TOKENS - self._marker_tokens()
 
-    def take_out_row(self, r: int) -> None:
-        """Leave the row out."""
-        freed = self.row_freed(r)
-        self.out_rows.add(r)
-        self._resum_columns(r, -1)
-        self._grow(-freed, -self.row_worth[r])
-
-    def put_back_row(self, r: int) -> None:
-        """Undo `take_out_row`."""
+    def set_row_out(self, r: int, is_out: bool) -> None:
+        """Leaves the row out, or restores it."""
         self.out_rows.discard(r)
-        self._resum_columns(r, 1)
-        self._grow(self.row_freed(r), self.row_worth[r])
+        sign, freed = -1 if is_out else 1, self.row_freed(r)
+        if is_out:
+            self.out_rows.add(r)
+        self._add_row_to_columns(r, sign)
+        self._grow(sign * freed, sign * self.row_salience[r])
 
-    def _resum_columns(self, r: int, sign: int) -> None:
+    def _add_row_to_columns(self, r: int, sign: int) -> None:
         for c, cell in enumerate(self.rows[r]):
             self.column_tokens[c] += sign * _cell_tokens(cell)
-            self.column_worth[c] += sign * _cell_worth(cell)
+            self.column_salience[c] += sign * _cell_salience(cell)
 
     # columns
 
-    def column_freed(self, c: int) -> int:
-        """Tokens that taking out the column frees, its name too."""
-        marker = 0 if self.out_columns or self.out_rows or self.unlisted else MARKER_TOKENS
-        if c in self.listed:
-            return self.values_tokens(c) - marker
-        return self.column_tokens[c] + self.header_tokens[c] - marker
+    def column_price(self, c: int) -> tuple[float, int]:
+        """Salience lost and tokens freed with the column, or with the list of its values."""
+        salience, tokens = self._values_size(c) if c in self.listed else self._column_size(c)
+        return salience, tokens - self._marker_tokens()
 
-    def column_lost(self, c: int) -> float:
-        """Worth that goes with the column."""
-        return self.values_worth(c) if c in self.listed else self.column_worth[c]
+    def _column_size(self, c: int) -> tuple[float, int]:
+        return self.column_salience[c], self.column_tokens[c] + self.header_tokens[c]
 
-    def take_out_column(self, c: int) -> None:
-        """Leave the column out, or the list of its values if that is what is left of it."""
-        freed, lost = self.column_freed(c), self.column_lost(c)
-        self.out_columns.add(c)
-        if c not in self.listed:
-            self._resum_rows(c, -1)
-        self._grow(-freed, -lost)
-
-    def put_back_column(self, c: int) -> None:
-        """Undo `take_out_column`."""
+    def set_column_out(self, c: int, is_out: bool) -> None:
+        """Leaves the column out, or the list of its values if there is one; or restores it."""
         self.out_columns.discard(c)
+        sign, (lost, freed) = -1 if is_out else 1, self.column_price(c)
+        if is_out:
+            self.out_columns.add(c)
         if c not in self.listed:
-            self._resum_rows(c, 1)
-        self._grow(self.column_freed(c), self.column_lost(c))
+            self._add_column_to_rows(c, sign)
+        self._grow(sign * freed, sign * lost)
 
-    def _resum_rows(self, c: int, sign: int) -> None:
-        for r, row in enumerate(self.rows):
-            if r not in self.lifted and c not in self.constants:
-                self.row_tokens[r] += sign * _cell_tokens(row[c])
-                self.row_worth[r] += sign * _cell_worth(row[c])
+    def _add_column_to_rows(self, c: int, sign: int) -> None:
+        if c in self.constants:
+            return
+        for r in self.shown_rows:
+            cell = self.rows[r][c]
+            self.row_tokens[r] += sign * _cell_tokens(cell)
+            self.row_salience[r] += sign * _cell_salience(cell)
 
-    # values of a column, without saying which row has which
-
-    def distinct(self, c: int) -> list[Leaf] | None:
-        """The first cell of each value of a column with few short ones; else None."""
-        if c not in self._distinct:
-            self._distinct[c] = self._find_distinct(c)
-        return self._distinct[c]
+    # values of a column, without the rows that have them
 
     def _find_distinct(self, c: int) -> list[Leaf] | None:
+        """The first cell of each value of a column with few short ones; else None."""
         if c in self.constants:
             return None
         found: dict[str, Leaf] = {}
-        most = MOST_VALUES_SHARE * (len(self.rows) - len(self.lifted))
-        for r in self._shown_rows():
+        most = MOST_VALUES_SHARE * len(self.shown_rows)
+        for r in self.shown_rows:
             cell = self.rows[r][c]
             if cell is None:
                 continue
@@ -238,61 +211,49 @@ class Table(Container):
                 return None
         return list(found.values()) if 1 < len(found) <= most else None
 
-    def values_tokens(self, c: int) -> int:
-        """Tokens of the list of a column's values."""
-        own = sum(estimate_tokens(text) + 1 for text in self._values(c))
-        return own + self.header_tokens[c] + VALUES_TOKENS // 2
-
     def _values(self, c: int) -> list[str]:
         return [cell.render() for cell in self.distinct(c) or ()]
 
-    def values_worth(self, c: int) -> float:
-        """What the list of a column's values is worth: each value once, and not whose it is."""
-        return 0.7 * sum(cell.worth for cell in self.distinct(c) or ())
+    def _values_size(self, c: int) -> tuple[float, int]:
+        """Salience and tokens of the list of a column's values."""
+        salience = VALUES_FACTOR * sum(cell.salience for cell in self.distinct(c) or ())
+        own = sum(estimate_tokens(text) + 1 for text in self._values(c))
+        return salience, own + self.header_tokens[c] + VALUES_TOKENS // 2
 
     def listing_price(self, c: int) -> tuple[float, int]:
-        """Worth lost and tokens freed by `list_values`."""
-        worth = self.column_worth[c] - self.values_worth(c)
-        return worth, self.column_tokens[c] + self.header_tokens[c] - self.values_tokens(c)
+        """Salience lost and tokens freed by `set_listed`."""
+        column, values = self._column_size(c), self._values_size(c)
+        return column[0] - values[0], column[1] - values[1]
 
-    def list_values(self, c: int) -> None:
-        """Leave the column out of the rows and keep its values in a list."""
-        self._grow(-self.column_tokens[c] - self.header_tokens[c], -self.column_worth[c])
-        self._resum_rows(c, -1)
-        self.listed.add(c)
-        self._grow(self.values_tokens(c), self.values_worth(c))
-
-    def unlist_values(self, c: int) -> None:
-        """Undo `list_values`."""
-        self._grow(-self.values_tokens(c), -self.values_worth(c))
-        self.listed.discard(c)
-        self._resum_rows(c, 1)
-        self._grow(self.column_tokens[c] + self.header_tokens[c], self.column_worth[c])
+    def set_listed(self, c: int, is_listed: bool) -> None:
+        """Leaves the column out of the rows and keeps its values in a list, or restores it."""
+        lost, gained = self._column_size(c), self._values_size(c)
+        if not is_listed:
+            lost, gained = gained, lost
+        self._grow(-lost[1], -lost[0])
+        self._add_column_to_rows(c, -1 if is_listed else 1)
+        (self.listed.add if is_listed else self.listed.discard)(c)
+        self._grow(gained[1], gained[0])
 
     # names in the cells of a column
 
-    def objects(self, c: int) -> list[Branch]:
-        """The cells of a column of objects whose names can go; empty where one is no such."""
-        if c not in self._objects:
-            self._objects[c] = self._find_objects(c)
-        return self._objects[c]
-
     def _find_objects(self, c: int) -> list[Branch]:
-        cells = [self.rows[r][c] for r in self._shown_rows()]
+        """The cells of a column of objects that can all be bare; empty for any other column."""
+        cells = [cell for r in self.shown_rows if (cell := self.rows[r][c]) is not None]
         found = [cell for cell in cells if isinstance(cell, Branch) and cell.can_be_bare]
-        return found if sum(cell is not None for cell in cells) == len(found) else []
+        return found if len(found) == len(cells) else []
 
     def names_price(self, c: int) -> tuple[float, int]:
-        """Worth lost and tokens freed by leaving out the names in the cells of the column."""
+        """Salience lost and tokens freed by leaving out the names in the cells of the column."""
         prices = [
             cell.names_price(marks=False)
             for cell in self.objects(c)
             if cell.place[0] not in self.out_rows
         ]
-        return sum(worth for worth, _ in prices), sum(tokens for _, tokens in prices)
+        return sum(salience for salience, _ in prices), sum(tokens for _, tokens in prices)
 
     def set_bare(self, c: int, is_bare: bool) -> None:
-        """Leave the names in the cells of the column out, or put them back."""
+        """Leaves the names in the cells of the column out, or restores them."""
         (self.bare.add if is_bare else self.bare.discard)(c)
         for cell in self.objects(c):
             cell.set_bare(is_bare, marks=False)
@@ -302,113 +263,76 @@ class Table(Container):
     def render(self) -> str:
         parts = [] if self.matches is None else [f'"match":{self.matches.render()}']
         shown = [c for c in range(len(self.columns)) if not self._is_off(c)]
-        rows = [r for r in self._shown_rows() if r not in self.out_rows]
+        rows = [r for r in self.shown_rows if r not in self.out_rows]
         if shown and (rows or any(c in self.constants for c in shown)):
-            header = self._render_header(shown)
-            lines = [header, *self._render_rows(rows, shown)]
+            lines = [render_header([self._head(c) for c in shown]), *self._render_rows(rows, shown)]
             parts.append(f"{render_json(self.origin.form)}:[{','.join(lines)}]")
-        values = [c for c in self.listed if c not in self.out_columns]
+        values = [
+            f"{render_json('.'.join(self.columns[c].path))}:[{','.join(self._values(c))}]"
+            for c in sorted(self.listed - self.out_columns)
+        ]
         if values:
-            parts.append(f'"values":{{{",".join(map(self._render_values, sorted(values)))}}}')
-        gone = [amount(count, unit) for unit, count in self._own_counts() if count]
+            parts.append(f'"values":{{{",".join(values)}}}')
+        counts = {"rows": len(self.out_rows) + self.unlisted, "columns": len(self.out_columns)}
+        gone = [amount(count, unit) for unit, count in counts.items() if count]
         if gone:
             parts.append(f'"{ELISION}":"{", ".join(gone)}"')
         return f"{{{','.join(parts)}}}"
 
-    def _is_off(self, c: int) -> bool:
-        return c in self.out_columns or c in self.listed
-
-    def _render_header(self, shown: Sequence[int]) -> str:
-        heads = [
-            Column(self.columns[c].path, constant=self.constants[c].render())
-            if c in self.constants
-            else self._head(c)
-            for c in shown
-        ]
-        return render_header(heads)
-
     def _head(self, c: int) -> Column:
         column = self.columns[c]
-        if c not in self.bare:
-            return column
-        path = (*column.path[:-1], f"{column.name} {ELISION} names")
-        return Column(path, column.is_optional)
+        if c in self.constants:
+            return Column(column.path, constant=self.constants[c].render())
+        if c in self.bare:
+            path = (*column.path[:-1], f"{column.name} {ELISION} names")
+            return Column(path, column.is_optional)
+        return column
 
-    def _render_values(self, c: int) -> str:
-        name = ".".join(self.columns[c].path)
-        return f"{render_json(name)}:[{','.join(self._values(c))}]"
-
-    def _render_rows(self, rows: Sequence[int], shown: Sequence[int]) -> Iterator[str]:
+    def _render_rows(self, rows: Sequence[int], shown: Sequence[int]) -> list[str]:
         varying = [c for c in shown if c not in self.constants]
         if not varying:
-            return
-        lines = {r: self._render_row(r, varying) for r in rows}
-        if not self.origin.groups:
-            yield from lines.values()
-            return
+            return []
+        columns = [self.columns[c] for c in varying]
         groups: dict[int, list[str]] = {}
-        for r, line in lines.items():
-            groups.setdefault(self.origin.groups[r], []).append(line)
-        yield from (f"[{','.join(group)}]" for group in groups.values())
-
-    def _render_row(self, r: int, varying: Sequence[int]) -> str:
-        cells = [(self.rows[r][c], self.columns[c]) for c in varying]
-        while cells and cells[-1][0] is None:
-            cells.pop()
-        texts = (
-            "null" if cell is None else render_cell(cell.render(), column) for cell, column in cells
-        )
-        return f"[{','.join(texts)}]"
-
-    def _own_counts(self) -> Iterator[tuple[Unit, int]]:
-        yield "rows", len(self.out_rows) + self.unlisted
-        yield "columns", len(self.out_columns)
+        for r in rows:
+            cells = (self.rows[r][c] for c in varying)
+            row = render_row([None if cell is None else cell.render() for cell in cells], columns)
+            groups.setdefault(self.origin.groups[r] if self.origin.groups else -1, []).append(row)
+        if not self.origin.groups:
+            return groups.get(-1, [])
+        return [f"[{','.join(group)}]" for group in groups.values()]
 
     def gone(self, path: str) -> Iterator[Elision]:
+        matches = self.matches.children if self.matches is not None else []
+        lifted = zip(self.lifted, matches, strict=True)
+        present = {r: match for r, match in lifted if match.is_present}
+        gone = self.out_rows | (set(self.lifted) - present.keys())
         places = self.origin.places or range(len(self.rows))
-        gone = self.out_rows | self._dropped_matches()
         kept = [places[r] for r in range(len(self.rows)) if r not in gone]
-        total = len(self.rows) + self.unlisted
-        yield from gone_ranges("rows", total, kept, path=path)
-        for c in sorted({*self.out_columns, *self.listed}):
-            column = f"{path}[]"
-            for key in self.columns[c].path:
-                column = member_path(column, key)
+        yield from gone_ranges("rows", len(self.rows) + self.unlisted, kept, path=path)
+        for c in sorted(self.out_columns | self.listed):
+            column = reduce(member_path, self.columns[c].path, f"{path}[]")
             yield Elision(unit="columns", count=1, path=column)
-        yield from self._gone_inside(path)
-
-    def _dropped_matches(self) -> set[int]:
-        if self.matches is None:
-            return set()
-        matches = zip(self.matches.children, sorted(self.lifted), strict=True)
-        return {r for match, r in matches if self.matches.is_out(match)}
-
-    def _gone_inside(self, path: str) -> Iterator[Elision]:
-        if self.matches is not None:
-            for match, r in zip(self.matches.children, sorted(self.lifted), strict=True):
-                if not self.matches.is_out(match):
-                    yield from match.gone(path + self.origin.paths[r])
+        for r, match in present.items():
+            yield from match.gone(path + self.origin.paths[r])
         for c, node in self.constants.items():
             if c not in self.out_columns:
                 yield from node.gone(member_path(f"{path}[]", self.columns[c].name))
-        for r in self._shown_rows():
+        for r in self.shown_rows:
             for c, cell in enumerate(self.rows[r]):
                 if cell is not None and not self.is_out(cell):
-                    place = path + self.origin.paths[r]
-                    for key in self.columns[c].path:
-                        place = member_path(place, key)
-                    yield from cell.gone(place)
+                    row = path + self.origin.paths[r]
+                    yield from cell.gone(reduce(member_path, self.columns[c].path, row))
 
     def leaves(self) -> Iterator[Leaf]:
-        nodes: Iterable[Node | None] = (cell for row in self.rows for cell in row)
-        for node in (*self.constants.values(), *nodes):
-            if node is not None:
-                yield from node.leaves()
+        cells = (cell for row in self.rows for cell in row if cell is not None)
+        for node in (*self.constants.values(), *cells):
+            yield from node.leaves()
 
 
 def _cell_tokens(cell: Node | None) -> int:
     return 2 if cell is None else cell.tokens + 1
 
 
-def _cell_worth(cell: Node | None) -> float:
-    return 0.0 if cell is None else cell.worth
+def _cell_salience(cell: Node | None) -> float:
+    return 0.0 if cell is None else cell.salience

@@ -1,13 +1,13 @@
-"""Owns seeing a collection of records as a sheet: their keys once, as columns, and rows of cells.
+"""Sheets of records: the keys of a collection once, as columns, and rows of cells.
 
 Collections are lists of objects, objects of objects (keyed by id) and lists of lists of objects.
-Nothing is lost: from its sheet a collection comes back with the order of its keys.
+Nothing is lost: a collection can be restored from its sheet with the order of its keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, TypeAlias, TypeGuard
 
@@ -15,18 +15,17 @@ from ctxcore.compression.json_text import render_json
 from ctxcore.compression.target import estimate_tokens
 from ctxcore.messages.values import JsonObject, JsonValue
 
-LEAST_CONSTANT_ROWS: Final = 2
 FRAME_TOKENS: Final = 5  # of a table around a header; 3 to 5 measure alike, more is worse
-MOST_COLUMNS: Final = 200
+MOST_COLUMNS: Final = 200  # chosen: a wider table is no easier to read than its records
 SPARSE: Final = "+"  # the column of members that few records have
-DEEPEST_PATH: Final = 4
+DEEPEST_PATH: Final = 4  # chosen: deeper groups make a header hard to read
 
 Records = Sequence[JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What stands where a record lacks a member that others have."""
+    """Stands where a record lacks a member that others have."""
 
 
 MISSING: Final = Missing()
@@ -51,17 +50,16 @@ class Column:
         return self.path[-1]
 
 
+Filled: TypeAlias = tuple[Column, Sequence[Cell]]
+"""A column and its cell in each record."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordSheet:
     """Columns, and for each record its cells; constant columns have none."""
 
     columns: tuple[Column, ...]
     rows: list[list[Cell]]
-
-    @property
-    def varying(self) -> list[Column]:
-        """The columns that rows have cells for."""
-        return [column for column in self.columns if column.constant is None]
 
 
 def is_records(values: Iterable[JsonValue]) -> TypeGuard[Records]:
@@ -75,23 +73,29 @@ def to_record_sheet(records: Records, *, keep: str | None = None) -> RecordSheet
     The column `keep` is never taken for a constant.
     """
     names = _merged_keys(records)
-    if names is None or any(name.endswith("?") or name == SPARSE for name in names):
+    if names is None or any(map(_is_reserved, names)):
         return None
-    columns: list[tuple[Column, Sequence[Cell]]] = []
+    filled: list[Filled] = []
     for is_sparse, group in groupby(names, lambda name: _is_sparse(name, records)):
-        members = list(group)
         if is_sparse:
-            columns.append(_sparse_column(members, records))
+            filled.append(_sparse_column(list(group), records))
             continue
-        for name in members:
-            columns += _columns((name,), [record.get(name, MISSING) for record in records])
-    if len(columns) > MOST_COLUMNS or _saved_tokens(columns, len(records)) <= 0:
+        for name in group:
+            filled += _columns((name,), [record.get(name, MISSING) for record in records])
+    if len(filled) > MOST_COLUMNS or _saved_tokens(filled, len(records)) <= 0:
         return None
-    heads = [_constant(column, cells, keep) for column, cells in columns]
-    varying = [cells for head, (_, cells) in zip(heads, columns, strict=True) if not head.constant]
+    columns = tuple(_with_constant(column, cells, keep) for column, cells in filled)
+    varying = [
+        cells for column, (_, cells) in zip(columns, filled, strict=True) if not column.constant
+    ]
     if not varying:
         return None
-    return RecordSheet(tuple(heads), [list(row) for row in zip(*varying, strict=True)])
+    return RecordSheet(columns, [list(row) for row in zip(*varying, strict=True)])
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether a member of this name would change the meaning of a header."""
+    return name.endswith("?") or name == SPARSE
 
 
 def _is_sparse(name: str, records: Records) -> bool:
@@ -100,14 +104,12 @@ def _is_sparse(name: str, records: Records) -> bool:
     return gaps > 0 and (estimate_tokens(name) + 3) * (len(records) - gaps) < 2 * gaps
 
 
-def _sparse_column(names: list[str], records: Records) -> tuple[Column, Sequence[Cell]]:
-    """Members that few records have, together in one cell: an object with those that are there."""
-    cells: list[Cell] = []
-    for record in records:
-        members = {name: record[name] for name in names if name in record}
-        cells.append(members or MISSING)
-    is_optional = any(isinstance(cell, Missing) for cell in cells)
-    return Column((SPARSE,), is_optional=is_optional), cells
+def _sparse_column(names: list[str], records: Records) -> Filled:
+    """A column whose cells are objects with those of the members that a record has."""
+    cells: list[Cell] = [
+        {name: record[name] for name in names if name in record} or MISSING for record in records
+    ]
+    return Column((SPARSE,), is_optional=MISSING in cells), cells
 
 
 def _merged_keys(records: Records) -> list[str] | None:
@@ -132,60 +134,40 @@ def _merged_keys(records: Records) -> list[str] | None:
     return merged
 
 
-def _columns(path: tuple[str, ...], cells: Sequence[Cell]) -> list[tuple[Column, Sequence[Cell]]]:
+def _columns(path: tuple[str, ...], cells: Sequence[Cell]) -> list[Filled]:
     """A column, or one for each member if its cells are objects with the same keys."""
     first = cells[0]
     if isinstance(first, dict) and first and len(path) < DEEPEST_PATH:
         names = list(first)
-        if all(isinstance(cell, dict) and list(cell) == names for cell in cells):
-            parts: list[tuple[Column, Sequence[Cell]]] = []
-            for name in names:
-                inner = [cell[name] for cell in cells if isinstance(cell, dict)]
-                if name.endswith("?") or name == SPARSE:
-                    return [(Column(path), cells)]
-                parts += _columns((*path, name), inner)
-            return parts
+        records = [cell for cell in cells if isinstance(cell, dict) and list(cell) == names]
+        if len(records) == len(cells) and not any(map(_is_reserved, names)):
+            columns = (_columns((*path, name), [r[name] for r in records]) for name in names)
+            return [column for group in columns for column in group]
     return [(Column(path, is_optional=any(isinstance(cell, Missing) for cell in cells)), cells)]
 
 
-def _constant(column: Column, cells: Sequence[Cell], keep: str | None) -> Column:
-    if (
-        column.is_optional
-        or column.name == SPARSE
-        or len(cells) < LEAST_CONSTANT_ROWS
-        or column.path == (keep,)
-    ):
+def _with_constant(column: Column, cells: Sequence[Cell], keep: str | None) -> Column:
+    """The column with its value, if that is the same in all rows."""
+    if column.is_optional or column.name == SPARSE or column.path == (keep,):
         return column
-    if isinstance(cells[0], int | float | str) and any(cell != cells[0] for cell in cells[:4]):
+    first = cells[0]
+    if isinstance(first, int | float | str) and any(cell != first for cell in cells[:4]):
         return column
     known = [cell for cell in cells if not isinstance(cell, Missing)]
     texts = {render_json(cell) for cell in known}
-    return Column(column.path, False, texts.pop(), known[0]) if len(texts) == 1 else column
+    return replace(column, constant=texts.pop(), value=known[0]) if len(texts) == 1 else column
 
 
-def _saved_tokens(columns: Sequence[tuple[Column, Sequence[Cell]]], rows: int) -> int:
+def _saved_tokens(columns: Sequence[Filled], rows: int) -> int:
     """Roughly: each record writes its keys, a sheet writes them once and `null` for gaps."""
     saved = -FRAME_TOKENS
     for column, cells in columns:
-        gaps = sum(isinstance(cell, Missing) for cell in cells) if column.is_optional else 0
         if column.path == (SPARSE,):
-            saved -= 2 * gaps + 2 * (len(cells) - gaps) + 2
+            saved -= 2 * rows + 2
             continue
+        gaps = sum(isinstance(cell, Missing) for cell in cells) if column.is_optional else 0
         saved += (estimate_tokens(column.name) + 1) * (rows - gaps - 1) - 2 * gaps
     return saved
-
-
-def shared_key(value: JsonObject) -> str | None:
-    """The member in which every record of an object repeats the key it is under, if there is."""
-    name, record = next(iter(value.items()))
-    if not isinstance(record, dict):
-        return None
-    columns = [column for column, item in record.items() if item == name]
-    return next((c for c in columns if all(_repeats(r, c, k) for k, r in value.items())), None)
-
-
-def _repeats(record: JsonValue, column: str, key: str) -> bool:
-    return isinstance(record, dict) and record.get(column) == key
 
 
 def render_header(columns: Sequence[Column], depth: int = 0) -> str:
@@ -196,19 +178,12 @@ def render_header(columns: Sequence[Column], depth: int = 0) -> str:
     rows, a list or object as `[[value]]`.
     """
     cells: list[str] = []
-    at = 0
-    while at < len(columns):
-        column = columns[at]
-        if len(column.path) == depth + 1:
-            cells.append(_render_name(column))
-            at += 1
-            continue
-        end = at
-        while end < len(columns) and columns[end].path[: depth + 1] == column.path[: depth + 1]:
-            end += 1
-        inner = render_header(columns[at:end], depth + 1)
-        cells.append(f"{{{render_json(column.path[depth])}:{inner}}}")
-        at = end
+    for name, group in groupby(columns, lambda column: column.path[depth]):
+        members = list(group)
+        if len(members[0].path) == depth + 1:
+            cells += map(_render_name, members)
+        else:
+            cells.append(f"{{{render_json(name)}:{render_header(members, depth + 1)}}}")
     return f"[{','.join(cells)}]"
 
 
@@ -220,7 +195,19 @@ def _render_name(column: Column) -> str:
     return f"{{{render_json(column.name)}:{value}}}"
 
 
-def render_cell(text: str, column: Column) -> str:
-    """A cell, which is JSON text, as it is written in a row: a null or list where it could be
-    taken for a gap or for one so written stands in a list of its own."""
-    return f"[{text}]" if column.is_optional and (text == "null" or text[0] == "[") else text
+def render_row(cells: list[str | None], columns: Sequence[Column]) -> str:
+    """A row of cells, which are JSON text; a gap, None, is `null`, or nothing at the end.
+
+    A null or list that could be read as a gap or as so written stands in a list of its own.
+    """
+    while cells and cells[-1] is None:
+        cells.pop()
+    texts = (
+        "null"
+        if text is None
+        else f"[{text}]"
+        if column.is_optional and (text == "null" or text[0] == "[")
+        else text
+        for text, column in zip(cells, columns, strict=False)
+    )
+    return f"[{','.join(texts)}]"

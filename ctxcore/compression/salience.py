@@ -1,7 +1,8 @@
-"""Owns the records of a collection that stand out: named by the query, with an error, or odd.
+"""The salience of JSON members, and the records of a collection that stand out.
 
+Records stand out that the query names, that report an error, or that differ from the others.
 They are lifted out of their table as whole objects, so that they keep all their members while the
-other rows lose columns. Relevance is a cliff, not a quota: only records near the best one count.
+other rows lose columns. Only records near the best match count, however many may be lifted.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -19,102 +19,22 @@ from ctxcore.compression.target import scalar_tokens, shared_terms
 from ctxcore.messages.values import JsonValue
 from ctxcore.text.signals import mentions_error
 
-LEAST_RECORDS: Final = 6  # fewer records fit or shrink well enough without a focus
-CLIFF: Final = 0.7
-GREATEST_SHARE: Final = 6  # at most every sixth record stands out, else none does
-MOST_RECORDS: Final = 12
-FOCUS_FACTOR: Final = 8.0
-LEAST_ODD_RECORDS: Final = 12  # among fewer, what one record has is no oddity
-MOST_CATEGORIES: Final = 4  # of the values of a member, for one of them to be odd
-ODD_SHARE: Final = 20  # at most every twentieth record is odd in one way
-MANY_TEXTS: Final = 500  # of more, terms are looked for as parts of words too, which is faster
-MOST_TERMS: Final = 64
+LEAST_RECORDS: Final = 6  # chosen: fewer records fit or shrink well enough without a focus
+CLIFF: Final = 0.7  # chosen: of the best match; below it a record is not named by the query
+GREATEST_SHARE: Final = 6  # chosen: at most every sixth record stands out, else none does
+MOST_RECORDS: Final = 12  # chosen: of those that stand out in one way
+FOCUS_FACTOR: Final = 8.0  # chosen: the salience of a record that stands out is raised by it
+LEAST_ODD_RECORDS: Final = 12  # chosen: among fewer, a single value is not odd
+MOST_CATEGORIES: Final = 4  # chosen: of the values of a member, for one of them to be odd
+ODD_SHARE: Final = 20  # chosen: at most every twentieth record is odd in one way
+MANY_TEXTS: Final = (
+    500  # chosen: of more, terms are searched as parts of words too, which is faster
+)
+MOST_TERMS: Final = 64  # chosen: the longest terms of a query, for many texts
+LONG_TEXT_CHARS: Final = 120  # chosen: a longer string is prose, which is shortened first
 
-
-def standing_out(members: Sequence[JsonValue], terms: frozenset[str]) -> list[int]:
-    """Which of the members of a collection stand out, in order; none if too many would."""
-    if len(members) <= LEAST_RECORDS:
-        return []
-    most = min(MOST_RECORDS, max(1, len(members) // GREATEST_SHARE))
-    texts = [text_of(member) for member in members]
-    groups = (named(texts, terms), _failed(members, texts), odd_members(members))
-    return sorted({at for group in groups if len(group) <= most for at in group})
-
-
-def text_of(member: JsonValue) -> str:
-    """What a member says, names of members too, in lower case."""
-    return (member if isinstance(member, str) else render_json(member)).lower()
-
-
-def named(texts: Sequence[str], terms: frozenset[str]) -> list[int]:
-    """The places of the texts that share the rarest terms with the query."""
-    scores = relevance(texts, terms)
-    best = max(scores, default=0.0)
-    return [at for at, score in enumerate(scores) if best > 0 and score >= best * CLIFF]
-
-
-def relevance(texts: Sequence[str], terms: frozenset[str]) -> list[float]:
-    """For each text the sum of how rare the terms are that it shares with the query."""
-    if not terms:
-        return [0.0] * len(texts)
-    if len(texts) > MANY_TEXTS:
-        longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
-        shared = [frozenset(term for term in longest if term in text) for text in texts]
-    else:
-        shared = [shared_terms(terms, text) for text in texts]
-    seen_in = Counter(term for found in shared for term in found)
-    rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
-    return [math.fsum(sorted(rarity[term] for term in found)) for found in shared]
-
-
-def _failed(members: Sequence[JsonValue], texts: Sequence[str]) -> list[int]:
-    return [at for at, text in enumerate(texts) if mentions_error(text) and _fails(members[at])]
-
-
-def _fails(member: JsonValue, key: str = "") -> bool:
-    """Whether a value in it says that something went wrong; `"error": null` does not."""
-    match member:
-        case dict():
-            return any(_fails(value, name) for name, value in member.items())
-        case list():
-            return any(_fails(value, key) for value in member)
-        case _:
-            return is_error(key, member)
-
-
-def odd_members(members: Sequence[JsonValue]) -> list[int]:
-    """Records with a member that few others have, or a value that few have where others agree."""
-    records = [(at, member) for at, member in enumerate(members) if isinstance(member, dict)]
-    if len(records) < max(LEAST_ODD_RECORDS, len(members)):
-        return []
-    most = max(1, len(records) // ODD_SHARE)
-    holders = Counter(key for _, record in records for key in record)
-    rare = {key for key, count in holders.items() if count <= most}
-    values: dict[str, Counter[str | bool]] = {key: Counter() for key in holders if key not in rare}
-    for _, record in records:
-        for key, value in record.items():
-            if isinstance(value, str | bool) and key in values:
-                values[key][value] += 1
-                if len(values[key]) > MOST_CATEGORIES:
-                    del values[key]
-    odd = {
-        (key, value)
-        for key, counts in values.items()
-        for value, count in counts.items()
-        if count <= most and len(counts) > 1
-    }
-    return [at for at, record in records if _is_odd(record, rare, odd)]
-
-
-def _is_odd(record: dict[str, JsonValue], rare: set[str], odd: set[tuple[str, str | bool]]) -> bool:
-    if rare and not rare.isdisjoint(record):
-        return True
-    return any((key, record.get(key)) == (key, value) for key, value in odd)
-
-
-LONG_TEXT_CHARS: Final = 120  # above this a string is prose, and is shortened before it is dropped
-
-ERROR: Final = 8.0  # for each token: what is worth most must not be dropped for being long
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
+ERROR: Final = 8.0  # for each token: the most salient must not be dropped for being long
 MOST_ERROR_TOKENS: Final = 40
 IDENTIFIER: Final = 14.0
 NUMBER: Final = 2.5
@@ -143,59 +63,106 @@ _NOISE_KEY: Final = re.compile(
 _BLOB: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_=-]{80,}")
 
 
-def is_error(key: str, value: JsonValue) -> bool:
-    """Whether this member says that something went wrong: not for `"error": null` or `""`."""
-    if isinstance(value, str):
-        return bool(value) and (_names(key).an_error or mentions_error(value))
-    return bool(value) and _names(key).an_error
-
-
-@dataclass(frozen=True, slots=True)
-class _Naming:
-    """What a key says about its value."""
-
-    an_error: bool
-    a_status: bool
-    an_identifier: bool
-    noise: bool
-
-
 @lru_cache(maxsize=2048)  # records repeat their keys
-def _names(key: str) -> _Naming:
-    return _Naming(
-        an_error=mentions_error(key),
-        a_status=bool(_STATUS_KEY.search(key)),
-        an_identifier=bool(_ID_KEY.search(key)),
-        noise=bool(_NOISE_KEY.search(key)),
-    )
+def _key_traits(key: str) -> tuple[bool, bool, float]:
+    """Whether a key names an error, or an identifier, and the factor for its value's salience."""
+    factor = NOISE_FACTOR if _NOISE_KEY.search(key) else 1.0
+    if _STATUS_KEY.search(key):
+        factor = STATUS_FACTOR
+    return mentions_error(key), bool(_ID_KEY.search(key)), factor
 
 
-def scalar_worth(key: str, value: str | float | bool | None) -> float:
-    """What a member with this name and value is worth."""
-    if is_error(key, value):
+def scalar_salience(key: str, value: str | float | bool | None) -> float:
+    """The salience of a member with this name and value."""
+    if _is_error(key, value):
         return ERROR * min(scalar_tokens(value), MOST_ERROR_TOKENS)
-    names = _names(key)
-    worth = _class_worth(names, value)
-    if names.a_status:
-        return worth * STATUS_FACTOR
-    return worth * NOISE_FACTOR if names.noise else worth
+    _, is_identifier, factor = _key_traits(key)
+    return factor * _value_salience(value, is_identifier=is_identifier)
 
 
-def _class_worth(names: _Naming, value: str | float | bool | None) -> float:
+def _is_error(key: str, value: JsonValue) -> bool:
+    """Whether this member reports an error; `"error": null` and `""` do not."""
+    names_error, _, _ = _key_traits(key)
+    return bool(value) and (names_error or (isinstance(value, str) and mentions_error(value)))
+
+
+def _value_salience(value: str | float | bool | None, *, is_identifier: bool) -> float:
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
         return FLAG
-    if isinstance(value, str):
-        return _text_worth(names, value)
-    return IDENTIFIER if names.an_identifier else NUMBER
-
-
-def _text_worth(names: _Naming, text: str) -> float:
-    if len(text) > LONG_TEXT_CHARS:
-        return NOTHING if _BLOB.match(text) else LONG_TEXT
-    if "://" in text:
+    if not isinstance(value, str):
+        return IDENTIFIER if is_identifier else NUMBER
+    if len(value) > LONG_TEXT_CHARS:
+        return NOTHING if _BLOB.match(value) else LONG_TEXT
+    if "://" in value:
         return FLAG
-    if (names.an_identifier and " " not in text) or _ID_VALUE.fullmatch(text):
+    if (is_identifier and " " not in value) or _ID_VALUE.fullmatch(value):
         return IDENTIFIER
     return SHORT_TEXT
+
+
+def standing_out(members: Sequence[JsonValue], terms: frozenset[str]) -> list[int]:
+    """Which of the members of a collection stand out, in order; none if too many would."""
+    if len(members) <= LEAST_RECORDS:
+        return []
+    most = min(MOST_RECORDS, max(1, len(members) // GREATEST_SHARE))
+    texts = [(m if isinstance(m, str) else render_json(m)).lower() for m in members]
+    failed = [at for at, text in enumerate(texts) if mentions_error(text) and _fails(members[at])]
+    groups = (_named(texts, terms), failed, odd_members(members))
+    return sorted({at for group in groups if len(group) <= most for at in group})
+
+
+def _named(texts: Sequence[str], terms: frozenset[str]) -> list[int]:
+    """The places of the texts that share the rarest terms with the query."""
+    if not terms:
+        return []
+    if len(texts) > MANY_TEXTS:
+        longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
+        shared = [frozenset(term for term in longest if term in text) for text in texts]
+    else:
+        shared = [shared_terms(terms, text) for text in texts]
+    seen_in = Counter(term for found in shared for term in found)
+    rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
+    scores = [math.fsum(sorted(rarity[term] for term in found)) for found in shared]
+    best = max(scores)
+    return [at for at, score in enumerate(scores) if best > 0 and score >= best * CLIFF]
+
+
+def _fails(member: JsonValue, key: str = "") -> bool:
+    """Whether any member in it reports an error."""
+    match member:
+        case dict():
+            return any(_fails(value, name) for name, value in member.items())
+        case list():
+            return any(_fails(value, key) for value in member)
+        case _:
+            return _is_error(key, member)
+
+
+def odd_members(members: Sequence[JsonValue]) -> list[int]:
+    """Records with a member that few others have, or a value that few have where others agree."""
+    records = [member for member in members if isinstance(member, dict)]
+    if len(records) < max(LEAST_ODD_RECORDS, len(members)):
+        return []
+    most = max(1, len(records) // ODD_SHARE)
+    holders = Counter(key for record in records for key in record)
+    rare = {key for key, count in holders.items() if count <= most}
+    values: dict[str, Counter[str | bool]] = {key: Counter() for key in holders if key not in rare}
+    for record in records:
+        for key, value in record.items():
+            if isinstance(value, str | bool) and key in values:
+                values[key][value] += 1
+                if len(values[key]) > MOST_CATEGORIES:
+                    del values[key]
+    odd = {
+        (key, value)
+        for key, counts in values.items()
+        for value, count in counts.items()
+        if count <= most and len(counts) > 1
+    }
+    return [
+        at
+        for at, record in enumerate(records)
+        if not rare.isdisjoint(record) or any(record.get(key) == value for key, value in odd)
+    ]

@@ -1,287 +1,229 @@
-"""Owns the steps by which a tree loses parts: each takes one part out, and can put it back.
+"""The steps by which a tree loses parts: each leaves one part out, and can restore it.
 
-A step says its price when asked, since prices change while other parts go.
+A step computes its price when it is needed, since prices change while other parts go.
 """
 
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from ctxcore.compression.record_table import Table
 from ctxcore.compression.tree import MARKER_TOKENS, Branch, Leaf, Node
 
-LEAST_PLACE: Final = 0.7
-PLACE_HALVED_AFTER: Final = 12
-WHOLE_TOKENS: Final = 17  # a larger container shrinks from inside, it never goes at once
+LEAST_PLACE: Final = 0.7  # chosen: the middle of a list counts less, and still counts
+PLACE_HALVED_AFTER: Final = 12  # chosen: items from an end
+WHOLE_TOKENS: Final = 17  # chosen: a larger container shrinks from inside, it never goes at once
+FREES_NOTHING: Final = 1e6  # puts steps that free nothing last, the least salient first
+MOST_COMPARED: Final = 200  # chosen: alternatives to the last step; more take time
 
-
-def place_factor(at: int, count: int) -> float:
-    """How much the place of an item says: the first and last of a long list more than the rest."""
-    from_edge = min(at, 2 * (count - 1 - at))
-    return LEAST_PLACE + (1 - LEAST_PLACE) / (1 + from_edge / PLACE_HALVED_AFTER)
-
-
-class Step(Protocol):
-    """One part that can go."""
-
-    @property
-    def node(self) -> Node:
-        """What the part is taken out of; while that is gone itself, a step changes nothing."""
-        ...
-
-    def price(self) -> tuple[float, float] | None:
-        """Worth lost and tokens freed now, in a `node` that is there; None if it cannot go."""
-        ...
-
-    def apply(self) -> None:
-        """Take the part out."""
-        ...
-
-    def undo(self) -> None:
-        """Put the part back."""
-        ...
-
-    def next_steps(self) -> Iterator[Step]:
-        """Steps that became possible by it."""
-        ...
+NodeT = TypeVar("NodeT", bound=Node)
 
 
 @dataclass(slots=True)
-class DropMember:
-    """Take a member out of an object or list."""
+class Step(ABC, Generic[NodeT]):
+    """One part of a node that can be left out: a member, row, column, name or stretch of text."""
 
-    node: Branch
-    at: int
+    node: NodeT
+    """While it is not present itself, the step changes nothing."""
+    at: int = 0
+    """The place of the part in the node; nothing for steps on the whole node."""
+
+    @abstractmethod
+    def price(self) -> tuple[float, float] | None:
+        """Salience lost and tokens freed now, in a `node` that is there; None if it cannot go."""
+
+    @abstractmethod
+    def set_out(self, is_out: bool) -> None:
+        """Leaves the part out, or restores it."""
+
+    def next_steps(self) -> Iterator[AnyStep]:
+        """Steps that became possible by leaving the part out."""
+        parent = self.node.parent
+        if self.node.tokens <= WHOLE_TOKENS and isinstance(parent, Branch):
+            yield DropMember(parent, self.node.place[0])
+
+    def present_price(self) -> tuple[float, float] | None:
+        """The price; None if the node is not present."""
+        return self.price() if self.node.is_present else None
+
+    def ratio(self) -> float | None:
+        """Salience lost for each token freed now; None if the part cannot go."""
+        price = self.present_price()
+        if price is None:
+            return None
+        salience, tokens = price
+        return salience / tokens if tokens > 0 else salience * FREES_NOTHING
+
+
+AnyStep: TypeAlias = Step[Branch] | Step[Leaf] | Step[Table]
+
+
+class DropMember(Step[Branch]):
+    """Leaves a member out of an object or list."""
 
     def price(self) -> tuple[float, float] | None:
-        child = self.node.children[self.at]
-        if child.tokens > WHOLE_TOKENS and not isinstance(child, Leaf):
+        branch, child = self.node, self.node.children[self.at]
+        is_large = child.tokens > WHOLE_TOKENS and not isinstance(child, Leaf)
+        if is_large or self.at in branch.out:
             return None
-        if self.at in self.node.out:
-            return None
-        worth = child.worth
-        if self.node.keys is None:
-            worth *= place_factor(self.at, len(self.node.children))
-        return worth, self.node.freed_by(self.at) + self.node.share_of_marker()
+        factor = place_factor(self.at, len(branch.children)) if branch.keys is None else 1.0
+        return child.salience * factor, branch.freed_by(self.at) + branch.share_of_marker()
 
-    def apply(self) -> None:
-        self.node.take_out(self.at)
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_out(self.at, is_out)
 
-    def undo(self) -> None:
-        self.node.put_back(self.at)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.node)
+    def next_steps(self) -> Iterator[AnyStep]:
+        yield from super().next_steps()
         if len(self.node.out) == 1:  # the marker is paid for: the others free more from now on
             yield from (DropMember(self.node, at) for at in range(len(self.node.children)))
 
 
-@dataclass(slots=True)
-class DropRow:
-    """Take a row out of a table."""
-
-    node: Table
-    row: int
-
-    def price(self) -> tuple[float, float] | None:
-        if self.row in self.node.out_rows:
-            return None
-        worth = self.node.row_worth[self.row] * place_factor(self.row, len(self.node.rows))
-        return worth, self.node.row_freed(self.row)
-
-    def apply(self) -> None:
-        self.node.take_out_row(self.row)
-
-    def undo(self) -> None:
-        self.node.put_back_row(self.row)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.node)
-
-
-@dataclass(slots=True)
-class DropColumn:
-    """Take a column out of a table, or what is left of it; the last one stays."""
-
-    node: Table
-    column: int
-
-    def price(self) -> tuple[float, float] | None:
-        table = self.node
-        left = len(table.columns) - len(table.out_columns)
-        if self.column in table.out_columns or left == 1:
-            return None
-        return table.column_lost(self.column), table.column_freed(self.column)
-
-    def apply(self) -> None:
-        self.node.take_out_column(self.column)
-
-    def undo(self) -> None:
-        self.node.put_back_column(self.column)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.node)
-
-
-@dataclass(slots=True)
-class ListValues:
-    """Take a column out of the rows and keep a list of its few values."""
-
-    node: Table
-    column: int
-
-    def price(self) -> tuple[float, float] | None:
-        table, c = self.node, self.column
-        if c in table.out_columns or c in table.listed or table.distinct(c) is None:
-            return None
-        return table.listing_price(c)
-
-    def apply(self) -> None:
-        self.node.list_values(self.column)
-
-    def undo(self) -> None:
-        self.node.unlist_values(self.column)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield DropColumn(self.node, self.column)
-
-
-@dataclass(slots=True)
-class DropNames:
-    """Keep the values of an object without their names."""
-
-    node: Branch
+class DropNames(Step[Branch]):
+    """Keeps the values of an object without their names."""
 
     def price(self) -> tuple[float, float] | None:
         return None if self.node.bare or self.node.out else self.node.names_price()
 
-    def apply(self) -> None:
-        self.node.set_bare(True)
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_bare(is_out)
 
-    def undo(self) -> None:
-        self.node.set_bare(False)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield from _drop_if_small(self.node)
+    def next_steps(self) -> Iterator[AnyStep]:
+        yield from super().next_steps()
         yield from (DropMember(self.node, at) for at in range(len(self.node.children)))
 
 
-@dataclass(slots=True)
-class DropColumnNames:
-    """Keep the values of the objects in a column without their names."""
-
-    node: Table
-    column: int
+class DropRow(Step[Table]):
+    """Leaves a row out of a table."""
 
     def price(self) -> tuple[float, float] | None:
-        table, c = self.node, self.column
+        table, r = self.node, self.at
+        if r in table.out_rows:
+            return None
+        return table.row_salience[r] * place_factor(r, len(table.rows)), table.row_freed(r)
+
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_row_out(self.at, is_out)
+
+
+class DropColumn(Step[Table]):
+    """Leaves a column out of a table, or the list of its values; the last one stays."""
+
+    def price(self) -> tuple[float, float] | None:
+        table = self.node
+        left = len(table.columns) - len(table.out_columns)
+        return None if self.at in table.out_columns or left == 1 else table.column_price(self.at)
+
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_column_out(self.at, is_out)
+
+
+class ListValues(Step[Table]):
+    """Leaves a column out of the rows and keeps a list of its few values."""
+
+    def price(self) -> tuple[float, float] | None:
+        table, c = self.node, self.at
+        if c in table.out_columns or c in table.listed or table.distinct(c) is None:
+            return None
+        return table.listing_price(c)
+
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_listed(self.at, is_out)
+
+    def next_steps(self) -> Iterator[AnyStep]:
+        yield DropColumn(self.node, self.at)
+
+
+class DropColumnNames(Step[Table]):
+    """Keeps the values of the objects in a column without their names."""
+
+    def price(self) -> tuple[float, float] | None:
+        table, c = self.node, self.at
         if c in table.out_columns or c in table.bare:
             return None
         if any(cell.bare or cell.out for cell in table.objects(c)):
             return None
         return table.names_price(c)
 
-    def apply(self) -> None:
-        self.node.set_bare(self.column, True)
+    def set_out(self, is_out: bool) -> None:
+        self.node.set_bare(self.at, is_out)
 
-    def undo(self) -> None:
-        self.node.set_bare(self.column, False)
-
-    def next_steps(self) -> Iterator[Step]:
-        yield DropColumn(self.node, self.column)
+    def next_steps(self) -> Iterator[AnyStep]:
+        yield DropColumn(self.node, self.at)
 
 
-@dataclass(slots=True)
-class Shorten:
-    """Cut more out of the middle of a long text."""
-
-    node: Leaf
+class Shorten(Step[Leaf]):
+    """Cuts a long text by one step more."""
 
     def price(self) -> tuple[float, float] | None:
         return self.node.shortening_price() if self.node.can_shorten else None
 
-    def apply(self) -> None:
-        self.node.shorten()
+    def set_out(self, is_out: bool) -> None:
+        (self.node.shorten if is_out else self.node.lengthen)()
 
-    def undo(self) -> None:
-        self.node.lengthen()
-
-    def next_steps(self) -> Iterator[Step]:
+    def next_steps(self) -> Iterator[AnyStep]:
         yield Shorten(self.node)
 
 
-def _drop_if_small(node: Node) -> Iterator[Step]:
-    if node.tokens <= WHOLE_TOKENS and isinstance(node.parent, Branch):
-        yield DropMember(node.parent, node.place[0])
+def place_factor(at: int, count: int) -> float:
+    """The salience of an item by its place: at the ends of a long list it is higher."""
+    from_edge = min(at, 2 * (count - 1 - at))
+    return LEAST_PLACE + (1 - LEAST_PLACE) / (1 + from_edge / PLACE_HALVED_AFTER)
 
 
-def steps_of(tree: Node) -> list[Step]:
+def steps_of(node: Node) -> Iterator[AnyStep]:
     """Every step that a tree offers at first."""
-    steps: list[Step] = []
-    _collect(tree, steps)
-    return steps
-
-
-def _collect(node: Node, steps: list[Step]) -> None:
     match node:
-        case Leaf():
-            if node.can_shorten:
-                steps.append(Shorten(node))
+        case Leaf() if node.can_shorten:
+            yield Shorten(node)
         case Branch():
             if node.can_be_bare and node.parent is not None:
-                steps.append(DropNames(node))
+                yield DropNames(node)
             for at, child in enumerate(node.children):
-                steps.append(DropMember(node, at))
-                _collect(child, steps)
+                yield DropMember(node, at)
+                yield from steps_of(child)
         case Table():
-            _collect_of_table(node, steps)
+            yield from _steps_of_table(node)
 
 
-def _collect_of_table(table: Table, steps: list[Step]) -> None:
+def _steps_of_table(table: Table) -> Iterator[AnyStep]:
     if table.matches is not None:
-        _collect(table.matches, steps)
+        yield from steps_of(table.matches)
     for node in table.constants.values():
-        _collect(node, steps)
+        yield from steps_of(node)
     for c in range(len(table.columns)):
-        steps.append(DropColumn(table, c))
+        yield DropColumn(table, c)
         if table.distinct(c) is not None:
-            steps.append(ListValues(table, c))
+            yield ListValues(table, c)
         elif table.objects(c):
-            steps.append(DropColumnNames(table, c))
-    for r, row in enumerate(table.rows):
-        if r in table.lifted:
-            continue
-        steps.append(DropRow(table, r))
-        for cell in row:
+            yield DropColumnNames(table, c)
+    for r in table.shown_rows:
+        yield DropRow(table, r)
+        for cell in table.rows[r]:
             if cell is not None:
-                _collect(cell, steps)
+                yield from steps_of(cell)
 
 
-FREES_NOTHING: Final = 1e6  # puts steps that free nothing last, the least worth first
-MOST_LOOKED_AT: Final = 200
-
-Taken: TypeAlias = tuple[Step, int]
+Taken: TypeAlias = tuple[AnyStep, int]
 """A step and the tokens that it freed."""
 
 
-@dataclass(slots=True)
 class Shedding:
-    """The steps of one tree: a heap of those to come, a list of those taken."""
+    """Sheds parts of one tree: a heap of possible steps, a list of those taken."""
 
-    tree: Node
-    taken: list[Taken] = field(default_factory=list)
-    _heap: list[tuple[float, int, Step]] = field(default_factory=list)
-    _order: int = 0
-
-    def __post_init__(self) -> None:
-        for step in steps_of(self.tree):
+    def __init__(self, tree: Node) -> None:
+        self.tree = tree
+        self._taken: list[Taken] = []
+        self._heap: list[tuple[float, int, AnyStep]] = []
+        self._order = 0
+        for step in steps_of(tree):
             self._offer(step)
 
     def shed_to(self, tokens: float) -> bool:
-        """Take out parts until the tree's estimate is at most `tokens`; False if none is left."""
+        """Leaves parts out until the tree's estimate is at most `tokens`; False if none is left."""
         while self.tree.tokens > tokens:
             step = self._next()
             if step is None:
@@ -290,41 +232,38 @@ class Shedding:
         return True
 
     def refill(self, tokens: float) -> list[Taken]:
-        """Put back the best parts that fit into `tokens` more; the steps that were undone."""
+        """Restores the best parts that fit into `tokens` more; the steps that were undone."""
         limit = self.tree.tokens + tokens
         undone: list[Taken] = []
         still_taken: list[Taken] = []
-        for taken in reversed(self.taken):
-            if self._undo(taken, limit):
-                undone.append(taken)
-            else:
-                still_taken.append(taken)
-        self.taken = still_taken[::-1]
+        for taken in reversed(self._taken):
+            (undone if self._undo(taken, limit) else still_taken).append(taken)
+        self._taken = still_taken[::-1]
         return undone
 
     def _undo(self, taken: Taken, limit: float) -> bool:
-        """Undo a step if its part has room and somewhere to be."""
+        """Undoes a step if there is room for its part and its container is present."""
         step, freed = taken
         # It may bring its marker's tokens back.
         if self.tree.tokens + freed > limit + MARKER_TOKENS or not step.node.is_present:
             return False
-        step.undo()
+        step.set_out(False)
         if self.tree.tokens <= limit and step.price() is not None:
             return True
-        step.apply()
+        step.set_out(True)
         return False
 
     def retake(self, undone: list[Taken]) -> None:
-        """Take out again what the last `refill` put back."""
+        """Leaves out again what the last `refill` restored."""
         for step, _ in reversed(undone):
-            step.apply()
-        self.taken += reversed(undone)
+            step.set_out(True)
+        self._taken += reversed(undone)
 
-    def _next(self) -> Step | None:
-        """The step worth least per token at today's prices."""
+    def _next(self) -> AnyStep | None:
+        """The step that loses the least salience per token at current prices."""
         while self._heap:
             ratio, order, step = heapq.heappop(self._heap)
-            now = _ratio(step)
+            now = step.ratio()
             if now is None:
                 continue
             if now <= ratio * 1.02 or not self._heap or now <= self._heap[0][0]:
@@ -332,41 +271,29 @@ class Shedding:
             heapq.heappush(self._heap, (now, order, step))
         return None
 
-    def _gentler(self, step: Step, excess: float) -> Step:
-        """The step that costs least worth among those that free enough, if `step` ends it."""
-        price = _price(step)
+    def _gentler(self, step: AnyStep, excess: float) -> AnyStep:
+        """The step that loses least among those that free `excess`; `step` if it frees less."""
+        price = step.present_price()
         if price is None or price[1] < excess:
             return step
         best, least = step, price[0]
-        for _, _, other in self._heap[:MOST_LOOKED_AT]:
-            price = _price(other)
+        for _, _, other in self._heap[:MOST_COMPARED]:
+            price = other.present_price()
             if price is not None and price[1] >= excess and price[0] < least:
                 best, least = other, price[0]
         if best is not step:
             self._offer(step)
         return best
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: AnyStep) -> None:
         before = self.tree.tokens
-        step.apply()
-        self.taken.append((step, before - self.tree.tokens))
+        step.set_out(True)
+        self._taken.append((step, before - self.tree.tokens))
         for following in step.next_steps():
             self._offer(following)
 
-    def _offer(self, step: Step) -> None:
-        ratio = _ratio(step)
+    def _offer(self, step: AnyStep) -> None:
+        ratio = step.ratio()
         if ratio is not None:
             self._order += 1
             heapq.heappush(self._heap, (ratio, self._order, step))
-
-
-def _price(step: Step) -> tuple[float, float] | None:
-    return step.price() if step.node.is_present else None
-
-
-def _ratio(step: Step) -> float | None:
-    price = _price(step)
-    if price is None:
-        return None
-    worth, tokens = price
-    return worth / tokens if tokens > 0 else worth * FREES_NOTHING

@@ -1,13 +1,14 @@
-"""Owns reading a literal: a list or an object as JSON or Python writes it, to where it was cut off.
+"""Detects the kind of a tool output, and parses the value of JSON and of almost-JSON.
 
-Read token by token into JSON, which a parser then checks; no code runs and nothing is guessed.
+Literals of Python, and JSON that was cut off, are translated to JSON token by token; a parser then
+checks the result. No code runs and nothing is guessed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
@@ -15,21 +16,50 @@ from typing import Final, Literal
 from ctxcore.compression.json_text import TooDeepError, join_surrogates, parse_json, render_json
 from ctxcore.messages.values import JsonValue
 
-MOST_CHARS: Final = 1_000_000  # Python reads the tokens one by one; a longer text stays text
-MOST_TAIL: Final = 80  # characters after a cut, e.g. "... [output truncated]"
+Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
 
+SAMPLE_CHARS: Final = (
+    8_000  # chosen: about 150 lines: enough for shares, flat in the size of the output
+)
+LEAST_INNER_CHARS: Final = 40  # chosen: parsing shorter strings saves nothing
+MOST_PROSE: Final = 200  # chosen: characters around JSON; with more it is a text of its own
+PROSE_SHARE: Final = 0.3  # chosen: of a text, for the prose around JSON
+MOST_TRIES: Final = 8  # chosen: places where the JSON may begin
+MOST_CHARS: Final = 1_000_000  # read in about a second: docs/adr/0026-almost-json.md
+MOST_TAIL: Final = 80  # chosen: characters after a cut, e.g. "... [output truncated]"
+
+_CONTROL: Final = re.compile(r"[\r\x1b\x08]+")
+_BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
+_DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
+_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
+_STAMP: Final = re.compile(
+    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:)"
+    r"|^\{\"(?:ts|time|timestamp|level|severity|msg|message)\""
+    r"|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b"
+)
+_CODE: Final = re.compile(
+    r"\s*(?:(?:async |export |pub |static |public |private )*(?:def|class|function|fn|func|struct|"
+    r"interface|enum|impl|module|defmodule|defp|namespace)\b|(?:import|from|use|#include|require|"
+    r"alias|package|return|const|let|var|if|for|while|end|else|try|except)\b|[)\]}]+,?$|@\w|"
+    r"\w+ = |.*+(?:(?<=[{};])|(?<=\):)|(?<=\) :)|(?<=\bdo)))"
+)
+_NUMBERED: Final = re.compile(r" *\d+(?:→|: |\t| *\|)")
+_RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
+_GAP: Final = re.compile(r"\S {2,}(?=\S)")
+_ANNOUNCED: Final = re.compile(r"(?:^|[:=>]) *[\[{]", re.MULTILINE)
+_DECODER: Final = json.JSONDecoder()
 _TOKEN: Final = re.compile(
-    r"""[bu]?(?P<text>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")"""
+    r"""\s*+(?:[bu]?(?P<text>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+")"""
     r"""|(?P<mark>[\[\]{}(),:])"""
     r"""|(?P<number>-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?![\w.])"""
     r"""|(?P<word>None|True|False|null|true|false)\b"""
     r"""|(?P<other>[A-Za-z_][\w.]*+\((?:[^()'"\\]|'[^'\\]*'|"[^"\\]*")*+\)"""
     r"""|<[\w.]+ [^<>]*+>|-?inf\b|nan\b)"""
-    r"""|(?P<open>[bu]?['"].*+)\Z""",
+    r"""|(?P<open>[bu]?['"].*+)\Z)""",
     re.DOTALL,
 )
 _BLANK: Final = re.compile(r"\s*")
-_WORDS: Final = {"None": "null", "True": "true", "False": "false"}
+_KEYWORDS: Final = {"None": "null", "True": "true", "False": "false"}
 _CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
 _ESCAPE: Final = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.)|\Z)", re.DOTALL
@@ -40,14 +70,161 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedLiteral:
-    """The value of a literal, and what follows where it was cut off; None if it is whole."""
+class Source:
+    """A tool output, what kind of text it is, and its structure if it has one."""
+
+    text: str
+    kind: Kind
+    structure: Structure | None = None
+    """Its value; almost-JSON has one too."""
+    is_too_deep: bool = False
+    """Whether it has a structure that is nested too deeply to be parsed."""
+
+
+def read_source(output: str) -> Source:
+    """`output` with its kind and its structure."""
+    try:
+        structure = read_structure(output)
+    except TooDeepError:
+        return Source(output, "json", is_too_deep=True)
+    except ValueError:
+        return Source(output, detect_text_kind(output))
+    kind = "json" if structure.is_json else detect_text_kind(output)
+    return Source(output, kind, structure)
+
+
+def detect_text_kind(output: str) -> Kind:
+    """The kind of an output that is not JSON."""
+    sample = output[:SAMPLE_CHARS]
+    lines = [line for line in sample.splitlines() if line.strip()]
+    if _is_binary(sample):
+        return "binary"
+    if _DIFF.search(sample):
+        return "diff"
+    if _HTML.match(sample) and sample.count("</") + sample.count("/>") >= 2:
+        return "html"
+    if _share(_STAMP.search, lines) >= 0.3:
+        return "log"
+    if _is_table(sample, lines[:20]):
+        return "table"
+    if _share(_NUMBERED.match, lines) >= 0.7 or _share(_CODE.match, lines) >= 0.35:
+        return "code"
+    return "text"
+
+
+def _is_binary(sample: str) -> bool:
+    plain = sample.replace("\n", "").replace("\t", "")
+    odd = 0
+    if not plain.isprintable():  # much faster than to look at each character
+        odd = sum(not char.isprintable() for char in _CONTROL.sub("", plain))
+    if "\x00" in sample or odd * 10 > len(sample):
+        return True
+    head = "".join(sample[:400].split("\n")).strip()
+    return bool(_BASE64.fullmatch(head)) and any(c.isdigit() for c in head) and not head.isdigit()
+
+
+def _is_table(sample: str, rows: list[str]) -> bool:
+    if len(rows) < 3 or sum(row[0] in "{[" for row in rows) * 2 > len(rows):
+        return False  # commas of JSON separate no cells
+    if _RULE.search(sample) and sum("|" in row for row in rows) * 2 > len(rows):
+        return True
+    counts = [[row.count(mark) for row in rows] for mark in "\t,;|"]
+    counts.append([len(_GAP.findall(row)) for row in rows])
+    return any(
+        first >= 2 and sum(count == first for count in (first, *others)) * 10 >= len(rows) * 9
+        for first, *others in counts
+    )
+
+
+def _share(is_found: Callable[[str], object], lines: list[str]) -> float:
+    return sum(map(bool, map(is_found, lines))) / max(1, len(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The value of an output."""
 
     value: JsonValue
+    is_json: bool = False
+    """Whether the output is JSON as it is."""
     tail: str | None = None
+    """What follows where the value was cut off; None if it is whole."""
+    before: str = ""
+    """The text before the value, and after it."""
+    after: str = ""
 
 
-def parse_literal(text: str) -> ParsedLiteral:
+def read_structure(text: str) -> Structure:
+    """The value of JSON or almost-JSON, as much of it as there is.
+
+    Raises:
+        ValueError: `text` is neither; TooDeepError: it is nested too deeply.
+    """
+    try:
+        return Structure(parse_json(text), is_json=True)
+    except TooDeepError:
+        raise
+    except ValueError:
+        return _values_in_a_row(text) or _announced(text) or parse_literal(text)
+
+
+def parse_inner(text: str) -> JsonValue:
+    """The list or object in a string inside the output; None if it has none."""
+    stripped = text.strip()
+    if len(stripped) < LEAST_INNER_CHARS or stripped[0] not in "[{" or stripped[-1] not in "]}":
+        return None
+    try:
+        found = read_structure(stripped)
+    except ValueError:
+        return None
+    is_all = found.tail is None and not found.before and not found.after
+    return found.value if is_all else None
+
+
+def _announced(text: str) -> Structure | None:
+    """The JSON list or object that makes up most of a text, in a fence or after a few words."""
+    most = min(MOST_PROSE, int(len(text) * PROSE_SHARE))
+    for found in islice(_ANNOUNCED.finditer(text, 0, most + 1), MOST_TRIES):
+        start = found.end() - 1
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if len(text) - (end - start) <= most:
+            value = parse_json(text[start:end])
+            return Structure(value, before=text[:start], after=text[end:])
+    return None
+
+
+def _values_in_a_row(text: str) -> Structure | None:
+    """The JSON objects or lists that follow each other with nothing but blanks between them."""
+    at, rows = _after_blanks(text, 0), list[str]()
+    while text[at : at + 1] in ("{", "["):
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        rows.append(text[at:end])
+        at = _after_blanks(text, end)
+    if not rows or (at == len(text) and len(rows) == 1):
+        return None
+    values = parse_json(f"[{','.join(rows)}]")
+    assert isinstance(values, list)
+    if at == len(text):
+        return Structure(values)
+    try:
+        last = parse_literal(text[at:])
+    except ValueError:
+        return None
+    return Structure([*values, last.value], tail=last.tail)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def parse_literal(text: str) -> Structure:
     """The list or object that `text` is a literal of, as much of it as there is.
 
     Raises:
@@ -55,25 +232,17 @@ def parse_literal(text: str) -> ParsedLiteral:
     """
     if len(text) > MOST_CHARS or text.lstrip()[:1] not in ("[", "{", "("):
         raise ValueError("no literal of a list or an object starts like this")
-    reader = _Reader(text)
-    value = parse_json(reader.to_json())
+    as_json, tail = _Reader(text).to_json()
+    value = parse_json(as_json)
     if not isinstance(value, list | dict):
         raise ValueError("neither a list nor an object")
-    return ParsedLiteral(value, reader.tail)
-
-
-def after_blanks(text: str, at: int) -> int:
-    """The place of the first character from `at` on that is no blank."""
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    return Structure(value, tail=tail)
 
 
 class _Reader:
-    """Writes a literal as JSON, token by token, and closes what a cut left open."""
+    """Translates a literal to JSON, token by token, and closes what a cut left open."""
 
     def __init__(self, text: str) -> None:
-        self.tail: str | None = None
-        """What follows where the value was cut off; None if it is whole."""
         self._text = text
         self._parts: list[str] = []
         self._open: list[str] = []
@@ -81,41 +250,42 @@ class _Reader:
         self._is_key = False
         """Whether the last part is the name of a member that has no value yet."""
 
-    def to_json(self) -> str:
-        """JSON of the same value; ValueError where there is something else than a literal."""
-        end = 0
-        for found in self._tokens():
+    def to_json(self) -> tuple[str, str | None]:
+        """JSON of the same value, and what follows where it was cut off; None if it is whole.
+
+        Raises:
+            ValueError: there is something else than a literal.
+        """
+        end, tail = 0, None
+        while found := _TOKEN.match(self._text, end):
             end = found.end()
             self._take(found)
             if not self._open:
                 break
         if self._open:
-            self._close(end)
+            tail = self._text[end:].strip()
+            self._close(tail)
         elif self._text[end:].strip():
             raise ValueError("there is more behind the value")
-        return "".join(self._parts)
-
-    def _tokens(self) -> Iterator[re.Match[str]]:
-        at, text = after_blanks(self._text, 0), self._text
-        while found := _TOKEN.match(text, at):
-            yield found
-            at = after_blanks(text, found.end())
+        return "".join(self._parts), tail
 
     def _take(self, found: re.Match[str]) -> None:
-        kind, token = found.lastgroup, found.group()
-        if kind == "mark":
-            self._take_mark(token)
-        elif kind == "text":
-            self._add(render_json(_unquoted(found.group("text"))))
-        elif kind == "number":
-            if found.end() < len(self._text):  # else nobody knows how it goes on
-                self._add(token if token[-1] != "." else f"{token}0")
-        elif kind == "word":
-            self._add(_WORDS.get(token, token))
-        elif kind == "open":
-            self._take_open(token)
-        else:
-            self._add(render_json(token))  # a date, an object: as it is printed
+        kind = found.lastgroup or ""
+        token = found[kind]
+        match kind:
+            case "mark":
+                self._take_mark(token)
+            case "text":
+                self._add(render_json(_unescaped(token[1:-1])))
+            case "number":
+                if found.end() < len(self._text):  # else it may have been cut off
+                    self._add(token if token[-1] != "." else f"{token}0")
+            case "word":
+                self._add(_KEYWORDS.get(token, token))
+            case "open":
+                self._take_open(token)
+            case _:
+                self._add(render_json(token))  # a date, an object: as it is printed
 
     def _take_mark(self, mark: str) -> None:
         parts = self._parts
@@ -140,20 +310,19 @@ class _Reader:
         self._parts.append(part)
 
     def _take_open(self, token: str) -> None:
-        """A text that never ends: what there is of it."""
+        """Adds what there is of a text that never ends."""
         if self._open[-1:] == ["{"] and self._parts[-1] != ":":
             if len(token) > MOST_TAIL:
                 raise ValueError("a name that long is none")
-            return  # a part of a name says nothing
-        said = _unescaped(token.lstrip("bu")[1:])
+            return  # a part of a name is of no use
+        text = _unescaped(token.lstrip("bu")[1:])
         try:
-            self._add(render_json(parse_literal(said).value))
+            self._add(render_json(parse_literal(text).value))
         except ValueError:
-            self._add(render_json(said))
+            self._add(render_json(text))
 
-    def _close(self, end: int) -> None:
-        self.tail = self._text[end:].strip()
-        if not self._has_values or len(self.tail) > min(MOST_TAIL, len(self._text) // 4):
+    def _close(self, tail: str) -> None:
+        if not self._has_values or len(tail) > min(MOST_TAIL, len(self._text) // 4):
             raise ValueError("something else than literals")
         parts = self._parts
         if parts[-1] == ":":
@@ -165,12 +334,8 @@ class _Reader:
         parts += ["}" if bracket == "{" else "]" for bracket in reversed(self._open)]
 
 
-def _unquoted(literal: str) -> str:
-    return _unescaped(literal[1:-1])
-
-
 def _unescaped(text: str) -> str:
-    """`text` with the escapes of JSON and Python read; one that is cut off is dropped."""
+    """`text` with the escapes of JSON and Python decoded; a cut-off one is dropped."""
     if "\\" not in text:
         return text
     return join_surrogates(_ESCAPE.sub(_char, text))
@@ -181,213 +346,3 @@ def _char(found: re.Match[str]) -> str:
     if digits is not None:
         return chr(min(int(digits, 16), 0x10FFFF))
     return _ESCAPED.get(other, f"\\{other}") if other is not None else ""
-
-
-LEAST_INNER_CHARS: Final = 40  # taking less apart saves nothing
-MOST_WORDS: Final = 200  # characters around the JSON that they announce; more is a text of its own
-WORDS_SHARE: Final = 0.3  # of a text at most
-MOST_TRIES: Final = 8
-
-_ANNOUNCED: Final = re.compile(r"(?:^|[:=>]) *[\[{]", re.MULTILINE)
-_DECODER: Final = json.JSONDecoder()
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """The value that an output stands for."""
-
-    value: JsonValue
-    is_json: bool = False
-    """Whether the output is JSON as it is."""
-    tail: str | None = None
-    """What follows where the value was cut off; None if it is whole."""
-    before: str = ""
-    """What is said before the value, and after it."""
-    after: str = ""
-
-
-def read_structure(text: str) -> Structure:
-    """The value that `text` stands for, as much of it as there is.
-
-    Raises:
-        ValueError: it stands for none; TooDeepError: it is nested too deeply.
-    """
-    try:
-        return Structure(parse_json(text), is_json=True)
-    except TooDeepError:
-        raise
-    except ValueError:
-        return _read_loosely(text)
-
-
-def parse_inner(text: str) -> JsonValue:
-    """The list or object that a text inside the output stands for; None if it is none."""
-    stripped = text.strip()
-    if len(stripped) < LEAST_INNER_CHARS or stripped[0] not in "[{" or stripped[-1] not in "]}":
-        return None
-    try:
-        found = read_structure(stripped)
-    except ValueError:
-        return None
-    is_all = found.tail is None and not found.before and not found.after
-    return found.value if is_all else None
-
-
-def _read_loosely(text: str) -> Structure:
-    structure = _values_in_a_row(text) or _announced(text)
-    if structure is not None:
-        return structure
-    literal = parse_literal(text)
-    return Structure(literal.value, tail=literal.tail)
-
-
-def _announced(text: str) -> Structure | None:
-    """The JSON list or object that makes up most of a text, in a fence or behind a few words."""
-    most = min(MOST_WORDS, int(len(text) * WORDS_SHARE))
-    for found in islice(_ANNOUNCED.finditer(text, 0, most + 1), MOST_TRIES):
-        start = found.end() - 1
-        try:
-            _, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if len(text) - (end - start) <= most:
-            value = parse_json(text[start:end])
-            return Structure(value, before=text[:start], after=text[end:])
-    return None
-
-
-def _values_in_a_row(text: str) -> Structure | None:
-    """The JSON objects or lists that follow each other with nothing but blanks between them."""
-    at, rows = after_blanks(text, 0), list[str]()
-    while text[at : at + 1] in ("{", "["):
-        try:
-            _, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            break
-        rows.append(text[at:end])
-        at = after_blanks(text, end)
-    if not rows or (at == len(text) and len(rows) == 1):
-        return None
-    values = parse_json(f"[{','.join(rows)}]")
-    assert isinstance(values, list)
-    if at == len(text):
-        return Structure(values)
-    try:
-        last = parse_literal(text[at:])
-    except ValueError:
-        return None
-    return Structure([*values, last.value], tail=last.tail)
-
-
-Kind = Literal["json", "table", "log", "diff", "code", "html", "text", "binary"]
-
-SAMPLE_CHARS: Final = 8_000  # about 150 lines: enough for shares, flat in the size of the output
-
-_CONTROL: Final = re.compile(r"[\r\x1b\x08]+")
-_BASE64: Final = re.compile(r"(?:data:[\w/+.-]*;base64,)?[A-Za-z0-9+/_-]{160,}={0,2}")
-_DIFF: Final = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
-_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html|<\?xml|<[a-z][\w-]*[^<>]*>)", re.IGNORECASE)
-_STAMP: Final = re.compile(
-    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:)"
-    r"|^\{\"(?:ts|time|timestamp|level|severity|msg|message)\""
-    r"|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS(?:ED)?|FAIL(?:ED)?)\b"
-)
-_CODE: Final = re.compile(
-    r"\s*(?:(?:async |export |pub |static |public |private )*(?:def|class|function|fn|func|struct|"
-    r"interface|enum|impl|module|defmodule|defp|namespace)\b|(?:import|from|use|#include|require|"
-    r"alias|package|return|const|let|var|if|for|while|end|else|try|except)\b|[)\]}]+,?$|@\w|"
-    r"\w+ = |.*+(?:(?<=[{};])|(?<=\):)|(?<=\) :)|(?<=\bdo)))"
-)
-_NUMBERED: Final = re.compile(r" *\d+(?:→|: |\t| *\|)")
-_RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
-_GAP: Final = re.compile(r"\S {2,}(?=\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A tool output, what kind of text it is, and its structure if it has one."""
-
-    text: str
-    kind: Kind
-    structure: Structure | None = None
-    """The value that it stands for; a text that is no JSON can have one too."""
-    is_too_deep: bool = False
-    """Whether it has a structure that is nested too deeply to be taken apart."""
-
-
-def read_source(output: str) -> Source:
-    """`output` with its kind and its structure."""
-    try:
-        structure = read_structure(output)
-    except TooDeepError:
-        return Source(output, "json", is_too_deep=True)
-    except ValueError:
-        return Source(output, detect_text_kind(output))
-    kind = "json" if structure.is_json else detect_text_kind(output)
-    return Source(output, kind, structure)
-
-
-def detect_text_kind(output: str) -> Kind:
-    """The kind of an output that is not JSON."""
-    sample = output[:SAMPLE_CHARS]
-    lines = [line for line in sample.splitlines() if line.strip()]
-    return next((kind for kind, is_kind in _RULES if is_kind(sample, lines)), "text")
-
-
-def _is_binary(sample: str, lines: list[str]) -> bool:
-    plain = sample.replace("\n", "").replace("\t", "")
-    odd = 0
-    if not plain.isprintable():  # asked of the whole text first, which takes no time
-        odd = sum(not char.isprintable() for char in _CONTROL.sub("", plain))
-    if "\x00" in sample or odd * 10 > len(sample):
-        return True
-    head = "".join(sample[:400].split("\n")).strip()
-    return bool(_BASE64.fullmatch(head)) and any(c.isdigit() for c in head) and not head.isdigit()
-
-
-def _is_diff(sample: str, lines: list[str]) -> bool:
-    return bool(_DIFF.search(sample))
-
-
-def _is_html(sample: str, lines: list[str]) -> bool:
-    return bool(_HTML.match(sample)) and sample.count("</") + sample.count("/>") >= 2
-
-
-def _is_table(sample: str, lines: list[str]) -> bool:
-    rows = lines[:20]
-    if len(rows) < 3 or sum(row[0] in "{[" for row in rows) * 2 > len(rows):
-        return False  # commas of JSON separate no cells
-    if _RULE.search(sample) and sum("|" in row for row in rows) * 2 > len(rows):
-        return True
-    separated = any(_is_regular([row.count(mark) for row in rows], 2) for mark in "\t,;|")
-    return separated or _is_regular([len(_GAP.findall(row)) for row in rows], 2)
-
-
-def _is_regular(counts: list[int], least: int) -> bool:
-    return (
-        counts[0] >= least and sum(count == counts[0] for count in counts) * 10 >= len(counts) * 9
-    )
-
-
-def _is_log(sample: str, lines: list[str]) -> bool:
-    return _share(_STAMP.search, lines) >= 0.3
-
-
-def _is_code(sample: str, lines: list[str]) -> bool:
-    if _share(_NUMBERED.match, lines) >= 0.7:
-        return True
-    return _share(_CODE.match, lines) >= 0.35
-
-
-def _share(is_found: Callable[[str], object], lines: list[str]) -> float:
-    return sum(map(bool, map(is_found, lines))) / max(1, len(lines))
-
-
-_RULES: Final[tuple[tuple[Kind, Callable[[str, list[str]], bool]], ...]] = (
-    ("binary", _is_binary),
-    ("diff", _is_diff),
-    ("html", _is_html),
-    ("log", _is_log),
-    ("table", _is_table),
-    ("code", _is_code),
-)

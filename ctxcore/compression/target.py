@@ -1,9 +1,9 @@
-"""Owns what a compression aims at: a token budget, the counter that decides, and the query."""
+"""The target of a compression: a token budget, its counter, and the terms of the query."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -12,8 +12,9 @@ from ctxcore.text.languages import UNSPACED
 from ctxcore.text.words import is_weak
 from ctxcore.tokens.families import TokenCounter
 
-SHORT_CHARS: Final = 256  # lines, which are asked for in every round, are mostly shorter
-QUOTE_TOKENS: Final = 2
+CHARS_PER_TOKEN: Final = 16  # chosen: far above any prose, which has about four
+SHORT_CHARS: Final = 256  # chosen: most lines, estimated in every round, are shorter
+QUOTE_TOKENS: Final = 2  # of the two quotes of a string
 # Pieces a byte-pair vocabulary rarely joins: measured within about 15 % of cl100k on JSON.
 _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\x7f]|\n")
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
@@ -33,17 +34,36 @@ class Target:
         """Whether `text` is within the budget."""
         return self.counter.count(text) <= self.max_tokens
 
+    def may_fit(self, text: str) -> bool:
+        """Whether `text` is short enough to be counted; a longer text is assumed not to fit."""
+        return len(text) <= self.max_tokens * CHARS_PER_TOKEN
+
     def first_fitting(self, texts: Iterable[str]) -> str | None:
         """The first of `texts` within the budget, if any is."""
         return next((text for text in texts if self.fits(text)), None)
 
 
+def most_fitting(
+    render: Callable[[int], str], count: int, fits: Callable[[str], bool]
+) -> tuple[int, str] | None:
+    """The largest number of up to `count` whose rendered text fits, and that text."""
+    low, high, best = 0, count, None
+    while low < high:
+        middle = (low + high + 1) // 2
+        text = render(middle)
+        if fits(text):
+            low, best = middle, (middle, text)
+        else:
+            high = middle - 1
+    return best
+
+
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` takes, fast enough to ask for every leaf of an output."""
+    """About how many tokens `text` takes, fast enough for every leaf of an output."""
     return _estimate_short(text) if len(text) <= SHORT_CHARS else len(_PIECE.findall(text))
 
 
-@lru_cache(maxsize=8192)  # names, values of records and lines return again and again
+@lru_cache(maxsize=8192)  # names, values of records and lines recur
 def _estimate_short(text: str) -> int:
     return len(_PIECE.findall(text))
 
@@ -56,16 +76,16 @@ def scalar_tokens(value: str | float | bool | None) -> int:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """The words and identifiers `text` is about, whole and in parts, lower-cased.
+    """The words and identifiers of `text`, whole and in parts, lower-cased, without weak words.
 
     Scripts that put no blanks between words give every two neighbouring characters.
     """
-    said = (word for word in _words(text) if len(word) > 1 or word.isdigit())
-    return frozenset(word for word in said if not is_weak(word))
+    words = (word for word in _words(text) if len(word) > 1 or word.isdigit())
+    return frozenset(word for word in words if not is_weak(word))
 
 
 def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
-    """Those of `terms`, which are of another text, that `text` is about too."""
+    """Those of `terms` that `text` contains."""
     return terms & _words(text) if terms else terms
 
 

@@ -1,29 +1,25 @@
-"""Owns long texts inside JSON, e.g. what a command printed: they lose lines, not their middle."""
+"""Builds the tree of a JSON output: a node with a salience for each value.
+
+Very long containers are thinned first, collections of records become tables, JSON inside strings
+is parsed, and long texts of many lines, e.g. what a command printed, lose whole lines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ctxcore.compression.lines import Lines
-from ctxcore.compression.lossless import KEY, TABLE, TABLE_BY, TABLES, keyed_records
+from ctxcore.compression.lossless import TABLE, TABLES, keyed_records, listed_records
 from ctxcore.compression.markers import Elision, member_path
 from ctxcore.compression.record_table import Origin, Table
-from ctxcore.compression.records import (
-    Cell,
-    Column,
-    Missing,
-    Records,
-    RecordSheet,
-    is_records,
-    to_record_sheet,
-)
+from ctxcore.compression.records import Missing, Records, RecordSheet, to_record_sheet
 from ctxcore.compression.salience import (
     FOCUS_FACTOR,
     IDENTIFIER,
     REPEATED_FACTOR,
-    scalar_worth,
+    scalar_salience,
     standing_out,
 )
 from ctxcore.compression.structures import detect_text_kind, parse_inner
@@ -31,138 +27,42 @@ from ctxcore.compression.target import Target
 from ctxcore.compression.tree import Branch, Leaf, Node
 from ctxcore.messages.values import JsonObject, JsonValue
 
-LEAST_LINES: Final = 8
-LEAST_CHARS: Final = 400
-
-
-def has_lines(text: str) -> bool:
-    """Whether leaving lines out says more than cutting the middle out."""
-    return len(text) >= LEAST_CHARS and text.count("\n") >= LEAST_LINES
-
-
-class LinedLeaf(Leaf):
-    """A text of many lines: shortened, it keeps the lines worth most."""
-
-    __slots__ = ("_found", "_lines", "_target")
-
-    def __init__(self, value: str, worth: float, target: Target) -> None:
-        super().__init__(value, worth, target.terms)
-        self._target = target
-        self._lines: Lines | None = None
-        self._found: dict[int, tuple[str, list[Elision]]] = {}
-
-    def _text(self) -> str:
-        return self._selected()[0] or super()._text()
-
-    def gone(self, path: str) -> Iterator[Elision]:
-        text, gone = self._selected() if self._keep_chars else ("", [])
-        if not text:
-            yield from super().gone(path)
-        for part in gone:
-            yield Elision(
-                unit=part.unit, count=part.count, path=path, start=part.start, stop=part.stop
-            )
-
-    def _selected(self) -> tuple[str, list[Elision]]:
-        """The lines for the length that is kept, and what is gone; no text if none has room."""
-        keep = self._keep_chars[-1]
-        if keep not in self._found:
-            text = str(self.value)
-            if self._lines is None:
-                self._lines = Lines.of(text.split("\n"), detect_text_kind(text), self._target)
-            self._found[keep] = self._lines.select(self._full[0] * keep / len(text))
-        return self._found[keep]
-
-
-CHARS_PER_TOKEN: Final = 30  # a shorter output is looked at as a whole
+# Thinning keeps what the budget could hold (ADR 0021).
+CHARS_PER_TOKEN: Final = 30  # chosen: a shorter output is not thinned
 RECORD_TOKENS: Final = 3  # no record takes less
-SCALAR_TOKENS: Final = 2
-MOST_SCALARS: Final = 3  # looked at for each token of the budget
-SAMPLE: Final = 8
-LEAST_PARTS: Final = 8
-LEAST_MEMBERS: Final = 64  # an object with fewer members is a record, which stays whole
-TAIL_SHARE: Final = 8  # every eighth place is one at the end
+SCALAR_TOKENS: Final = 2  # no item with its comma takes less
+MOST_SCALARS: Final = 3  # chosen: kept by thinning for each token of the budget
+SAMPLE: Final = 8  # chosen: members by which the size of all is estimated
+LEAST_PARTS: Final = 8  # chosen: a list that short is not thinned
+LEAST_MEMBERS: Final = 64  # chosen: an object with fewer members is a record, which is not thinned
+TAIL_SHARE: Final = 8  # chosen: an eighth of what is kept is from the end
+
+# Chosen on one half of recorded conversations and checked on the other: ADR 0021.
+DEPTH_FACTOR: Final = 0.94
+OWN_ID_FACTOR: Final = 4.0
+OWN_COLUMN_FACTOR: Final = 1.6
+
+DEEPEST_INNER: Final = 32  # chosen: JSON inside JSON adds levels; a tree is walked by recursion
+LEAST_REPEATED_CHARS: Final = 4  # chosen: a shorter text is not counted as repeated
+NOISE_DIGITS: Final = 10  # chosen: 0.1 + 0.2 has sixteen digits, all noise after the first
+
+LEAST_LINES: Final = 8  # chosen: a text of fewer lines or characters loses its middle instead
+LEAST_CHARS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Thinned:
-    """Which members of a container are looked at, by their place, of how many; which stand out."""
+    """The members of a container that are in its tree."""
 
-    places: Sequence[int]
-    total: int
-    outstanding: frozenset[int]
-
-
-def thin(value: JsonValue, chars: int, target: Target, known: dict[int, Thinned]) -> JsonValue:
-    """`value`, of so many characters, with long containers thinned; `known` gets their places."""
-    if chars <= target.max_tokens * CHARS_PER_TOKEN:
-        return value
-    return _thin(value, max(LEAST_PARTS, target.max_tokens), target.terms, known)
+    places: Sequence[int] = ()
+    """Their places in the source; all if empty."""
+    total: int = 0
+    """How many members the source has; 0 if all are in the tree."""
+    outstanding: frozenset[int] | None = None
+    """The places of those that stand out; None if not yet known."""
 
 
-def _thin(
-    value: JsonValue, tokens: int, terms: frozenset[str], known: dict[int, Thinned]
-) -> JsonValue:
-    shorter: JsonValue
-    match value:
-        case list():
-            found = _choose(value, tokens, terms, LEAST_PARTS)
-            share = max(LEAST_PARTS, tokens // max(1, len(found.places)))
-            shorter = [_thin(value[at], share, terms, known) for at in found.places]
-        case dict() if len(value) < LEAST_MEMBERS:
-            return {key: _thin(item, tokens, terms, known) for key, item in value.items()}
-        case dict():
-            keys, members = list(value), list(value.values())
-            found = _choose(members, tokens, terms, LEAST_MEMBERS)
-            shorter = {
-                keys[at]: _thin(members[at], LEAST_PARTS, terms, known) for at in found.places
-            }
-        case str() if (inner := parse_inner(value)) is not None:
-            return _thin(inner, tokens, terms, known)
-        case _:
-            return value
-    if len(found.places) < len(value):
-        known[id(shorter)] = found
-    return shorter
-
-
-def _choose(
-    members: Sequence[JsonValue], tokens: int, terms: frozenset[str], least: int
-) -> Thinned:
-    """The members to look at: head and tail, and those that stand out."""
-    if len(members) <= least:
-        return Thinned(range(len(members)), len(members), frozenset())
-    is_flat = not any(isinstance(member, list | dict) for member in members)
-    most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
-    sample = members[:SAMPLE]
-    scalars = sum(map(_count_scalars, sample)) // max(1, len(sample))
-    most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
-    if len(members) <= most:
-        return Thinned(range(len(members)), len(members), frozenset())
-    outstanding = frozenset(standing_out(members, terms))
-    tail = most // TAIL_SHARE
-    places = {*outstanding, *range(len(members) - tail, len(members))}
-    head = (at for at in range(len(members)) if at not in places)
-    places.update(at for at, _ in zip(head, range(most - len(places)), strict=False))
-    return Thinned(sorted(places), len(members), outstanding)
-
-
-def _count_scalars(value: JsonValue) -> int:
-    match value:
-        case list():
-            return sum(map(_count_scalars, value))
-        case dict():
-            return sum(map(_count_scalars, value.values()))
-        case _:
-            return 1
-
-
-DEPTH_FACTOR: Final = 0.94
-OWN_ID_FACTOR: Final = 4.0
-OWN_COLUMN_FACTOR: Final = 1.6
-DEEPEST_INNER: Final = 32  # JSON inside JSON adds levels; a tree is walked by recursion
-LEAST_REPEATED_CHARS: Final = 4
-NOISE_DIGITS: Final = 10  # 0.1 + 0.2 has sixteen, and says no more than 0.3
+WHOLE: Final = Thinned()
 
 
 @dataclass(slots=True)
@@ -174,7 +74,54 @@ class TreeBuilder:
     """The containers that are not whole, by identity."""
     seen: set[str | float] = field(default_factory=set)
     is_shorter: bool = False
-    """Whether a string was taken apart or a number rounded, so that the whole tree may fit."""
+    """Whether a string was parsed or a number rounded, so that the whole tree may fit."""
+
+    def thin(self, value: JsonValue, chars: int) -> JsonValue:
+        """`value`, of `chars` characters, with containers thinned to what the budget could hold."""
+        if chars <= self.target.max_tokens * CHARS_PER_TOKEN:
+            return value
+        return self._thin(value, max(LEAST_PARTS, self.target.max_tokens))
+
+    def _thin(self, value: JsonValue, tokens: int) -> JsonValue:
+        match value:
+            case str():
+                inner = parse_inner(value)
+                return value if inner is None else self._thin(inner, tokens)
+            case dict() if len(value) < LEAST_MEMBERS:
+                return {key: self._thin(item, tokens) for key, item in value.items()}
+            case dict():
+                keys, members = list(value), list(value.values())
+                found = self._choose(members, tokens, LEAST_MEMBERS)
+                places = found.places or range(len(members))
+                shorter: JsonValue = {
+                    keys[at]: self._thin(members[at], LEAST_PARTS) for at in places
+                }
+            case list():
+                found = self._choose(value, tokens, LEAST_PARTS)
+                places = found.places or range(len(value))
+                share = max(LEAST_PARTS, tokens // max(1, len(places)))
+                shorter = [self._thin(value[at], share) for at in places]
+            case _:
+                return value
+        if found is not WHOLE:
+            self.thinned[id(shorter)] = found
+        return shorter
+
+    def _choose(self, members: Sequence[JsonValue], tokens: int, least: int) -> Thinned:
+        """The head and tail of long containers, and the members that stand out."""
+        if len(members) <= least:
+            return WHOLE
+        is_flat = not any(isinstance(member, list | dict) for member in members)
+        most = tokens // (SCALAR_TOKENS if is_flat else RECORD_TOKENS)
+        scalars = sum(map(_count_scalars, members[:SAMPLE])) // min(SAMPLE, len(members))
+        most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
+        if len(members) <= most:
+            return WHOLE
+        outstanding = frozenset(standing_out(members, self.target.terms))
+        places = {*outstanding, *range(len(members) - most // TAIL_SHARE, len(members))}
+        head = [at for at in range(len(members)) if at not in places]
+        places.update(head[: max(0, most - len(places))])
+        return Thinned(sorted(places), len(members), outstanding)
 
     def build(self, value: JsonValue, key: str = "", depth: int = 0) -> Node:
         """The tree of `value`, a member named `key`."""
@@ -187,76 +134,43 @@ class TreeBuilder:
                 return self._scalar(value, key, depth)
 
     def _list(self, value: list[JsonValue], key: str, depth: int) -> Node:
-        thinned = self.thinned.get(id(value))
-        table = self._table_of_list(value, depth, thinned) if len(value) > 1 else None
+        thinned = self.thinned.get(id(value), WHOLE)
+        table = self._table_of_list(value, depth, thinned)
         if table is not None:
             return table
         children = [self.build(item, key, depth + 1) for item in value]
         for at in self._outstanding(value, thinned):
             _scale(children[at])
-        if thinned is None:
-            return Branch(children)
         return Branch(children, places=thinned.places, total=thinned.total)
 
-    def _table_of_list(
-        self, value: list[JsonValue], depth: int, thinned: Thinned | None
-    ) -> Table | None:
-        places = thinned.places if thinned else range(len(value))
-        total = thinned.total if thinned else len(value)
-        if is_records(value):
-            paths = [f"[{at}]" for at in places]
-            return self._table(
-                value,
-                Origin(form=TABLE, paths=paths, places=places, total=total),
-                depth,
-                outstanding=self._outstanding(value, thinned),
-            )
-        groups = [group for group in value if isinstance(group, list) and group]
-        if (
-            thinned
-            or len(groups) < len(value)
-            or any(id(group) in self.thinned for group in groups)
-        ):
+    def _table_of_list(self, value: list[JsonValue], depth: int, thinned: Thinned) -> Table | None:
+        """The table of a list of records, or of a list of lists of records."""
+        found = listed_records(value)
+        if found is None:
             return None
-        of = [(g, at) for g, group in enumerate(groups) for at in range(len(group))]
-        records = [groups[g][at] for g, at in of]
-        if not is_records(records):
+        records, sizes = found
+        if not sizes:
+            places = thinned.places or range(len(value))
+            return self._table(records, TABLE, [f"[{at}]" for at in places], depth, thinned)
+        if thinned is not WHOLE or any(id(group) in self.thinned for group in value):
             return None
+        of = [(g, at) for g, size in enumerate(sizes) for at in range(size)]
         paths = [f"[{g}][{at}]" for g, at in of]
-        return self._table(
-            records,
-            Origin(form=TABLES, paths=paths, groups=[g for g, _ in of]),
-            depth,
-            outstanding=self._outstanding(records, None),
-        )
+        return self._table(records, TABLES, paths, depth, WHOLE, groups=[g for g, _ in of])
 
     def _object(self, value: JsonObject, depth: int) -> Node:
-        thinned = self.thinned.get(id(value))
-        members = list(value.values())
-        if len(members) > 1 and is_records(members):
-            key, records = keyed_records(value, members)
-            if records is not None:
-                origin = Origin(
-                    form=TABLE_BY if key is None else f"{TABLE_BY} {key}",
-                    paths=[member_path("", name) for name in value],
-                    places=thinned.places if thinned else (),
-                    total=thinned.total if thinned else 0,
-                )
-                table = self._table(
-                    records,
-                    origin,
-                    depth,
-                    keep=key or KEY,
-                    outstanding=self._outstanding(records, thinned),
-                )
-                if table is not None:
-                    return table
+        thinned = self.thinned.get(id(value), WHOLE)
+        keyed = keyed_records(value)
+        if keyed is not None:
+            form, key, records = keyed
+            paths = [member_path("", name) for name in value]
+            table = self._table(records, form, paths, depth, thinned, keep=key)
+            if table is not None:
+                return table
         children = [self.build(item, name, depth + 1) for name, item in value.items()]
-        if thinned is None:
-            return Branch(children, list(value))
         return Branch(children, list(value), places=thinned.places, total=thinned.total)
 
-    def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Leaf | Node:
+    def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Node:
         if isinstance(value, str) and depth < DEEPEST_INNER:
             inner = parse_inner(value)
             if inner is not None:
@@ -264,43 +178,53 @@ class TreeBuilder:
                 return self.build(inner, key, depth + 1)
         if isinstance(value, float) and value != (rounded := round(value, NOISE_DIGITS)):
             value, self.is_shorter = rounded, True
-        worth = self._worth(value, key, depth)
-        if isinstance(value, str) and has_lines(value):
-            return LinedLeaf(value, worth, self.target)
-        return Leaf(value, worth, self.target.terms)
+        salience = self._salience(value, key, depth)
+        if (
+            isinstance(value, str)
+            and len(value) >= LEAST_CHARS
+            and value.count("\n") >= LEAST_LINES
+        ):
+            return LinedLeaf(value, salience, self.target)
+        return Leaf(value, salience, self.target.terms)
 
-    def _worth(self, value: str | float | bool | None, key: str, depth: int) -> float:
-        worth = scalar_worth(key, value) * DEPTH_FACTOR**depth
+    def _salience(self, value: str | float | bool | None, key: str, depth: int) -> float:
+        salience = scalar_salience(key, value) * DEPTH_FACTOR**depth
         if isinstance(value, bool) or value is None:
-            return worth
+            return salience
         if value in self.seen:
-            return worth * REPEATED_FACTOR
+            return salience * REPEATED_FACTOR
         if not isinstance(value, str) or len(value) >= LEAST_REPEATED_CHARS:
             self.seen.add(value)
-        return worth
+        return salience
 
-    def _outstanding(self, members: Sequence[JsonValue], thinned: Thinned | None) -> list[int]:
-        """Which of the members that are looked at stand out."""
-        if thinned is None:
+    def _outstanding(self, members: Sequence[JsonValue], thinned: Thinned) -> list[int]:
+        """Which of the members in the tree stand out."""
+        if thinned.outstanding is None:
             return standing_out(members, self.target.terms)
         return [at for at, place in enumerate(thinned.places) if place in thinned.outstanding]
 
     def _table(
         self,
         records: Records,
-        origin: Origin,
+        form: str,
+        paths: Sequence[str],
         depth: int,
+        thinned: Thinned,
         *,
-        outstanding: Sequence[int],
+        groups: Sequence[int] = (),
         keep: str | None = None,
     ) -> Table | None:
+        """The table of the records; None if it would be longer than they are."""
         if any(id(record) in self.thinned for record in records):
             return None  # a row has no place for the count of its own missing members
         sheet = to_record_sheet(records, keep=keep)
         if sheet is None:
             return None
+        origin = Origin(
+            form=form, paths=paths, groups=groups, places=thinned.places, total=thinned.total
+        )
         table = self._fill(sheet, origin, depth)
-        if outstanding:
+        if outstanding := self._outstanding(records, thinned):
             matches = table.lift(outstanding)
             _scale(matches)
             for match in matches.children:
@@ -309,27 +233,32 @@ class TreeBuilder:
         return table
 
     def _fill(self, sheet: RecordSheet, origin: Origin, depth: int) -> Table:
-        constants: dict[int, Node] = {}
-        varying: list[int] = []
-        for c, column in enumerate(sheet.columns):
-            if column.constant is None:
-                varying.append(c)
-            else:
-                constants[c] = self.build(column.value, column.name, depth + 1)
-        width = len(sheet.columns)
-        rows: list[list[Node | None]] = []
-        for given in sheet.rows:
-            row: list[Node | None] = [None] * width
-            for c, cell in zip(varying, given, strict=True):
-                row[c] = self._cell(cell, sheet.columns[c], depth)
-            rows.append(row)
+        constants = {
+            c: self.build(column.value, column.name, depth + 1)
+            for c, column in enumerate(sheet.columns)
+            if column.constant is not None
+        }
+        varying = [c for c in range(len(sheet.columns)) if c not in constants]
         names = [column.name for column in sheet.columns]
-        for cells in rows:
-            _favour_own_id(names, cells, OWN_COLUMN_FACTOR)
+        rows: list[list[Node | None]] = []
+        for cells in sheet.rows:
+            row: list[Node | None] = [None] * len(names)
+            for c, cell in zip(varying, cells, strict=True):
+                if not isinstance(cell, Missing):
+                    row[c] = self.build(cell, names[c], depth + 2)
+            _favour_own_id(names, row, OWN_COLUMN_FACTOR)
+            rows.append(row)
         return Table(sheet.columns, rows, constants, origin)
 
-    def _cell(self, cell: Cell, column: Column, depth: int) -> Node | None:
-        return None if isinstance(cell, Missing) else self.build(cell, column.name, depth + 2)
+
+def _count_scalars(value: JsonValue) -> int:
+    match value:
+        case list():
+            return sum(map(_count_scalars, value))
+        case dict():
+            return sum(map(_count_scalars, value.values()))
+        case _:
+            return 1
 
 
 def _scale(node: Node) -> None:
@@ -338,8 +267,37 @@ def _scale(node: Node) -> None:
 
 
 def _favour_own_id(keys: Sequence[str], cells: Sequence[Node | None], factor: float) -> None:
-    """Make the identifier of a record itself worth more than those of others that it names."""
+    """Raises the salience of a record's own identifier above those it refers to."""
     for key, cell in zip(keys, cells, strict=True):
-        if isinstance(cell, Leaf) and scalar_worth(key, cell.value) >= IDENTIFIER:
+        if isinstance(cell, Leaf) and scalar_salience(key, cell.value) >= IDENTIFIER:
             cell.scale(factor)
             return
+
+
+class LinedLeaf(Leaf):
+    """A text of many lines: shortened, it keeps the most salient lines."""
+
+    __slots__ = ("_found", "_lines", "_target")
+
+    def __init__(self, value: str, salience: float, target: Target) -> None:
+        super().__init__(value, salience, target.terms)
+        self._target = target
+        self._lines: Lines | None = None
+        self._found: dict[int, tuple[str, list[Elision]]] = {}
+
+    def gone(self, path: str) -> Iterator[Elision]:
+        text, gone = self._selected() if self._keep_chars else ("", [])
+        return (replace(part, path=path) for part in gone) if text else super().gone(path)
+
+    def _shortened(self) -> str:
+        return self._selected()[0] or super()._shortened()
+
+    def _selected(self) -> tuple[str, list[Elision]]:
+        """The lines for the current length, and what is gone; no text if no line fits."""
+        keep = self._keep_chars[-1]
+        if keep not in self._found:
+            text = str(self.value)
+            if self._lines is None:
+                self._lines = Lines(text.split("\n"), detect_text_kind(text), self._target)
+            self._found[keep] = self._lines.select(self._full[0] * keep / len(text))
+        return self._found[keep]

@@ -133,3 +133,12 @@ def test_one_part_that_is_too_long_alone_is_shortened() -> None:
 
 def test_tokens_are_those_of_the_model() -> None:
     assert count_tokens(extract(LINES, max_tokens=50, model="gpt-4o"), "gpt-4o") <= 50
+
+
+def test_what_is_left_of_rows_from_the_end_is_named_by_its_place() -> None:
+    words = json.dumps(["a word or two " * 3] * 100)
+
+    left = json.loads(
+        extract_with(words, rows="-10:", max_tokens=60, counter=FourBytes()),
+    )[-1]
+    assert left.endswith("left: rows=94:100")

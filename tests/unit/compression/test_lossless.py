@@ -138,3 +138,13 @@ def test_a_text_that_cannot_be_shortened_comes_back_byte_for_byte(text: str) -> 
 def test_decompress_leaves_other_texts_alone() -> None:
     for text in ("", "hello", '{"a": 1}', '{"table": 3}', '{"table": [1, 2]}', "[ 1 ]"):
         assert decompress(text) == text
+
+
+def test_records_without_a_varying_member_are_empty_rows() -> None:
+    records = [{"vessel": "Wedel"}, {"vessel": "Wedel", "berth": 2}] * 10
+
+    assert json.loads(folded(records).text)["table"][1:3] == [[], [2]]
+
+
+def test_a_table_by_a_column_it_lacks_is_no_table() -> None:
+    assert decompress('{"table by":[["a"],[1]]}') == '{"table by":[["a"],[1]]}'

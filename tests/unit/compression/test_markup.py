@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.compression.line_salience import markup_lines
+from ctxcore.compression.outputs import markup_lines
 from tests.unit.compression.counters import shrink
 
 BERTHS = "".join(

@@ -30,7 +30,7 @@ def with_needle() -> str:
 def test_without_terms_the_middle_goes() -> None:
     text = " ".join(prose(60))
 
-    short = Passages.of(text).shorten(120)
+    short = Passages(text).shorten(120)
 
     head, gone, tail = short.split("…")
     assert text.startswith(head)
@@ -41,7 +41,7 @@ def test_without_terms_the_middle_goes() -> None:
 def test_a_passage_with_a_rare_term_stays_and_each_gap_is_counted() -> None:
     text = with_needle()
 
-    short = Passages.of(text, ["skerrivore"]).shorten(400)
+    short = Passages(text, ["skerrivore"]).shorten(400)
 
     head, before, needle, after, tail = short.split("…")
     assert NEEDLE in needle
@@ -52,20 +52,20 @@ def test_a_passage_with_a_rare_term_stays_and_each_gap_is_counted() -> None:
 def test_a_term_that_is_said_often_points_to_no_passage() -> None:
     text = " ".join(["The crew sang."] * (RARE + 1) + prose(50))
 
-    assert Passages.of(text, ["sang"]).best == ()
+    assert Passages(text, ["sang"]).best == ()
 
 
 def test_of_a_word_only_the_whole_word_is_found() -> None:
     text = " ".join([*prose(30), "Skerrivorean lamps.", *prose(30)])
 
-    assert Passages.of(text, ["skerrivore"]).best == ()
+    assert Passages(text, ["skerrivore"]).best == ()
 
 
 def test_an_error_in_a_long_text_stays() -> None:
     sentences = prose(120)
     sentences[70] = "Then the crane failed: hydraulic pressure lost at berth 7."
 
-    assert "berth 7" in Passages.of(" ".join(sentences)).shorten(400)
+    assert "berth 7" in Passages(" ".join(sentences)).shorten(400)
 
 
 @pytest.mark.parametrize("max_tokens", [60, 100, 200])
@@ -93,7 +93,7 @@ def test_what_the_query_names_deep_in_a_long_line_is_kept(output: str, max_token
 def test_what_is_gone_and_what_stays_are_the_text(
     text: str, terms: list[str], keep_chars: int
 ) -> None:
-    passages = Passages.of(text, terms)
+    passages = Passages(text, terms)
     gone = passages.gone(keep_chars)
 
     bounds = [at for stretch in gone for at in stretch]
