@@ -15,7 +15,6 @@ from ctxcore.policy.markers import GROUPS, Count, Doc, Group, Score
 from ctxcore.policy.names import REMOVED, without_removed
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
-from ctxcore.settings.names import own_names
 
 DECLARED = fields_of(Policy)
 
@@ -71,7 +70,7 @@ def test_the_fields_of_a_group_are_declared_together() -> None:
 
 
 def test_a_new_field_is_checked_and_named_without_another_line() -> None:
-    assert own_names(Bolder) == (*own_names(), "boldness")
+    assert tuple(fields_of(Bolder)) == (*DECLARED, "boldness")
     assert Bolder().override(boldness=3).boldness == 3
     with pytest.raises(PolicyError, match="'boldness' is 1; allowed: a whole number of at least 2"):
         Bolder(boldness=1)
