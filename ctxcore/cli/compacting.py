@@ -1,4 +1,4 @@
-"""Owns how compactions are printed: in detail, as one line each, and as JSON."""
+"""`ctxcore compact`: compacts conversations and prints the result, in detail or a line each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.text import Text
 
 from ctxcore.cli.choices import (
     NEEDS_YES,
-    SummarizerModel,
     choose_confirm,
     choose_policy,
     choose_summarizer,
@@ -36,6 +35,7 @@ from ctxcore.cli.options import (
     Preset,
     Show,
     ShowAll,
+    SummarizerModel,
     Window,
 )
 from ctxcore.cli.output import (
@@ -59,145 +59,8 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
 
-MOST_LOST = 8
-"""Facts that are named, the most worth first; `--json` has all of them."""
 
-
-def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
-    """One compaction as `--json` prints it."""
-    result = compacted.result
-    return {
-        **compacted.about.to_dict(),
-        "preset": preset,
-        "applied": result.applied,
-        "reason": document(result.reason),
-        "strategies": list(result.strategies),
-        "trigger": document(result.trigger.reason) if result.trigger else None,
-        "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
-        "before_tokens": result.before_tokens,
-        "after_tokens": result.after_tokens,
-        "tokens_saved": result.tokens_saved,
-        "needs_confirmation": result.needs_confirmation,
-        "summarizer": compacted.writer or "extractive",
-        "cost": result.cost,
-        "seconds": round(result.seconds, 3),
-        "folded": list(result.folded),
-        "summary": result.summary,
-        "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
-        "context": context_document(result.context, with_messages=with_messages),
-    }
-
-
-def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
-    """Everything about one compaction."""
-    result = compacted.result
-    yield compacted.about.heading()
-    yield facts(
-        (
-            ("model", one_line(compacted.about.model or "not named")),
-            ("policy", preset),
-            ("budget", budget_line(result.context.budget)),
-            ("outcome", _outcome(result)),
-            ("written by", _writer(compacted)),
-            ("trigger", str(result.trigger or "")),
-            ("gain", _gain(result)),
-            ("facts lost", _lost(result.facts_lost or ())),
-            ("messages", counts_line(result.context)),
-            ("sent", size_line(result.context)),
-        )
-    )
-    if result.steps:
-        yield section("Steps")
-        yield _steps_table(result)
-    if result.summary:
-        yield section("Summary", _summary_size(result))
-        yield quoted(block(result.summary))
-    yield from context_details(result.context, show=show)
-    yield Text()
-
-
-def _lost(facts_lost: Sequence[str]) -> str:
-    """The most worth of what the context no longer says, and how many more there are."""
-    named = ", ".join(map(one_line, facts_lost[:MOST_LOST]))
-    more = len(facts_lost) - MOST_LOST
-    return f"{named} and {more:,} more (--json)" if more > 0 else named
-
-
-def _outcome(result: CompactionResult) -> Text:
-    if result.applied:
-        return Text(f"compacted ({result.strategy})", style="green")
-    return Text(f"nothing done: {_why_not(result)}", style="yellow")
-
-
-def _why_not(result: CompactionResult) -> str:
-    return NEEDS_YES if result.needs_confirmation else one_line(str(result.reason))
-
-
-def _writer(compacted: Compacted) -> str:
-    """The model that wrote the summary, how long it took and what it cost."""
-    result = compacted.result
-    if compacted.writer is None or not result.seconds:
-        return ""
-    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
-    wrote = "" if result.summary_written else ", no summary"
-    return f"{one_line(compacted.writer)}: {result.seconds:.1f} s, {cost}{wrote}"
-
-
-def _gain(result: CompactionResult) -> str:
-    if not result.applied:
-        return ""
-    is_exact = result.context.is_exact
-    before = amount(result.before_tokens, is_exact=is_exact)
-    after = amount(result.after_tokens, is_exact=is_exact)
-    folded = plural(result.messages_removed, "message")
-    share = percent(result.tokens_saved / result.before_tokens)
-    return f"{before} → {after} tokens, {share} less; {folded} folded"
-
-
-def _steps_table(result: CompactionResult) -> Table:
-    is_exact = result.context.is_exact
-    table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
-    for step in result.steps:
-        gain = step.before_tokens - step.after_tokens
-        add_row(
-            table,
-            step.strategy,
-            amount(step.before_tokens, is_exact=is_exact),
-            amount(step.after_tokens, is_exact=is_exact),
-            amount(gain, is_exact=is_exact),
-            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
-        )
-    return table
-
-
-def _summary_size(result: CompactionResult) -> str:
-    context = result.context
-    return f"{amount(context.breakdown.summary, is_exact=context.is_exact)} tokens with its frame"
-
-
-def compacted_table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
-    """One line a conversation: what was folded and gained, or why nothing was."""
-    names = short_names([one.about for one in compacted])
-    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
-    for name, one in zip(names, compacted, strict=True):
-        result = one.result
-        is_exact = result.context.is_exact
-        less = percent(result.tokens_saved / result.before_tokens) if result.applied else ""
-        add_row(
-            table,
-            TailText(name),
-            f"{result.messages_removed:,}" if result.applied else "",
-            amount(result.before_tokens, is_exact=is_exact),
-            amount(result.after_tokens, is_exact=is_exact) if result.applied else "",
-            less,
-            amount(result.context.tokens, is_exact=is_exact),
-            result.strategy if result.applied else f"nothing done: {_why_not(result)}",
-        )
-    yield table
-    all_exact = all(one.result.context.is_exact for one in compacted)
-    yield from closing([] if all_exact else [ESTIMATED], failures)
-
-
+_MOST_LOST = 8  # chosen: two lines; `--json` has all
 Target = Annotated[
     int | None,
     typer.Option(
@@ -205,7 +68,6 @@ Target = Annotated[
         metavar="TOKENS",
         min=1,
         help="Where the compaction stops; else the policy's share of the budget.",
-        show_default=False,
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Compact though no rule asks for it.")]
@@ -217,12 +79,12 @@ Yes = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """One conversation with what compacting it gave."""
+    """One conversation with the result of compacting it."""
 
     about: About
     result: CompactionResult
     writer: str | None = None
-    """The model that was to write the summary."""
+    """The model that `--summarizer` names."""
 
     @property
     def failed(self) -> bool:
@@ -253,7 +115,6 @@ def run_compact(
     No file is changed. The summary quotes what was said, and no model is called, unless
     --summarizer names one. A policy that wants your consent (pi) asks on the terminal.
     """
-    from ctxcore.cli.compacting import compacted_details, compacted_document, compacted_table
     from ctxcore.compaction.compacting import compact
 
     policy = choose_policy(preset, window, max_tokens, config)
@@ -270,7 +131,7 @@ def run_compact(
             model=about.model,
             tools=transcript.tools,
             force=force,
-            confirm=choose_confirm(about.id, says_yes=yes),
+            confirm=choose_confirm(about.id, is_confirmed=yes),
         )
         return Compacted(about=about, result=result, writer=summarizer)
 
@@ -280,11 +141,135 @@ def run_compact(
         named = [(one.about.id, one.result.context.messages) for one in compacted]
         write_messages(out, named, overwrite=overwrite)
     if as_json:
-        results = (compacted_document(one, policy.name, with_messages=show) for one in compacted)
+        results = (_document(one, policy.name, with_messages=show) for one in compacted)
         print_json(outcome.to_dict("compact", results))
     elif show or shows_details(paths, outcome, show_all=show_all):
-        details = (compacted_details(one, policy.name, show=show) for one in compacted)
-        print_all([part for parts in details for part in parts])
+        print_all([part for one in compacted for part in _details(one, policy.name, show=show)])
     elif compacted:
-        print_all(compacted_table(compacted, failures=len(outcome.failures)))
+        print_all(_table(compacted, failures=len(outcome.failures)))
     raise typer.Exit(1 if any(one.failed for one in compacted) else outcome.exit_code)
+
+
+def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
+    result = compacted.result
+    return {
+        **compacted.about.to_dict(),
+        "preset": preset,
+        "applied": result.applied,
+        "reason": document(result.reason),
+        "strategies": list(result.strategies),
+        "trigger": document(result.trigger.reason) if result.trigger else None,
+        "steps": [{**step.to_dict(), "outcome": document(step.outcome)} for step in result.steps],
+        "before_tokens": result.before_tokens,
+        "after_tokens": result.after_tokens,
+        "tokens_saved": result.tokens_saved,
+        "needs_confirmation": result.needs_confirmation,
+        "summarizer": compacted.writer or "extractive",
+        "cost": result.cost,
+        "seconds": round(result.seconds, 3),
+        "folded": list(result.folded),
+        "summary": result.summary,
+        "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "context": context_document(result.context, with_messages=with_messages),
+    }
+
+
+def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
+    result = compacted.result
+    yield compacted.about.heading()
+    yield facts(
+        (
+            ("model", one_line(compacted.about.model or "not named")),
+            ("policy", preset),
+            ("budget", budget_line(result.context.budget)),
+            ("outcome", _outcome(result)),
+            ("written by", _writer(compacted)),
+            ("trigger", str(result.trigger or "")),
+            ("gain", _gain(result) if result.applied else ""),
+            ("facts lost", _lost(result.facts_lost or ())),
+            ("messages", counts_line(result.context)),
+            ("sent", size_line(result.context)),
+        )
+    )
+    if result.steps:
+        yield section("Steps")
+        yield _steps_table(result)
+    if result.summary:
+        size = amount(result.context.breakdown.summary, is_exact=result.context.is_exact)
+        yield section("Summary", f"{size} tokens with its frame")
+        yield quoted(block(result.summary))
+    yield from context_details(result.context, show=show)
+    yield Text()
+
+
+def _outcome(result: CompactionResult) -> Text:
+    if result.applied:
+        return Text(f"compacted ({result.strategy})", style="green")
+    return Text(f"nothing done: {_why_not(result)}", style="yellow")
+
+
+def _why_not(result: CompactionResult) -> str:
+    return NEEDS_YES if result.needs_confirmation else one_line(str(result.reason))
+
+
+def _writer(compacted: Compacted) -> str:
+    """The model that wrote the summary, with time and cost."""
+    result = compacted.result
+    if compacted.writer is None or not result.seconds:
+        return ""
+    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
+    wrote = "" if result.summary_written else ", no summary"
+    return f"{one_line(compacted.writer)}: {result.seconds:.1f} s, {cost}{wrote}"
+
+
+def _gain(result: CompactionResult) -> str:
+    is_exact = result.context.is_exact
+    before = amount(result.before_tokens, is_exact=is_exact)
+    after = amount(result.after_tokens, is_exact=is_exact)
+    folded = plural(result.messages_removed, "message")
+    share = percent(result.tokens_saved / result.before_tokens)
+    return f"{before} → {after} tokens, {share} less; {folded} folded"
+
+
+def _lost(facts_lost: Sequence[str]) -> str:
+    """The lost facts of the highest scores, and how many more there are."""
+    named = ", ".join(map(one_line, facts_lost[:_MOST_LOST]))
+    more = len(facts_lost) - _MOST_LOST
+    return f"{named} and {more:,} more (--json)" if more > 0 else named
+
+
+def _steps_table(result: CompactionResult) -> Table:
+    is_exact = result.context.is_exact
+    table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
+    for step in result.steps:
+        gain = step.before_tokens - step.after_tokens
+        add_row(
+            table,
+            step.strategy,
+            amount(step.before_tokens, is_exact=is_exact),
+            amount(step.after_tokens, is_exact=is_exact),
+            amount(gain, is_exact=is_exact),
+            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
+        )
+    return table
+
+
+def _table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation: what was folded and gained, or why nothing was."""
+    names = short_names([one.about for one in compacted])
+    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
+    for name, one in zip(names, compacted, strict=True):
+        result = one.result
+        is_exact = result.context.is_exact
+        folded = after = less = ""
+        if result.applied:
+            folded = f"{result.messages_removed:,}"
+            after = amount(result.after_tokens, is_exact=is_exact)
+            less = percent(result.tokens_saved / result.before_tokens)
+        before = amount(result.before_tokens, is_exact=is_exact)
+        sent = amount(result.context.tokens, is_exact=is_exact)
+        outcome = result.strategy if result.applied else f"nothing done: {_why_not(result)}"
+        add_row(table, TailText(name), folded, before, after, less, sent, outcome)
+    yield table
+    all_exact = all(one.result.context.is_exact for one in compacted)
+    yield from closing([] if all_exact else [ESTIMATED], failures)

@@ -1,4 +1,4 @@
-"""Owns how contexts are printed by `fit`: in detail, or one line each."""
+"""`ctxcore fit`: builds the contexts of conversations and prints them, in detail or a line each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ctxcore.cli.choices import choose_policy
-from ctxcore.cli.contexts import budget_line, context_details, counts_line, size_line
+from ctxcore.cli.contexts import (
+    budget_line,
+    context_details,
+    context_document,
+    counts_line,
+    size_line,
+)
 from ctxcore.cli.options import (
     AsJson,
     Config,
@@ -45,55 +51,6 @@ if TYPE_CHECKING:
     from ctxcore.policy.values import Policy
 
 
-def fitted_details(fitted: Fitted, preset: str, *, show: bool) -> Iterator[RenderableType]:
-    """Everything about one context."""
-    context = fitted.context
-    yield fitted.about.heading()
-    yield facts(
-        (
-            ("model", one_line(fitted.about.model or "not named")),
-            ("policy", preset),
-            ("budget", budget_line(context.budget)),
-            ("messages", counts_line(context)),
-            ("sent", size_line(context)),
-        )
-    )
-    yield from context_details(context, show=show)
-    yield Text()
-
-
-def fitted_table(fitted: Sequence[Fitted], *, failures: int) -> Iterator[RenderableType]:
-    """One line a conversation: its size before and after, and what gave way."""
-    names = short_names([one.about for one in fitted])
-    table = make_table(
-        "conversation", ">messages", ">gone", ">shorter", ">tokens", ">sent", ">of usable", "notes"
-    )
-    for name, one in zip(names, fitted, strict=True):
-        context = one.context
-        budget = context.budget
-        before = sum(run.before_tokens for run in context.runs)
-        add_row(
-            table,
-            TailText(name),
-            f"{len(context.verdicts):,}",
-            _count(one, "dropped", "summarized"),
-            _count(one, "compressed"),
-            amount(before, is_exact=context.is_exact),
-            amount(context.tokens, is_exact=context.is_exact),
-            percent(context.tokens / budget.usable_tokens) if budget else "",
-            plural(len(context.repairs), "repair") if context.repairs else "",
-        )
-    yield table
-    is_exact = all(one.context.is_exact for one in fitted)
-    yield from closing([] if is_exact else [ESTIMATED], failures)
-
-
-def _count(fitted: Fitted, *verdicts: str) -> str:
-    runs = [run for run in fitted.context.runs if run.verdict in verdicts]
-    count = sum(run.last - run.first + 1 for run in runs)
-    return f"{count:,}" if count else ""
-
-
 Overwrite = Annotated[
     bool, typer.Option("--force", "--overwrite", help="Let --out overwrite a file.")
 ]
@@ -125,9 +82,6 @@ def run_fit(
 
     No model is called and no file is changed.
     """
-    from ctxcore.cli.contexts import context_document
-    from ctxcore.cli.fitting import fitted_details, fitted_table
-
     policy = choose_policy(preset, window, max_tokens, config)
     check_out(out, overwrite=overwrite, option="--force")
     outcome = run_over(paths, lambda t: _fit(t, policy, max_tokens, model), only_id=only_id)
@@ -146,9 +100,9 @@ def run_fit(
         )
         print_json(outcome.to_dict("fit", results))
     elif show or shows_details(paths, outcome, show_all=show_all):
-        print_all([part for one in fitted for part in fitted_details(one, policy.name, show=show)])
+        print_all([part for one in fitted for part in _details(one, policy.name, show=show)])
     elif fitted:
-        print_all(fitted_table(fitted, failures=len(outcome.failures)))
+        print_all(_table(fitted, failures=len(outcome.failures)))
     raise typer.Exit(outcome.exit_code)
 
 
@@ -166,3 +120,51 @@ def _fit(
         tools=transcript.tools,
     )
     return Fitted(about=about, context=context)
+
+
+def _details(fitted: Fitted, preset: str, *, show: bool) -> Iterator[RenderableType]:
+    context = fitted.context
+    yield fitted.about.heading()
+    yield facts(
+        (
+            ("model", one_line(fitted.about.model or "not named")),
+            ("policy", preset),
+            ("budget", budget_line(context.budget)),
+            ("messages", counts_line(context)),
+            ("sent", size_line(context)),
+        )
+    )
+    yield from context_details(context, show=show)
+    yield Text()
+
+
+def _table(fitted: Sequence[Fitted], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation: its size before and after, and what was left out or shortened."""
+    names = short_names([one.about for one in fitted])
+    table = make_table(
+        "conversation", ">messages", ">gone", ">shorter", ">tokens", ">sent", ">of usable", "notes"
+    )
+    for name, one in zip(names, fitted, strict=True):
+        context = one.context
+        budget = context.budget
+        before = sum(run.before_tokens for run in context.runs)
+        add_row(
+            table,
+            TailText(name),
+            f"{len(context.verdicts):,}",
+            _count(one, "dropped", "summarized"),
+            _count(one, "compressed"),
+            amount(before, is_exact=context.is_exact),
+            amount(context.tokens, is_exact=context.is_exact),
+            percent(context.tokens / budget.usable_tokens) if budget else "",
+            plural(len(context.repairs), "repair") if context.repairs else "",
+        )
+    yield table
+    is_exact = all(one.context.is_exact for one in fitted)
+    yield from closing([] if is_exact else [ESTIMATED], failures)
+
+
+def _count(fitted: Fitted, *verdicts: str) -> str:
+    runs = [run for run in fitted.context.runs if run.verdict in verdicts]
+    count = sum(run.last - run.first + 1 for run in runs)
+    return f"{count:,}" if count else ""
