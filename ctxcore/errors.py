@@ -90,7 +90,7 @@ class BudgetError(ContextError):
 
 
 class PolicyError(ContextError):
-    """A policy field has a value outside its range; `source` says where the value was given."""
+    """A policy field has a value outside its range; `source` is where the value was given."""
 
     def __init__(
         self, *, field: str, value: object, allowed: Reason | str, source: Reason | None = None

@@ -1,4 +1,7 @@
-"""Turns options into a policy, a budget, a summarizer and an answer to a confirmation."""
+"""Turns options into a policy, a budget, a summarizer and an answer to a confirmation.
+
+Options that are not valid, alone or together, raise `typer.BadParameter`.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,7 @@ _ABSOLUTE = ("system_estimate_tokens", "router_tokens", "upper_tokens", "lower_t
 def choose_policy(
     preset: str | None, window: int | None, max_tokens: int | None, config: Path | None
 ) -> Policy:
-    """The policy of options, file and environment; its token limits shrink with `window`.
-
-    Raises:
-        typer.BadParameter: there is no such preset, both a window and a budget are named, or file
-            or environment set a value that is not allowed.
-    """
+    """The policy of options, file and environment; its token limits shrink with `window`."""
     check_preset(preset)
     check_one_budget(window, max_tokens)
     policy = merged_policy(preset, config).policy
@@ -47,11 +45,7 @@ def choose_policy(
 
 
 def merged_policy(preset: str | None, config: Path | None) -> Merged:
-    """The policy of preset, file and environment, with the source of each value.
-
-    Raises:
-        typer.BadParameter: file or environment set a value that is not allowed.
-    """
+    """The policy of preset, file and environment, with the source of each value."""
     from ctxcore.settings.loading import load_layers
 
     named: JsonObject = {} if preset is None else {PRESET_FIELD: preset}
@@ -62,33 +56,19 @@ def merged_policy(preset: str | None, config: Path | None) -> Merged:
 
 
 def check_preset(preset: str | None, *, hint: str = "--preset") -> None:
-    """Refuses an unknown preset.
-
-    Raises:
-        typer.BadParameter: there is no preset of this name.
-    """
     if preset is not None and preset not in Policy.presets():
         known = ", ".join(Policy.presets())
         raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint=hint)
 
 
 def choose_presets(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The named presets without repetitions; `default` where none is named.
-
-    Raises:
-        typer.BadParameter: there is no preset of one of the names.
-    """
+    """The named presets without repetitions; `default` where none is named."""
     for name in names or ():
         check_preset(name)
     return tuple(dict.fromkeys(names or ("default",)))
 
 
 def check_one_budget(window: int | None, max_tokens: int | None) -> None:
-    """Refuses a window and an input budget at once.
-
-    Raises:
-        typer.BadParameter: both are named.
-    """
     if window is not None and max_tokens is not None:
         problem = "names the whole input, --window input plus reply; use one of them"
         raise typer.BadParameter(problem, param_hint="--max-tokens")

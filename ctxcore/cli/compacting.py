@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import (
     NEEDS_YES,
     choose_confirm,
@@ -23,20 +24,6 @@ from ctxcore.cli.contexts import (
     context_document,
     counts_line,
     size_line,
-)
-from ctxcore.cli.options import (
-    AsJson,
-    Config,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Out,
-    Paths,
-    Preset,
-    Show,
-    ShowAll,
-    SummarizerModel,
-    Window,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -93,22 +80,22 @@ class Compacted:
 
 
 def run_compact(
-    paths: Paths,
-    max_tokens: MaxTokens = None,
+    paths: options.Paths,
+    max_tokens: options.MaxTokens = None,
     target_tokens: Target = None,
-    model: Model = None,
-    window: Window = None,
-    preset: Preset = None,
-    config: Config = None,
+    model: options.Model = None,
+    window: options.Window = None,
+    preset: options.Preset = None,
+    config: options.Config = None,
     force: Force = False,
-    summarizer: SummarizerModel = None,
+    summarizer: options.SummarizerModel = None,
     yes: Yes = False,
-    only_id: ConversationId = None,
-    show: Show = False,
-    out: Out = None,
+    only_id: options.ConversationId = None,
+    show: options.Show = False,
+    out: options.Out = None,
     overwrite: Overwrite = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fold older messages into a summary, and show each step with its gain.
 
@@ -242,15 +229,11 @@ def _steps_table(result: CompactionResult) -> Table:
     is_exact = result.context.is_exact
     table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
     for step in result.steps:
-        gain = step.before_tokens - step.after_tokens
-        add_row(
-            table,
-            step.strategy,
-            amount(step.before_tokens, is_exact=is_exact),
-            amount(step.after_tokens, is_exact=is_exact),
-            amount(gain, is_exact=is_exact),
-            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
+        sizes = (step.before_tokens, step.after_tokens, step.before_tokens - step.after_tokens)
+        outcome = one_line(
+            f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"
         )
+        add_row(table, step.strategy, *(amount(n, is_exact=is_exact) for n in sizes), outcome)
     return table
 
 

@@ -12,20 +12,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import (
     ASSUMED_WINDOW_TOKENS,
     Budget,
     check_one_budget,
     choose_summarizer,
-)
-from ctxcore.cli.options import (
-    AsJson,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Paths,
-    ShowAll,
-    SummarizerModel,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -110,15 +102,15 @@ class Compared:
 
 
 def run_compare(
-    paths: Paths,
+    paths: options.Paths,
     window: Window = None,
-    max_tokens: MaxTokens = None,
-    model: Model = None,
-    summarizer: SummarizerModel = None,
-    only_id: ConversationId = None,
+    max_tokens: options.MaxTokens = None,
+    model: options.Model = None,
+    summarizer: options.SummarizerModel = None,
+    only_id: options.ConversationId = None,
     times: Times = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Walk through conversations under every preset, with one window for all.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,14 +93,7 @@ def _document(name: str, output: str, compressed: Compressed) -> JsonObject:
         "tokens": compressed.tokens,
         "text": compressed.text,
         "elided": [
-            {
-                "unit": part.unit,
-                "count": part.count,
-                "path": part.path,
-                "start": part.start,
-                "stop": part.stop,
-                "begins": elided_text(output, part, max_chars=_EXCERPT_CHARS),
-            }
+            {**asdict(part), "begins": elided_text(output, part, max_chars=_EXCERPT_CHARS)}
             for part in compressed.elided
         ],
     }

@@ -122,22 +122,18 @@ def _verdict_table(context: Context) -> Table:
     table = make_table("messages", "verdict", "*reason", ">before", ">after")
     for run in runs[:_MOST_RUNS]:
         places = f"{run.first:,}" if run.first == run.last else f"{run.first:,}-{run.last:,}"
-        add_row(
-            table,
-            places,
-            Text(run.verdict, style=_STYLES[run.verdict]),
-            str(run.reason),
-            amount(run.before_tokens, is_exact=is_exact),
-            amount(run.after_tokens, is_exact=is_exact),
+        sizes = (
+            amount(tokens, is_exact=is_exact) for tokens in (run.before_tokens, run.after_tokens)
         )
+        verdict = Text(run.verdict, style=_STYLES[run.verdict])
+        add_row(table, places, verdict, str(run.reason), *sizes)
     if len(runs) > _MOST_RUNS:
         left = plural(len(runs) - _MOST_RUNS, "more run")
         add_row(table, "…", "", f"{left} (--json lists all)", "", "", style="dim")
-    before = sum(run.before_tokens for run in runs)
-    after = sum(run.after_tokens for run in runs)
     table.add_section()
-    sums = (amount(before, is_exact=is_exact), amount(after, is_exact=is_exact))
-    add_row(table, "all", "", "", *sums, style="bold")
+    sums = (sum(run.before_tokens for run in runs), sum(run.after_tokens for run in runs))
+    sizes = (amount(tokens, is_exact=is_exact) for tokens in sums)
+    add_row(table, "all", "", "", *sizes, style="bold")
     return table
 
 

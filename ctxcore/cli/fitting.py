@@ -10,6 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import choose_policy
 from ctxcore.cli.contexts import (
     budget_line,
@@ -17,19 +18,6 @@ from ctxcore.cli.contexts import (
     context_document,
     counts_line,
     size_line,
-)
-from ctxcore.cli.options import (
-    AsJson,
-    Config,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Out,
-    Paths,
-    Preset,
-    Show,
-    ShowAll,
-    Window,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -65,18 +53,18 @@ class Fitted:
 
 
 def run_fit(
-    paths: Paths,
-    max_tokens: MaxTokens = None,
-    model: Model = None,
-    window: Window = None,
-    preset: Preset = None,
-    config: Config = None,
-    only_id: ConversationId = None,
-    show: Show = False,
-    out: Out = None,
+    paths: options.Paths,
+    max_tokens: options.MaxTokens = None,
+    model: options.Model = None,
+    window: options.Window = None,
+    preset: options.Preset = None,
+    config: options.Config = None,
+    only_id: options.ConversationId = None,
+    show: options.Show = False,
+    out: options.Out = None,
     overwrite: Overwrite = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what a model would be sent of conversations: kept, compressed or dropped, and why.
 

@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.options import AsJson, ConversationId, Model, Paths, ShowAll
+from ctxcore.cli import options
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -62,12 +62,12 @@ Window = Annotated[
 
 
 def run_inspect(
-    paths: Paths,
-    model: Model = None,
+    paths: options.Paths,
+    model: options.Model = None,
     window: Window = None,
-    only_id: ConversationId = None,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
+    only_id: options.ConversationId = None,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show where the tokens of conversations went, and what providers would refuse.
 
@@ -169,14 +169,10 @@ def _tools_table(account: Account) -> Table:
     total = account.total_tokens
     table = make_table("tool", ">calls", ">call tokens", ">result tokens", ">share")
     for tool in report.tools:
-        add_row(
-            table,
-            one_line(tool.name),
-            f"{tool.calls:,}",
-            amount(tool.call_tokens, is_exact=report.is_exact),
-            amount(tool.result_tokens, is_exact=report.is_exact),
-            percent(tool.total_tokens / total) if total else "",
-        )
+        call_size = amount(tool.call_tokens, is_exact=report.is_exact)
+        result_size = amount(tool.result_tokens, is_exact=report.is_exact)
+        share = percent(tool.total_tokens / total) if total else ""
+        add_row(table, one_line(tool.name), f"{tool.calls:,}", call_size, result_size, share)
     return table
 
 

@@ -89,11 +89,6 @@ def stdout() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
-def stderr() -> Console:
-    """The console for errors and progress."""
-    return Console(stderr=True, markup=False, highlight=False, emoji=False)
-
-
 def print_all(renderables: Iterable[RenderableType]) -> None:
     """Print results one below the other."""
     console = stdout()
@@ -125,11 +120,7 @@ def print_json(document: JsonValue) -> None:
 
 
 def check_out(path: Path | None, *, overwrite: bool, option: str) -> None:
-    """Refuse a path for `--out` that cannot be written, before any work is done.
-
-    Raises:
-        typer.BadParameter: the file exists, the path is a folder, or its folder is missing.
-    """
+    """Refuse a path for `--out` that cannot be written, before any work is done."""
     if path is None:
         return
     if path.is_dir():
@@ -169,15 +160,25 @@ Advance = Callable[[int], None]
 
 
 @contextmanager
-def progress(label: str, total: int, *, is_shown: bool) -> Iterator[Advance]:
-    """Shows a transient progress bar; the yielded function moves it on by a number of steps."""
-    console = stderr()
+def progress(label: str, total: int, *, is_shown: bool, unit: str = "") -> Iterator[Advance]:
+    """Shows a transient progress bar on a terminal; the yielded function moves it on.
+
+    The bar counts `unit`s where they are named, else it shows a percentage.
+    """
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     if not is_shown or not console.is_terminal:
         yield lambda count: None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+    )
 
-    columns = (TextColumn(label, markup=False), BarColumn(), TaskProgressColumn())
+    numbers = (MofNCompleteColumn(), TextColumn(unit)) if unit else (TaskProgressColumn(),)
+    columns = (TextColumn(label, markup=False), BarColumn(), *numbers)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda count: bar.advance(task, count)

@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import Budget, check_one_budget, choose_presets
-from ctxcore.cli.options import AsJson, ConversationId, MaxTokens, Model, Paths, ShowAll, Window
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -32,7 +32,6 @@ from ctxcore.reasons.codes import BreakCode
 if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
-    from ctxcore.replay.losses import FactFates
     from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
 
 
@@ -88,59 +87,19 @@ class Replayed:
     replays: tuple[Replay, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """The sums of one preset, for one conversation or for several together."""
-
-    preset: str
-    calls: int
-    sent: int
-    reused: int
-    again: int
-    breaks: int
-    compactions: int
-    over: int
-    literals_used: int
-    literals_there: int
-    fates: FactFates
-    cost: float | None
-    cost_without_cache: float | None
-
-    @classmethod
-    def of(cls, replays: Sequence[Replay]) -> Sums:
-        """The sums of one preset's replays; a cost is None unless all are known."""
-        from ctxcore.replay.losses import FactFates
-
-        return cls(
-            preset=replays[0].policy,
-            calls=sum(len(one.calls) for one in replays),
-            sent=sum(one.sent_tokens for one in replays),
-            reused=sum(one.reused_tokens for one in replays),
-            again=sum(one.resent_tokens for one in replays),
-            breaks=sum(sum(one.breaks.values()) for one in replays),
-            compactions=sum(len(one.compactions) for one in replays),
-            over=sum(one.overflows for one in replays),
-            literals_used=sum(one.literals_used for one in replays),
-            literals_there=sum(one.literals_present for one in replays),
-            fates=FactFates.total(one.facts for one in replays),
-            cost=_sum([one.cost for one in replays]),
-            cost_without_cache=_sum([one.cost_without_cache for one in replays]),
-        )
-
-
 def run_replay(
-    paths: Paths,
+    paths: options.Paths,
     presets: Presets = None,
-    window: Window = None,
-    max_tokens: MaxTokens = None,
-    model: Model = None,
+    window: options.Window = None,
+    max_tokens: options.MaxTokens = None,
+    model: options.Model = None,
     recorded: Recorded = False,
     price_in: PriceIn = None,
     price_cached: PriceCached = None,
     price_out: PriceOut = None,
-    only_id: ConversationId = None,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
+    only_id: options.ConversationId = None,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Replay conversations call by call: prompt cache, cost, and what was there when it was needed.
 
@@ -233,8 +192,8 @@ def _details(replayed: Replayed) -> Iterator[RenderableType]:
     if not calls:
         yield Text(f"\n{NO_CALLS}\n", style="yellow")
         return
-    sums = [Sums.of([one]) for one in replayed.replays]
-    yield from _views(sums, is_exact=replayed.is_exact, failures=0)
+    by_preset = [(replay,) for replay in replayed.replays]
+    yield from _views(by_preset, is_exact=replayed.is_exact, failures=0)
     if len(replayed.replays) == 1:
         yield from _one_preset(replayed.replays[0], is_exact=replayed.is_exact)
     yield Text()
@@ -247,57 +206,68 @@ def _total_views(replayed: Sequence[Replayed], *, failures: int) -> Iterator[Ren
     calls = sum(len(one.replays[0].calls) for one in replayed)
     count = plural(len(replayed), "conversation")
     yield Text(f"{count}, {plural(calls, 'call')} to a model · {budget}")
-    presets = range(len(replayed[0].replays))
-    sums = [Sums.of([one.replays[at] for one in replayed]) for at in presets]
-    yield from _views(sums, is_exact=all(one.is_exact for one in replayed), failures=failures)
+    by_preset = list(zip(*(one.replays for one in replayed), strict=True))
+    yield from _views(by_preset, is_exact=all(one.is_exact for one in replayed), failures=failures)
 
 
-def _views(sums: Sequence[Sums], *, is_exact: bool, failures: int) -> Iterator[RenderableType]:
+def _views(
+    by_preset: Sequence[Sequence[Replay]], *, is_exact: bool, failures: int
+) -> Iterator[RenderableType]:
+    """Three tables with a row a preset, over all of its replays."""
     yield section("Prompt cache", "what is sent, and how much of it a cache can reuse")
-    yield _cache_table(sums, is_exact=is_exact)
+    yield _cache_table(by_preset, is_exact=is_exact)
     yield section("There when needed", "literals at the calls that use them, live facts at calls")
-    yield _presence_table(sums)
+    yield _presence_table(by_preset)
     yield section("Cost", "US dollars, output included")
-    yield _cost_table(sums)
+    yield _cost_table(by_preset)
     yield from closing([*_LEGEND, *([] if is_exact else [ESTIMATED])], failures)
 
 
-def _cache_table(sums: Sequence[Sums], *, is_exact: bool) -> Table:
+def _cache_table(by_preset: Sequence[Sequence[Replay]], *, is_exact: bool) -> Table:
     names = (">sent", ">reused", ">again", ">breaks", ">/100 calls", ">compactions", ">over")
     table = make_table("preset", *names)
-    for one in sums:
+    for replays in by_preset:
+        calls = sum(len(one.calls) for one in replays)
+        sent = sum(one.sent_tokens for one in replays)
+        breaks = sum(sum(one.breaks.values()) for one in replays)
         add_row(
             table,
-            one.preset,
-            amount(one.sent, is_exact=is_exact),
-            _share(one.reused, one.sent),
-            _share(one.again, one.sent),
-            f"{one.breaks:,}",
-            f"{100 * one.breaks / one.calls:.1f}" if one.calls else _UNKNOWN,
-            f"{one.compactions:,}",
-            f"{one.over:,}",
+            replays[0].policy,
+            amount(sent, is_exact=is_exact),
+            _share(sum(one.reused_tokens for one in replays), sent),
+            _share(sum(one.resent_tokens for one in replays), sent),
+            f"{breaks:,}",
+            f"{100 * breaks / calls:.1f}" if calls else _UNKNOWN,
+            f"{sum(len(one.compactions) for one in replays):,}",
+            f"{sum(one.overflows for one in replays):,}",
         )
     return table
 
 
-def _presence_table(sums: Sequence[Sums]) -> Table:
+def _presence_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
+    from ctxcore.replay.losses import FactFates
+
     table = make_table("preset", ">literals used", ">there", ">facts", ">instructions")
-    for one in sums:
+    for replays in by_preset:
+        used = sum(one.literals_used for one in replays)
+        fates = FactFates.total(one.facts for one in replays)
         add_row(
             table,
-            one.preset,
-            f"{one.literals_used:,}",
-            _share(one.literals_there, one.literals_used),
-            _percent(one.fates.share()),
-            _percent(one.fates.standing_share),
+            replays[0].policy,
+            f"{used:,}",
+            _share(sum(one.literals_present for one in replays), used),
+            _percent(fates.share()),
+            _percent(fates.standing_share),
         )
     return table
 
 
-def _cost_table(sums: Sequence[Sums]) -> Table:
+def _cost_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
     table = make_table("preset", ">with cache", ">without")
-    for one in sums:
-        add_row(table, one.preset, _dollars(one.cost), _dollars(one.cost_without_cache))
+    for replays in by_preset:
+        with_cache = _dollars([one.cost for one in replays])
+        without = _dollars([one.cost_without_cache for one in replays])
+        add_row(table, replays[0].policy, with_cache, without)
     return table
 
 
@@ -342,11 +312,6 @@ def _compaction(
     yield from lost_lines([*needed, *(one for one in made.lost if one not in needed)])
 
 
-def _sum(costs: Sequence[float | None]) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known and len(known) == len(costs) else None
-
-
 def _share(part: int, whole: int) -> str:
     return _percent(part / whole if whole else None)
 
@@ -355,5 +320,9 @@ def _percent(share: float | None) -> str:
     return _UNKNOWN if share is None else percent(share)
 
 
-def _dollars(cost: float | None) -> str:
-    return _UNKNOWN if cost is None else f"{cost:,.4f}" if cost < 1 else f"{cost:,.2f}"
+def _dollars(costs: Sequence[float | None]) -> str:
+    """The sum of `costs`; unknown unless all are known."""
+    known = [cost for cost in costs if cost is not None]
+    if not known or len(known) < len(costs):
+        return _UNKNOWN
+    return f"{sum(known):,.4f}" if sum(known) < 1 else f"{sum(known):,.2f}"

@@ -14,7 +14,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from ctxcore.cli.output import one_line, print_error, print_json, stderr
+from ctxcore.cli.output import one_line, print_error, print_json, progress
 from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import PlaceCode, in_file
@@ -290,16 +290,12 @@ def _not_utf8(data: bytes) -> Iterator[Problem]:
 
 
 def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
-    """`files`, with a progress bar on a terminal if there are many."""
-    console = stderr()
-    if len(files) < _MANY_FILES or not console.is_terminal:
-        yield from files
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(files)
+    """`files`, with a progress bar if there are many."""
+    is_shown = len(files) >= _MANY_FILES
+    with progress("reading", len(files), is_shown=is_shown, unit="files") as advance:
+        for path in files:
+            yield path
+            advance(1)
 
 
 def shows_details(paths: Sequence[Path], outcome: Outcome[T], *, show_all: bool) -> bool:
