@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
 
-
 _MOST_LOST = 8  # chosen: two lines; `--json` has all
+
 Target = Annotated[
     int | None,
     typer.Option(

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from ctxcore.compression.outputs import Compressed
     from ctxcore.messages.values import JsonObject
 
-
 _MOST_PARTS = 200  # chosen: shown; the rest are counted
 _EXCERPT_CHARS = 60  # chosen: fits a line beside place and size
+
+
 File = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="What a tool returned, or - for stdin."),

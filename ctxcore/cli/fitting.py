@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.policy.values import Policy
 
-
 Overwrite = Annotated[
     bool, typer.Option("--force", "--overwrite", help="Let --out overwrite a file.")
 ]

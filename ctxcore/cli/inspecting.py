@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from ctxcore.formats.report import ProviderTotals
     from ctxcore.formats.values import RecordedCompaction
 
-
 _WIDE_CELLS = 100
 _NARROW_CELLS = 76  # chosen: below it, names need the room of columns that are mostly empty
 _MOST_FILES = 12
 _MOST_PROBLEMS = 10
 _SUMMARY_CHARS = 120
 _IN_JSON = "(--json lists all)"
+
 Window = Annotated[
     int | None,
     typer.Option(

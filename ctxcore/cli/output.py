@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject, JsonValue
 
 ESTIMATED = "~ estimated"
-
 _CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
     "|[\U000e0000-\U000e007f]"
@@ -44,12 +43,26 @@ def escape(text: str) -> str:
     return _CONTROLS.sub(_escaped, text)
 
 
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def json_escape(text: str) -> str:
     r"""JSON text of the same meaning, with control characters as `\u` escapes.
 
     Line feeds stay, since in JSON they are only between values.
     """
     return _CONTROLS.sub(_unit_escapes, text)
+
+
+def _unit_escapes(found: re.Match[str]) -> str:
+    if found[0] == "\n":
+        return "\n"
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def amount(tokens: int, *, is_exact: bool = True) -> str:
@@ -69,24 +82,16 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _unit_escapes(found: re.Match[str]) -> str:
-    if found[0] == "\n":
-        return "\n"
-    units = found[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
-
-
 def stdout() -> Console:
     """The console for results; it reads nothing as markup."""
     _escape_unencodable()
     return Console(markup=False, highlight=False, emoji=False)
+
+
+def _escape_unencodable() -> None:
+    """Makes stdout escape characters that its encoding lacks, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_all(renderables: Iterable[RenderableType]) -> None:
@@ -148,12 +153,6 @@ def write_messages(
         print_error(f"{path} cannot be written: {error.strerror or error}")
         raise typer.Exit(1) from error
     print_note(f"wrote {path}")
-
-
-def _escape_unencodable() -> None:
-    """Makes stdout escape characters that its encoding lacks, instead of failing."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 Advance = Callable[[int], None]

@@ -25,7 +25,6 @@ from ctxcore.settings.environment import OWN_PREFIX
 if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
 
-
 Beside = Annotated[
     str | None,
     typer.Option(

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
 
-
 GivenPrices = Mapping[str, float | None]
 _UNKNOWN = "–"
 NO_CALLS = "no answer of a model is recorded, so there is no call to replay"
@@ -46,6 +45,7 @@ _LEGEND = (
     "over: calls for which what must be kept did not fit",
     "there: of what was said before, what the context says when it is needed",
 )
+
 Presets = Annotated[
     list[str] | None,
     typer.Option(

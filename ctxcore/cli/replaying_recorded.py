@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ctxcore.replay.losses import NeededFact
     from ctxcore.replay.recorded import FoldAccount, RecordedFold
 
-
 _MOST_LOST = 8
 _MOST_REPEATS = 8
 

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Problem, Transcript
     from ctxcore.messages.values import JsonObject
 
+T = TypeVar("T")
+STDIN = Path("-")
+_MANY_FILES = 4  # chosen: fewer are read before a bar could be seen
+_MOST_DETAILS = 10  # chosen: a session with its sub-agents rarely has more conversations
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
@@ -91,13 +96,6 @@ def _short_name(path: Path, own_id: str, conversations: int) -> str:
     return f"{path} {own_id}"
 
 
-T = TypeVar("T")
-
-STDIN = Path("-")
-_MANY_FILES = 4  # chosen: fewer are read before a bar could be seen
-_MOST_DETAILS = 10  # chosen: a session with its sub-agents rarely has more conversations
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """One file or conversation that could not be handled."""
@@ -149,30 +147,6 @@ class Outcome(Generic[T]):
         return to_document(command, results, self.failures)
 
 
-def problem_document(reason: Reason) -> JsonObject:
-    """A problem as JSON: a code with its facts for programs, and a sentence for people."""
-    return {"facts": {}, **to_json(core(reason)), "reason": str(reason)}
-
-
-def to_document(
-    command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
-) -> JsonObject:
-    """The document that a command prints with `--json`."""
-    return {
-        "command": command,
-        "results": list(results),
-        "errors": [failure.to_dict() for failure in failures],
-    }
-
-
-def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
-    """Prints the failure of a command with a single input, and exits with 1."""
-    if as_json:
-        print_json(to_document(command, [], [failure]))
-    print_error(str(failure.reason))
-    raise typer.Exit(1)
-
-
 def run_over(
     paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
 ) -> Outcome[T]:
@@ -201,24 +175,6 @@ def run_over(
     return Outcome(done=tuple(done), failures=tuple(failures))
 
 
-def _print_failures(failures: Iterable[Failure]) -> None:
-    """Prints each failure; only the first that lists the readable formats does so."""
-    are_listed = False
-    for failure in failures:
-        print_error(str(_without_formats(failure.reason) if are_listed else failure.reason))
-        are_listed = are_listed or failure.reason.mentions(FileProblem.EXPECTED)
-
-
-def _without_formats(reason: Reason) -> Reason:
-    """`reason` without the list of readable formats."""
-    inner = reason.facts.get("problem")
-    if not isinstance(inner, Reason):
-        return reason
-    if reason.code == FileProblem.EXPECTED:
-        return inner
-    return Reason(reason.code, {**reason.facts, "problem": _without_formats(inner)})
-
-
 def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
     """The files at `paths`, each once, and what cannot be found."""
     from ctxcore.formats.reading import find_transcripts
@@ -236,6 +192,19 @@ def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
             failures.append(Failure(path=str(path), kind="NotFound", reason=reason))
         files += found
     return list(dict.fromkeys(files)), failures
+
+
+def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
+    """`files`, with a progress bar if there are many."""
+    is_shown = len(files) >= _MANY_FILES
+    with progress("reading", len(files), is_shown=is_shown, unit="files") as advance:
+        for path in files:
+            yield path
+            advance(1)
+
+
+def _name(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
 
 
 def _read(path: Path) -> list[Transcript]:
@@ -258,10 +227,6 @@ def _read(path: Path) -> list[Transcript]:
             problem=FileProblem.NULS(problem=error.problem),
         ) from error
     return [replace(first, problems=(*_not_utf8(data), *first.problems)), *others]
-
-
-def _name(path: Path) -> str:
-    return "stdin" if path == STDIN else str(path)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -289,16 +254,49 @@ def _not_utf8(data: bytes) -> Iterator[Problem]:
         yield Problem(line=line, reason=FileProblem.BROKEN_UTF8())
 
 
-def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
-    """`files`, with a progress bar if there are many."""
-    is_shown = len(files) >= _MANY_FILES
-    with progress("reading", len(files), is_shown=is_shown, unit="files") as advance:
-        for path in files:
-            yield path
-            advance(1)
+def _print_failures(failures: Iterable[Failure]) -> None:
+    """Prints each failure; only the first that lists the readable formats does so."""
+    are_listed = False
+    for failure in failures:
+        print_error(str(_without_formats(failure.reason) if are_listed else failure.reason))
+        are_listed = are_listed or failure.reason.mentions(FileProblem.EXPECTED)
+
+
+def _without_formats(reason: Reason) -> Reason:
+    """`reason` without the list of readable formats."""
+    inner = reason.facts.get("problem")
+    if not isinstance(inner, Reason):
+        return reason
+    if reason.code == FileProblem.EXPECTED:
+        return inner
+    return Reason(reason.code, {**reason.facts, "problem": _without_formats(inner)})
 
 
 def shows_details(paths: Sequence[Path], outcome: Outcome[T], *, show_all: bool) -> bool:
     """Whether each conversation is shown in detail rather than as a line of a table."""
     is_one_file = len(paths) == 1 and not paths[0].is_dir()
     return show_all or len(outcome.done) <= (_MOST_DETAILS if is_one_file else 1)
+
+
+def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
+    """Prints the failure of a command with a single input, and exits with 1."""
+    if as_json:
+        print_json(to_document(command, [], [failure]))
+    print_error(str(failure.reason))
+    raise typer.Exit(1)
+
+
+def to_document(
+    command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
+) -> JsonObject:
+    """The document that a command prints with `--json`."""
+    return {
+        "command": command,
+        "results": list(results),
+        "errors": [failure.to_dict() for failure in failures],
+    }
+
+
+def problem_document(reason: Reason) -> JsonObject:
+    """A problem as JSON: a code with its facts for programs, and a sentence for people."""
+    return {"facts": {}, **to_json(core(reason)), "reason": str(reason)}

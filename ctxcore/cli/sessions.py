@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.store.values import SessionInfo
 
-
 LEAST_CHARS = 8  # chosen: short, and rarely shared among thousands of random ids
 _MOST_NAMED = 5
+
 Database = Annotated[
     str | None,
     typer.Option(
