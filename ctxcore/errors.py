@@ -103,8 +103,8 @@ class PolicyError(ContextError):
         super().__init__(problem, place=source)
 
 
-class FileError(ContextError):
-    """A problem of a file, or of one line of it."""
+class ConfigurationError(ContextError):
+    """A file with settings cannot be read, or is not valid."""
 
     def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
@@ -113,12 +113,14 @@ class FileError(ContextError):
         super().__init__(self.problem, place=in_file(path, line))
 
 
-class ConfigurationError(FileError):
-    """A file with settings cannot be read, or is not valid."""
-
-
-class FormatError(FileError):
+class FormatError(ContextError):
     """A file is not a conversation this library reads."""
+
+    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.problem = stated(problem)
+        super().__init__(self.problem, place=in_file(path, line))
 
 
 class UnknownWindowError(ContextError):

@@ -23,7 +23,6 @@ from ctxcore.errors import (
     CompactionRefusedError,
     ConfigurationError,
     ContextError,
-    FileError,
     FormatError,
     MessageError,
     PartNotFoundError,
@@ -375,7 +374,7 @@ def test_what_an_error_says_survives_json(error: ContextError) -> None:
 
 def test_every_error_of_the_library_is_among_these() -> None:
     named = {type(error) for error, *_ in ERRORS}
-    bases = {FileError, store_errors.StoreError, store_errors.CorruptRecordError}
+    bases = {store_errors.StoreError, store_errors.CorruptRecordError}
 
     assert {kind for kind in _below(ContextError) if kind.__module__.startswith("ctxcore")} == (
         named | bases
