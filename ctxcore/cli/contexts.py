@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ctxcore.budget import TokenBudget
     from ctxcore.messages.values import JsonObject, JsonValue
 
-_MOST_REPAIRS = 10
+_MOST_REPAIRS = 10  # chosen: a glance; `--json` lists all
 _MOST_RUNS = 60  # chosen: two screens; `--json` lists all
 _STYLES: dict[VerdictKind, str] = {
     "kept": "green",

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from ctxcore.formats.report import ProviderTotals
     from ctxcore.formats.values import RecordedCompaction
 
-_WIDE_CELLS = 100
+_WIDE_CELLS = 100  # chosen: all columns fit beside a name
 _NARROW_CELLS = 76  # chosen: below it, names need the room of columns that are mostly empty
-_MOST_FILES = 12
+_MOST_FILES = 12  # chosen: with _MOST_PROBLEMS, details of one file fit two screens
 _MOST_PROBLEMS = 10
-_SUMMARY_CHARS = 120
+_SUMMARY_CHARS = 120  # chosen: two lines of a narrow column
 _IN_JSON = "(--json lists all)"
 
 Window = Annotated[

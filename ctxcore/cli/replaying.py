@@ -38,7 +38,7 @@ GivenPrices = Mapping[str, float | None]
 _UNKNOWN = "–"
 NO_CALLS = "no answer of a model is recorded, so there is no call to replay"
 _BAR_MESSAGES = 500  # chosen: fewer are replayed before a bar could be seen
-_MOST_BREAKS = 30
+_MOST_BREAKS = 30  # chosen: one screen; `--json` has all
 _LEGEND = (
     "reused: the same beginning as that of the call before",
     "again: sent before, but not at that beginning",

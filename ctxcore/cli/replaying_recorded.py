@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ctxcore.replay.losses import NeededFact
     from ctxcore.replay.recorded import FoldAccount, RecordedFold
 
-_MOST_LOST = 8
+_MOST_LOST = 8  # chosen, as the next: one compaction fits a screen; `--json` has all
 _MOST_REPEATS = 8
 
 

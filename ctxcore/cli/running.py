@@ -41,7 +41,7 @@ class About:
     title: str
     format: str
     model: str | None
-    """The model asked for, else the one the file names."""
+    """The model of `--model`, else the one that the file names."""
     parent_id: str | None
 
     @classmethod

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ctxcore.store.values import SessionInfo
 
 LEAST_CHARS = 8  # chosen: short, and rarely shared among thousands of random ids
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # chosen: an error stays one sentence
 
 Database = Annotated[
     str | None,

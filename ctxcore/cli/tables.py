@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ctxcore.cli.output import one_line, percent, plural
 
-BAR_CELLS = 20
+BAR_CELLS = 20  # chosen: one cell for 5 %
 WINDOW_CELLS = 72  # chosen: fits a terminal of 80 cells
 _LEAST_TAIL_CELLS = 12  # chosen: the end of a file name stays readable
 
