@@ -1,6 +1,7 @@
 """Token-budgeted context windows for LLM conversations: nothing lost, everything explained.
 
-Public names are loaded on first use, so that importing the library costs next to nothing.
+Importing the package loads none of its modules: each public name is loaded when it is first used.
+A public name is declared twice, under `TYPE_CHECKING` for type checkers and in `_PUBLIC_NAMES`.
 """
 
 from __future__ import annotations
@@ -9,184 +10,122 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxcore.assembly.context import Context
-    from ctxcore.assembly.fitting import fit
-    from ctxcore.assembly.legality import lint
-    from ctxcore.assembly.records import Compaction, WorkingState
-    from ctxcore.assembly.rules.registry import register_rule
-    from ctxcore.assembly.rules.values import EachMessage, Rule, Violation
-    from ctxcore.assembly.states import CompactionState
-    from ctxcore.assembly.verdicts import Verdict
-    from ctxcore.budget import TokenBudget
-    from ctxcore.compaction.advising import (
-        Recommendation,
-        ToolSafety,
-        check_tool_safety,
-        recommend,
-    )
-    from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
-    from ctxcore.compaction.drafting import Draft
-    from ctxcore.compaction.plans import CompactionPlan, Confirmation
-    from ctxcore.compaction.strategies import register_strategy
-    from ctxcore.compression.lossless import decompress
-    from ctxcore.compression.markers import EXPAND_TOOL
-    from ctxcore.compression.outputs import Compressed, compress
-    from ctxcore.engine.asynchronous import acompact
-    from ctxcore.engine.core import ContextEngine
-    from ctxcore.errors import (
-        BudgetError,
-        ConfigurationError,
-        ContextError,
-        FormatError,
-        MessageError,
-        PartNotFoundError,
-        PolicyError,
-        StateError,
-        StrategyError,
-        SummarizerError,
-        UnknownWindowError,
-        WorkingStateError,
-    )
-    from ctxcore.formats.reading import read_transcripts, register_format
-    from ctxcore.formats.values import Format, Transcript
-    from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-    from ctxcore.gateway.summarizing import ModelSummarizer
-    from ctxcore.plugins import load_plugins
-    from ctxcore.policy.presets import register_preset
-    from ctxcore.policy.values import Policy
-    from ctxcore.reasons.values import Reason
-    from ctxcore.settings.loading import load_layers, load_policy
-    from ctxcore.store.sql import open_store
-    from ctxcore.summarizers.extractive import ExtractiveSummarizer
-    from ctxcore.tokens.catalog import model_info
-    from ctxcore.tokens.count import count_messages, count_tokens
-
-__all__ = [
-    "EXPAND_TOOL",
-    "BudgetError",
-    "Compaction",
-    "CompactionPlan",
-    "CompactionRefusedError",
-    "CompactionResult",
-    "CompactionState",
-    "Compressed",
-    "ConfigurationError",
-    "Confirmation",
-    "Context",
-    "ContextEngine",
-    "ContextError",
-    "Draft",
-    "EachMessage",
-    "ExtractiveSummarizer",
-    "Format",
-    "FormatError",
-    "LiteLLMGateway",
-    "MessageError",
-    "ModelSummarizer",
-    "PartNotFoundError",
-    "Policy",
-    "PolicyError",
-    "Reason",
-    "Recommendation",
-    "Rule",
-    "StateError",
-    "StrategyError",
-    "SummarizerError",
-    "TokenBudget",
-    "ToolSafety",
-    "Transcript",
-    "UnknownWindowError",
-    "Verdict",
-    "Violation",
-    "WorkingState",
-    "WorkingStateError",
-    "__version__",
-    "acompact",
-    "check_tool_safety",
-    "compact",
-    "compress",
-    "count_messages",
-    "count_tokens",
-    "decompress",
-    "fit",
-    "lint",
-    "load_layers",
-    "load_plugins",
-    "load_policy",
-    "model_info",
-    "open_store",
-    "plan_compaction",
-    "read_transcripts",
-    "recommend",
-    "register_format",
-    "register_preset",
-    "register_rule",
-    "register_strategy",
-]
+    from ctxcore.assembly.context import Context as Context
+    from ctxcore.assembly.fitting import fit as fit
+    from ctxcore.assembly.legality import lint as lint
+    from ctxcore.assembly.records import Compaction as Compaction
+    from ctxcore.assembly.records import WorkingState as WorkingState
+    from ctxcore.assembly.rules.registry import register_rule as register_rule
+    from ctxcore.assembly.rules.values import EachMessage as EachMessage
+    from ctxcore.assembly.rules.values import Rule as Rule
+    from ctxcore.assembly.rules.values import Violation as Violation
+    from ctxcore.assembly.states import CompactionState as CompactionState
+    from ctxcore.assembly.verdicts import Verdict as Verdict
+    from ctxcore.budget import TokenBudget as TokenBudget
+    from ctxcore.compaction.advising import Recommendation as Recommendation
+    from ctxcore.compaction.advising import ToolSafety as ToolSafety
+    from ctxcore.compaction.advising import check_tool_safety as check_tool_safety
+    from ctxcore.compaction.advising import recommend as recommend
+    from ctxcore.compaction.compacting import CompactionResult as CompactionResult
+    from ctxcore.compaction.compacting import compact as compact
+    from ctxcore.compaction.compacting import plan_compaction as plan_compaction
+    from ctxcore.compaction.drafting import Draft as Draft
+    from ctxcore.compaction.plans import CompactionPlan as CompactionPlan
+    from ctxcore.compaction.plans import Confirmation as Confirmation
+    from ctxcore.compaction.strategies import register_strategy as register_strategy
+    from ctxcore.compression.lossless import decompress as decompress
+    from ctxcore.compression.markers import EXPAND_TOOL as EXPAND_TOOL
+    from ctxcore.compression.outputs import Compressed as Compressed
+    from ctxcore.compression.outputs import compress as compress
+    from ctxcore.engine.asynchronous import acompact as acompact
+    from ctxcore.engine.core import ContextEngine as ContextEngine
+    from ctxcore.errors import BudgetError as BudgetError
+    from ctxcore.errors import CompactionRefusedError as CompactionRefusedError
+    from ctxcore.errors import ConfigurationError as ConfigurationError
+    from ctxcore.errors import ContextError as ContextError
+    from ctxcore.errors import FormatError as FormatError
+    from ctxcore.errors import MessageError as MessageError
+    from ctxcore.errors import PartNotFoundError as PartNotFoundError
+    from ctxcore.errors import PolicyError as PolicyError
+    from ctxcore.errors import StateError as StateError
+    from ctxcore.errors import StrategyError as StrategyError
+    from ctxcore.errors import SummarizerError as SummarizerError
+    from ctxcore.errors import UnknownWindowError as UnknownWindowError
+    from ctxcore.errors import WorkingStateError as WorkingStateError
+    from ctxcore.formats.reading import read_transcripts as read_transcripts
+    from ctxcore.formats.reading import register_format as register_format
+    from ctxcore.formats.values import Format as Format
+    from ctxcore.formats.values import Transcript as Transcript
+    from ctxcore.gateway.litellm_gateway import LiteLLMGateway as LiteLLMGateway
+    from ctxcore.gateway.summarizing import ModelSummarizer as ModelSummarizer
+    from ctxcore.plugins import load_plugins as load_plugins
+    from ctxcore.policy.presets import register_preset as register_preset
+    from ctxcore.policy.values import Policy as Policy
+    from ctxcore.reasons.values import Reason as Reason
+    from ctxcore.settings.loading import load_layers as load_layers
+    from ctxcore.settings.loading import load_policy as load_policy
+    from ctxcore.store.sql import open_store as open_store
+    from ctxcore.summarizers.extractive import ExtractiveSummarizer as ExtractiveSummarizer
+    from ctxcore.tokens.catalog import model_info as model_info
+    from ctxcore.tokens.count import count_messages as count_messages
+    from ctxcore.tokens.count import count_tokens as count_tokens
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "acompact": "engine.asynchronous",
-    "BudgetError": "errors",
-    "check_tool_safety": "compaction.advising",
-    "compact": "compaction.compacting",
-    "Compaction": "assembly.records",
-    "CompactionPlan": "compaction.plans",
-    "CompactionRefusedError": "errors",
-    "CompactionResult": "compaction.compacting",
-    "CompactionState": "assembly.states",
-    "compress": "compression.outputs",
-    "Compressed": "compression.outputs",
-    "ConfigurationError": "errors",
-    "Confirmation": "compaction.plans",
-    "Context": "assembly.context",
-    "ContextEngine": "engine.core",
-    "ContextError": "errors",
-    "count_messages": "tokens.count",
-    "count_tokens": "tokens.count",
-    "decompress": "compression.lossless",
-    "Draft": "compaction.drafting",
-    "EachMessage": "assembly.rules.values",
-    "EXPAND_TOOL": "compression.markers",
-    "ExtractiveSummarizer": "summarizers.extractive",
-    "fit": "assembly.fitting",
-    "Format": "formats.values",
-    "FormatError": "errors",
-    "lint": "assembly.legality",
-    "LiteLLMGateway": "gateway.litellm_gateway",
-    "load_layers": "settings.loading",
-    "load_plugins": "plugins",
-    "load_policy": "settings.loading",
-    "MessageError": "errors",
-    "model_info": "tokens.catalog",
-    "ModelSummarizer": "gateway.summarizing",
-    "open_store": "store.sql",
-    "PartNotFoundError": "errors",
-    "plan_compaction": "compaction.compacting",
-    "Policy": "policy.values",
-    "PolicyError": "errors",
-    "read_transcripts": "formats.reading",
-    "Reason": "reasons.values",
-    "recommend": "compaction.advising",
-    "Recommendation": "compaction.advising",
-    "register_format": "formats.reading",
-    "register_preset": "policy.presets",
-    "register_rule": "assembly.rules.registry",
-    "register_strategy": "compaction.strategies",
-    "Rule": "assembly.rules.values",
-    "StateError": "errors",
-    "StrategyError": "errors",
-    "SummarizerError": "errors",
-    "TokenBudget": "budget",
-    "ToolSafety": "compaction.advising",
-    "Transcript": "formats.values",
-    "UnknownWindowError": "errors",
-    "Verdict": "assembly.verdicts",
-    "Violation": "assembly.rules.values",
-    "WorkingState": "assembly.records",
-    "WorkingStateError": "errors",
+_PUBLIC_NAMES = {
+    "assembly.context": ("Context",),
+    "assembly.fitting": ("fit",),
+    "assembly.legality": ("lint",),
+    "assembly.records": ("Compaction", "WorkingState"),
+    "assembly.rules.registry": ("register_rule",),
+    "assembly.rules.values": ("EachMessage", "Rule", "Violation"),
+    "assembly.states": ("CompactionState",),
+    "assembly.verdicts": ("Verdict",),
+    "budget": ("TokenBudget",),
+    "compaction.advising": ("Recommendation", "ToolSafety", "check_tool_safety", "recommend"),
+    "compaction.compacting": ("CompactionResult", "compact", "plan_compaction"),
+    "compaction.drafting": ("Draft",),
+    "compaction.plans": ("CompactionPlan", "Confirmation"),
+    "compaction.strategies": ("register_strategy",),
+    "compression.lossless": ("decompress",),
+    "compression.markers": ("EXPAND_TOOL",),
+    "compression.outputs": ("Compressed", "compress"),
+    "engine.asynchronous": ("acompact",),
+    "engine.core": ("ContextEngine",),
+    "errors": (
+        "BudgetError",
+        "CompactionRefusedError",
+        "ConfigurationError",
+        "ContextError",
+        "FormatError",
+        "MessageError",
+        "PartNotFoundError",
+        "PolicyError",
+        "StateError",
+        "StrategyError",
+        "SummarizerError",
+        "UnknownWindowError",
+        "WorkingStateError",
+    ),
+    "formats.reading": ("read_transcripts", "register_format"),
+    "formats.values": ("Format", "Transcript"),
+    "gateway.litellm_gateway": ("LiteLLMGateway",),
+    "gateway.summarizing": ("ModelSummarizer",),
+    "plugins": ("load_plugins",),
+    "policy.presets": ("register_preset",),
+    "policy.values": ("Policy",),
+    "reasons.values": ("Reason",),
+    "settings.loading": ("load_layers", "load_policy"),
+    "store.sql": ("open_store",),
+    "summarizers.extractive": ("ExtractiveSummarizer",),
+    "tokens.catalog": ("model_info",),
+    "tokens.count": ("count_messages", "count_tokens"),
 }
+"""The public names of each module, which is named relative to this package."""
+
+_HOMES = {name: module for module, names in _PUBLIC_NAMES.items() for name in names}
+
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> object:

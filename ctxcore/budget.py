@@ -1,15 +1,12 @@
-"""Owns the arithmetic of a window: what is usable, when compaction starts, where it stops.
-
-One function per number, integers only; every page, trigger and table reads the same `TokenBudget`.
-"""
+"""The token arithmetic of a context window: usable tokens, trigger and target, all integers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-RULES_TOKENS = 256  # a dozen sentences: more than most people lay down in a conversation
-RULES_PART = 6
-RULE_TOKENS = 64  # one sentence and its frame; of the smallest windows half
+_RULES_TOKENS = 256  # chosen: a dozen sentences, more than most conversations lay down
+_RULES_PART = 6  # chosen: a sixth of a small window leaves room for the messages themselves
+_RULE_TOKENS = 64  # chosen: one sentence and its frame, or half of a smaller window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,30 +34,20 @@ class TokenBudget:
     working_state_tokens: int = 0
     """What pinned passages, memories, tasks and changes may take beside the summary."""
     router_tokens: int | None = None
-    """What a router that takes the history as text has for it."""
+    """The separate budget of a router that takes the history as text."""
 
     @property
     def carried_tokens(self) -> int:
-        """All that may be carried beside a summary."""
+        """What facts and working state may take together beside the summary."""
         return self.facts_tokens + self.working_state_tokens
 
     @property
     def least_rules_tokens(self) -> int:
-        """What standing instructions may take even where the share of facts is less."""
+        """What standing instructions may take even where `facts_tokens` is less."""
         if not self.facts_tokens:
             return 0
-        one = min(RULE_TOKENS, self.usable_tokens // 2)
-        return max(one, min(RULES_TOKENS, self.usable_tokens // RULES_PART))
-
-
-def reserve_for(
-    window_tokens: int, *, wanted_tokens: int, max_output_tokens: int | None, window_ratio: float
-) -> int:
-    """The reply's share: what is wanted, at most the model's output and a share of the window."""
-    limits = [wanted_tokens, int(window_tokens * window_ratio)]
-    if max_output_tokens is not None:
-        limits.append(max_output_tokens)
-    return min(limits)
+        single_rule = min(_RULE_TOKENS, self.usable_tokens // 2)
+        return max(single_rule, min(_RULES_TOKENS, self.usable_tokens // _RULES_PART))
 
 
 def clamp(value: int, low: int, high: int) -> int:

@@ -1,7 +1,7 @@
-"""Owns every error the library raises; catch `ContextError` at the edge (a page, a script).
+"""The library's errors; catch `ContextError` at the edge (a page, a script).
 
-An error takes facts as keyword arguments, keeps them as attributes and says a way out. What is
-wrong is a `Reason`; the words of somebody else may stand in its place.
+An error takes facts as keyword arguments and keeps them as attributes. Its problem is a `Reason`
+or, where another program reported it, plain text.
 """
 
 from __future__ import annotations
@@ -16,42 +16,44 @@ from ctxcore.reasons.values import Fact, Reason, counts, raw_fact, stated
 
 
 class ContextError(Exception):
-    """Base of all errors of this library; `reason` says in a code and facts what is wrong."""
+    """Base of all errors of this library; `reason` holds the problem as a code with facts."""
 
     def __init__(self, reason: Reason | str, *, place: Reason | None = None) -> None:
-        told = stated(reason)
-        self.reason = told if place is None else PlaceCode.AT(place=place, problem=told)
+        problem = stated(reason)
+        self.reason = problem if place is None else PlaceCode.AT(place=place, problem=problem)
         super().__init__(str(self.reason))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (type(self), self.args, self.__dict__)
+        return _unpickled, (type(self), self.args, self.__dict__)
 
     @property
     def code(self) -> str:
-        """What is wrong, wherever it is, as a code that a program can act on."""
+        """The code of the problem, without its place, for programs to act on."""
         return core(self.reason).code
 
     @property
     def facts(self) -> Mapping[str, Fact]:
-        """What the sentence names of it."""
+        """The facts that the problem's sentence names."""
         return core(self.reason).facts
 
 
 class UnreadableError(ValueError):
-    """What was stored or exported is not what it should be; who reads it says where that is."""
+    """Stored or exported data is not valid; the caller that reads it adds the place."""
 
     def __init__(self, reason: Reason) -> None:
         self.reason = reason
         super().__init__(str(reason))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (type(self), self.args, self.__dict__)
+        return _unpickled, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[Exception], said: tuple[object, ...], facts: Mapping[str, object]) -> object:
-    """An error in another process: its class takes facts, not what it said."""
-    error = kind.__new__(kind, *said)
-    error.__dict__.update(facts)
+def _unpickled(
+    kind: type[Exception], args: tuple[object, ...], attributes: Mapping[str, object]
+) -> object:
+    """A copied error; its class cannot be called with `args`, since it takes keyword facts."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
     return error
 
 
@@ -67,7 +69,7 @@ class MessageError(ContextError):
 class StateError(MessageError):
     """A state was made from other messages than were passed, or cannot be read.
 
-    `at` is the place of the first message that differs, from 0; None where no message is to blame.
+    `at` is the index of the first message that differs; None where no single message does.
     """
 
     def __init__(self, *, problem: Reason | str, at: int | None = None) -> None:
@@ -77,20 +79,18 @@ class StateError(MessageError):
 
 
 class BudgetError(ContextError):
-    """What must be kept does not fit, whatever is left out."""
+    """What must be kept does not fit, even with everything else left out."""
 
     def __init__(self, *, needed: int, available: int, parts: Mapping[str, int]) -> None:
         self.needed = needed
         self.available = available
         self.parts = dict(parts)
-        taking = {name: tokens for name, tokens in self.parts.items() if tokens}
-        super().__init__(
-            BudgetProblem.NO_ROOM(needed=needed, available=available, parts=counts(taking))
-        )
+        sizes = counts({name: tokens for name, tokens in self.parts.items() if tokens})
+        super().__init__(BudgetProblem.NO_ROOM(needed=needed, available=available, parts=sizes))
 
 
 class PolicyError(ContextError):
-    """A policy field has a value outside its range; `source` says where the value was given."""
+    """A policy field has a value outside its range; `source` is where the value was given."""
 
     def __init__(
         self, *, field: str, value: object, allowed: Reason | str, source: Reason | None = None
@@ -99,12 +99,22 @@ class PolicyError(ContextError):
         self.value = value
         self.allowed = stated(allowed)
         self.source = source
-        told = SettingProblem.FIELD(field=field, value=raw_fact(value), allowed=self.allowed)
-        super().__init__(told, place=source)
+        problem = SettingProblem.FIELD(field=field, value=raw_fact(value), allowed=self.allowed)
+        super().__init__(problem, place=source)
 
 
 class ConfigurationError(ContextError):
-    """A file with settings cannot be read, or is not what it should be."""
+    """A file with settings cannot be read, or is not valid."""
+
+    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.problem = stated(problem)
+        super().__init__(self.problem, place=in_file(path, line))
+
+
+class FormatError(ContextError):
+    """A file is not a conversation this library reads."""
 
     def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
@@ -122,7 +132,7 @@ class UnknownWindowError(ContextError):
 
 
 class PartNotFoundError(ContextError):
-    """A tool output has no such part; the message says which there are."""
+    """A tool output has no such part; the message names those it has."""
 
     def __init__(self, *, part: str, problem: Reason | str) -> None:
         self.part = part
@@ -131,7 +141,7 @@ class PartNotFoundError(ContextError):
 
 
 class WorkingStateError(ContextError):
-    """A field of a working state is not what it may be; the value itself is not told."""
+    """A field of a working state is not valid; the error leaves the value itself out."""
 
     def __init__(self, *, field: str, problem: Reason | str, allowed: Reason | str) -> None:
         self.field = field
@@ -159,18 +169,8 @@ class StrategyError(ContextError):
         super().__init__(PluginProblem.STRATEGY(name=name, kind=kind, problem=reason_of(error)))
 
 
-class FormatError(ContextError):
-    """A file is not a conversation this library reads."""
-
-    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
-        self.path = path
-        self.line = line
-        self.problem = stated(problem)
-        super().__init__(self.problem, place=in_file(path, line))
-
-
 class CompactionRefusedError(ContextError):
-    """A person refused a compaction and wants to be told rather than lose anything."""
+    """A person refused a compaction and chose an error over losing messages."""
 
     def __init__(self, *, current_tokens: int, max_tokens: int) -> None:
         self.current_tokens = current_tokens

@@ -1,4 +1,4 @@
-"""Owns loading plug-ins: packages that register what they bring, found by their entry points.
+"""Loads plug-ins: packages that register strategies, formats and rules by an entry point.
 
 The command line and the dashboard load them as they start; importing the library loads none.
 """
@@ -15,7 +15,7 @@ from ctxcore.reasons.problems import PluginProblem
 from ctxcore.reasons.values import Reason
 
 GROUP = "ctxcore.plugins"
-"""The group of entry points; each names a function without arguments that registers."""
+"""The group of entry points; each names a function without arguments that registers things."""
 
 logger = logging.getLogger(__name__)
 
@@ -25,16 +25,16 @@ _loaded: dict[tuple[str, str], Plugin] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """A plug-in that was found, and why it could not be loaded, if so."""
+    """An installed plug-in, with the reason if it could not be loaded."""
 
     name: str
     problem: Reason | None = None
 
 
 def load_plugins() -> list[Plugin]:
-    """Every plug-in that is installed; each is loaded once, and one that fails stops no other.
+    """Loads every installed plug-in once per process; one that fails stops no other.
 
-    What a failing one had registered before it failed stays.
+    What a failing plug-in registered before it failed stays registered.
     """
     with _loading:
         found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))

@@ -1,6 +1,6 @@
-"""Owns registries: named values in their order, to which other people's code may add its own.
+"""Registries: ordered mappings of named values to which plug-ins may add their own.
 
-A built-in value may be named by where it is, so that knowing the names loads nothing.
+A built-in value may be given as its import path, so that listing the names loads nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a value is, e.g. `ctxcore.compaction.strategies:truncate`; loaded when asked for."""
+    """The import path of a value, e.g. `ctxcore.compaction.strategies:truncate`."""
 
     path: str
 
     def load(self) -> object:
-        """The value."""
+        """Imports the value."""
         module, _, name = self.path.partition(":")
         return getattr(import_module(module), name)
 
@@ -37,41 +37,39 @@ class NameTakenError(ValueError):
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """The values of one kind by name: built-in ones first, then as they were registered."""
+    """The values of one kind by name: built-in values first, then in order of registration."""
 
     def __init__(self, kind: str, built_in: Mapping[str, T | At] | None = None) -> None:
-        """`kind` says in errors what is registered, e.g. "strategy"."""
+        """`kind` names in errors what is registered, e.g. "strategy"."""
         self.kind = kind
         self._values: Mapping[str, T | At] = dict(built_in or {})
         self._lock = RLock()
 
     def register(self, name: str, value: T, *, before: str | None = None) -> None:
-        """Adds `value` behind the others, or before the one named.
+        """Adds `value` at the end, or before the value named `before`.
 
         Raises:
             NameTakenError: the name is taken.
             ValueError: the name is no text, or empty.
-            KeyError: there is none to stand before.
+            KeyError: there is no value named `before`.
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"the name of a {self.kind} is a text that is not empty, not {name!r}")
         with self._lock:
             if name in self._values:
                 raise NameTakenError(kind=self.kind, name=name)
+            if before is not None and before not in self._values:
+                known = ", ".join(self)
+                raise KeyError(f"there is no {self.kind} named {before!r}; one of {known}")
             names = list(self._values)
-            at = len(names) if before is None else self._place(before)
+            at = len(names) if before is None else names.index(before)
             ordered = [*names[:at], name, *names[at:]]
             values = {**self._values, name: value}
-            self._values = {one: values[one] for one in ordered}  # who loops over it may go on
-
-    def _place(self, name: str) -> int:
-        if name not in self._values:
-            raise KeyError(f"there is no {self.kind} named {name!r}; one of {', '.join(self)}")
-        return list(self._values).index(name)
+            self._values = {key: values[key] for key in ordered}  # a new dict: loops may go on
 
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """Takes back, at the end, what was registered inside: for tests."""
+        """Undoes at its end what was registered inside it; for tests."""
         before = self._values
         try:
             yield

@@ -1,7 +1,7 @@
-"""Owns the command line: one module a command, what they share beside them.
+"""The command line `ctxcore`: one module for each command, and modules that they share.
 
-A command reads files, asks the library and prints; it decides nothing itself. The library's heavier
-parts are imported when a command runs, so that help appears at once.
+Commands read files, call the library and print the result. They import the library's heavier parts
+when they run, so that help appears at once.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ app = typer.Typer(
     help="See what fills the context window of recorded conversations, and what would fit in it.",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_enable=False,  # its tracebacks print locals: people's words
+    pretty_exceptions_enable=False,  # its tracebacks print locals, which hold users' texts
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _print_version(is_asked: bool) -> None:
-    if is_asked:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"ctxcore {__version__}")
         raise typer.Exit
 

@@ -1,4 +1,4 @@
-"""Owns `python -m ctxcore.cli`."""
+"""Runs the command line as `python -m ctxcore.cli`."""
 
 from ctxcore.cli import app
 

@@ -1,11 +1,15 @@
-"""Owns the options that commands share, so that one word means one thing everywhere."""
+"""Turns options into a policy, a budget, a summarizer and an answer to a confirmation.
+
+Options that are not valid, alone or together, raise `typer.BadParameter`.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,24 +23,16 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.summarizers.protocol import Summarizer
 
-
 _ABSOLUTE = ("system_estimate_tokens", "router_tokens", "upper_tokens", "lower_tokens")
 
 
 def choose_policy(
-    preset: str | None, window: int | None, max_tokens: int | None, config: Path | None = None
+    preset: str | None, window: int | None, max_tokens: int | None, config: Path | None
 ) -> Policy:
-    """The policy that options, file and environment make, under a window of the caller's own.
-
-    Absolute numbers shrink with the window.
-
-    Raises:
-        typer.BadParameter: there is no such preset, both a window and a budget are named, or file
-            or environment say what is not allowed.
-    """
+    """The policy of options, file and environment; its token limits shrink with `window`."""
     check_preset(preset)
     check_one_budget(window, max_tokens)
-    policy = _load(preset, config)
+    policy = merged_policy(preset, config).policy
     if window is None:
         return policy
     whole = policy.window_tokens or window
@@ -48,23 +44,8 @@ def choose_policy(
     return policy.override(window_tokens=smaller, **scaled)
 
 
-def check_preset(preset: str | None, *, hint: str = "--preset") -> None:
-    """Refuses the name of a preset that there is not.
-
-    Raises:
-        typer.BadParameter: there is none of this name.
-    """
-    if preset is not None and preset not in Policy.presets():
-        known = ", ".join(Policy.presets())
-        raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint=hint)
-
-
-def merged_here(preset: str | None, config: Path | None) -> Merged:
-    """The policy that preset, file and environment make, with where each value is from.
-
-    Raises:
-        typer.BadParameter: file or environment say what is not allowed.
-    """
+def merged_policy(preset: str | None, config: Path | None) -> Merged:
+    """The policy of preset, file and environment, with the source of each value."""
     from ctxcore.settings.loading import load_layers
 
     named: JsonObject = {} if preset is None else {PRESET_FIELD: preset}
@@ -74,39 +55,58 @@ def merged_here(preset: str | None, config: Path | None) -> Merged:
         raise typer.BadParameter(str(error)) from error
 
 
-def check_one_budget(window: int | None, max_tokens: int | None) -> None:
-    """Refuses a window and an input budget at once.
+def check_preset(preset: str | None, *, hint: str = "--preset") -> None:
+    if preset is not None and preset not in Policy.presets():
+        known = ", ".join(Policy.presets())
+        raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint=hint)
 
-    Raises:
-        typer.BadParameter: both are named.
-    """
+
+def choose_presets(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The named presets without repetitions; `default` where none is named."""
+    for name in names or ():
+        check_preset(name)
+    return tuple(dict.fromkeys(names or ("default",)))
+
+
+def check_one_budget(window: int | None, max_tokens: int | None) -> None:
     if window is not None and max_tokens is not None:
         problem = "names the whole input, --window input plus reply; use one of them"
         raise typer.BadParameter(problem, param_hint="--max-tokens")
 
 
-def _load(preset: str | None, config: Path | None) -> Policy:
-    from ctxcore.settings.loading import load_policy
-
-    try:
-        return load_policy(preset, config=config)
-    except ContextError as error:
-        raise typer.BadParameter(str(error)) from error
+ASSUMED_WINDOW_TOKENS = 32_000  # chosen: what small models accept, where no window is known
 
 
-SummarizerModel = Annotated[
-    str | None,
-    typer.Option(
-        "--summarizer",
-        metavar="MODEL",
-        help="A model that writes the summaries, e.g. local/smollm2-135m; else they quote.",
-        show_default=False,
-    ),
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The budget that all compared presets share: a window or an input."""
+
+    window_tokens: int | None
+    max_tokens: int | None
+    text: str
+    """The budget in words."""
+    is_assumed: bool = False
+    """Whether no option names the window and the model's is unknown."""
+
+    @classmethod
+    def of(
+        cls, window: int | None, max_tokens: int | None, model: str | None, *, scope: str = ""
+    ) -> Budget:
+        """The budget of the options, else of the model; `scope` is added to its text."""
+        from ctxcore.tokens.catalog import model_info
+
+        if max_tokens is not None:
+            text = f"input of {max_tokens:,} tokens{scope}"
+            return cls(window_tokens=None, max_tokens=max_tokens, text=text)
+        known = window or model_info(model).window_tokens
+        source = ", the model's" if known else ", assumed: name --window or --model"
+        tokens = known or ASSUMED_WINDOW_TOKENS
+        text = f"window of {tokens:,} tokens{scope}{'' if window else source}"
+        return cls(window_tokens=tokens, max_tokens=None, text=text, is_assumed=known is None)
 
 
 def choose_summarizer(name: str | None, model: str | None) -> Summarizer:
-    """The model `name` as a summarizer; without one, what quotes, in the tokens of `model`."""
+    """The model `name` as a summarizer; else the extractive one, counting tokens of `model`."""
     if name is None:
         from ctxcore.summarizers.extractive import ExtractiveSummarizer
         from ctxcore.tokens.count import counter_for
@@ -128,15 +128,15 @@ _ANSWERS: Mapping[str, tuple[Answer, str]] = {
 }
 
 
-def choose_confirm(name: str, *, says_yes: bool) -> Confirm | None:
-    """What answers for the conversation `name`; None where there is nobody to ask."""
-    if says_yes:
+def choose_confirm(name: str, *, is_confirmed: bool) -> Confirm | None:
+    """What confirms compactions of the conversation `name`; None if nobody can be asked."""
+    if is_confirmed:
         return lambda question: "compact"
     return (lambda question: _ask(question, name)) if is_terminal() else None
 
 
 def is_terminal() -> bool:
-    """Whether somebody sees the question and can answer it."""
+    """Whether a person can see and answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -148,13 +148,13 @@ def _ask(question: Confirmation, name: str) -> Answer:
     print_note(f"folds {_places(plan.fold)} ({turns}); {expected}")
     for letter, (_, meaning) in _ANSWERS.items():
         typer.echo(f"  {letter}  {meaning}", err=True)
-    while (said := str(typer.prompt("answer", err=True)).strip().lower()) not in _ANSWERS:
+    while (letter := str(typer.prompt("answer", err=True)).strip().lower()) not in _ANSWERS:
         print_note(f"answer with one of {', '.join(_ANSWERS)}")
-    return _ANSWERS[said][0]
+    return _ANSWERS[letter][0]
 
 
 def _places(fold: tuple[int, ...]) -> str:
-    """Which messages: places from 0, as everywhere on the command line."""
+    """The messages that are folded, counted from 0 as everywhere on the command line."""
     if not fold:
         return "no messages, but shortens tool outputs"
     if len(fold) == 1:

@@ -1,4 +1,4 @@
-"""Owns how compactions are printed: in detail, as one line each, and as JSON."""
+"""`ctxcore compact`: compacts conversations and prints the result, in detail or a line each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import (
     NEEDS_YES,
-    SummarizerModel,
     choose_confirm,
     choose_policy,
     choose_summarizer,
@@ -24,19 +24,6 @@ from ctxcore.cli.contexts import (
     context_document,
     counts_line,
     size_line,
-)
-from ctxcore.cli.options import (
-    AsJson,
-    Config,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Out,
-    Paths,
-    Preset,
-    Show,
-    ShowAll,
-    Window,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -59,12 +46,98 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
 
-MOST_LOST = 8
-"""Facts that are named, the most worth first; `--json` has all of them."""
+_MOST_LOST = 8  # chosen: two lines; `--json` has all
+
+Target = Annotated[
+    int | None,
+    typer.Option(
+        "--target-tokens",
+        metavar="TOKENS",
+        min=1,
+        help="Where the compaction stops; else the policy's share of the budget.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Compact though no rule asks for it.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let --out overwrite a file.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Answer that a compaction may be made, if asked.")
+]
 
 
-def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
-    """One compaction as `--json` prints it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """One conversation with the result of compacting it."""
+
+    about: About
+    result: CompactionResult
+    writer: str | None = None
+    """The model that `--summarizer` names."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the model wrote no usable summary."""
+        return self.writer is not None and self.result.state.failures > 0
+
+
+def run_compact(
+    paths: options.Paths,
+    max_tokens: options.MaxTokens = None,
+    target_tokens: Target = None,
+    model: options.Model = None,
+    window: options.Window = None,
+    preset: options.Preset = None,
+    config: options.Config = None,
+    force: Force = False,
+    summarizer: options.SummarizerModel = None,
+    yes: Yes = False,
+    only_id: options.ConversationId = None,
+    show: options.Show = False,
+    out: options.Out = None,
+    overwrite: Overwrite = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Fold older messages into a summary, and show each step with its gain.
+
+    No file is changed. The summary quotes what was said, and no model is called, unless
+    --summarizer names one. A policy that wants your consent (pi) asks on the terminal.
+    """
+    from ctxcore.compaction.compacting import compact
+
+    policy = choose_policy(preset, window, max_tokens, config)
+    check_out(out, overwrite=overwrite, option="--overwrite")
+
+    def work(transcript: Transcript) -> Compacted:
+        about = About.of(transcript, model)
+        result = compact(
+            transcript.messages,
+            policy=policy,
+            max_tokens=max_tokens,
+            target_tokens=target_tokens,
+            summarizer=choose_summarizer(summarizer, about.model),
+            model=about.model,
+            tools=transcript.tools,
+            force=force,
+            confirm=choose_confirm(about.id, is_confirmed=yes),
+        )
+        return Compacted(about=about, result=result, writer=summarizer)
+
+    outcome = run_over(paths, work, only_id=only_id)
+    compacted = outcome.done
+    if out is not None and compacted:
+        named = [(one.about.id, one.result.context.messages) for one in compacted]
+        write_messages(out, named, overwrite=overwrite)
+    if as_json:
+        results = (_document(one, policy.name, with_messages=show) for one in compacted)
+        print_json(outcome.to_dict("compact", results))
+    elif show or shows_details(paths, outcome, show_all=show_all):
+        print_all([part for one in compacted for part in _details(one, policy.name, show=show)])
+    elif compacted:
+        print_all(_table(compacted, failures=len(outcome.failures)))
+    raise typer.Exit(1 if any(one.failed for one in compacted) else outcome.exit_code)
+
+
+def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
     result = compacted.result
     return {
         **compacted.about.to_dict(),
@@ -88,8 +161,7 @@ def compacted_document(compacted: Compacted, preset: str, *, with_messages: bool
     }
 
 
-def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
-    """Everything about one compaction."""
+def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[RenderableType]:
     result = compacted.result
     yield compacted.about.heading()
     yield facts(
@@ -100,7 +172,7 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
             ("outcome", _outcome(result)),
             ("written by", _writer(compacted)),
             ("trigger", str(result.trigger or "")),
-            ("gain", _gain(result)),
+            ("gain", _gain(result) if result.applied else ""),
             ("facts lost", _lost(result.facts_lost or ())),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
@@ -110,17 +182,11 @@ def compacted_details(compacted: Compacted, preset: str, *, show: bool) -> Itera
         yield section("Steps")
         yield _steps_table(result)
     if result.summary:
-        yield section("Summary", _summary_size(result))
+        size = amount(result.context.breakdown.summary, is_exact=result.context.is_exact)
+        yield section("Summary", f"{size} tokens with its frame")
         yield quoted(block(result.summary))
     yield from context_details(result.context, show=show)
     yield Text()
-
-
-def _lost(facts_lost: Sequence[str]) -> str:
-    """The most worth of what the context no longer says, and how many more there are."""
-    named = ", ".join(map(one_line, facts_lost[:MOST_LOST]))
-    more = len(facts_lost) - MOST_LOST
-    return f"{named} and {more:,} more (--json)" if more > 0 else named
 
 
 def _outcome(result: CompactionResult) -> Text:
@@ -134,7 +200,7 @@ def _why_not(result: CompactionResult) -> str:
 
 
 def _writer(compacted: Compacted) -> str:
-    """The model that wrote the summary, how long it took and what it cost."""
+    """The model that wrote the summary, with time and cost."""
     result = compacted.result
     if compacted.writer is None or not result.seconds:
         return ""
@@ -144,8 +210,6 @@ def _writer(compacted: Compacted) -> str:
 
 
 def _gain(result: CompactionResult) -> str:
-    if not result.applied:
-        return ""
     is_exact = result.context.is_exact
     before = amount(result.before_tokens, is_exact=is_exact)
     after = amount(result.after_tokens, is_exact=is_exact)
@@ -154,137 +218,41 @@ def _gain(result: CompactionResult) -> str:
     return f"{before} → {after} tokens, {share} less; {folded} folded"
 
 
+def _lost(facts_lost: Sequence[str]) -> str:
+    """The lost facts of the highest scores, and how many more there are."""
+    named = ", ".join(map(one_line, facts_lost[:_MOST_LOST]))
+    more = len(facts_lost) - _MOST_LOST
+    return f"{named} and {more:,} more (--json)" if more > 0 else named
+
+
 def _steps_table(result: CompactionResult) -> Table:
     is_exact = result.context.is_exact
     table = make_table("strategy", ">before", ">after", ">gain", "*outcome")
     for step in result.steps:
-        gain = step.before_tokens - step.after_tokens
-        add_row(
-            table,
-            step.strategy,
-            amount(step.before_tokens, is_exact=is_exact),
-            amount(step.after_tokens, is_exact=is_exact),
-            amount(gain, is_exact=is_exact),
-            one_line(f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"),
+        sizes = (step.before_tokens, step.after_tokens, step.before_tokens - step.after_tokens)
+        outcome = one_line(
+            f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"
         )
+        add_row(table, step.strategy, *(amount(n, is_exact=is_exact) for n in sizes), outcome)
     return table
 
 
-def _summary_size(result: CompactionResult) -> str:
-    context = result.context
-    return f"{amount(context.breakdown.summary, is_exact=context.is_exact)} tokens with its frame"
-
-
-def compacted_table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
+def _table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
     """One line a conversation: what was folded and gained, or why nothing was."""
     names = short_names([one.about for one in compacted])
     table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
     for name, one in zip(names, compacted, strict=True):
         result = one.result
         is_exact = result.context.is_exact
-        less = percent(result.tokens_saved / result.before_tokens) if result.applied else ""
-        add_row(
-            table,
-            TailText(name),
-            f"{result.messages_removed:,}" if result.applied else "",
-            amount(result.before_tokens, is_exact=is_exact),
-            amount(result.after_tokens, is_exact=is_exact) if result.applied else "",
-            less,
-            amount(result.context.tokens, is_exact=is_exact),
-            result.strategy if result.applied else f"nothing done: {_why_not(result)}",
-        )
+        folded = after = less = ""
+        if result.applied:
+            folded = f"{result.messages_removed:,}"
+            after = amount(result.after_tokens, is_exact=is_exact)
+            less = percent(result.tokens_saved / result.before_tokens)
+        before = amount(result.before_tokens, is_exact=is_exact)
+        sent = amount(result.context.tokens, is_exact=is_exact)
+        outcome = result.strategy if result.applied else f"nothing done: {_why_not(result)}"
+        add_row(table, TailText(name), folded, before, after, less, sent, outcome)
     yield table
     all_exact = all(one.result.context.is_exact for one in compacted)
     yield from closing([] if all_exact else [ESTIMATED], failures)
-
-
-Target = Annotated[
-    int | None,
-    typer.Option(
-        "--target-tokens",
-        metavar="TOKENS",
-        min=1,
-        help="Where the compaction stops; else the policy's share of the budget.",
-        show_default=False,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Compact though no rule asks for it.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let --out overwrite a file.")]
-Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Answer that a compaction may be made, if asked.")
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """One conversation with what compacting it gave."""
-
-    about: About
-    result: CompactionResult
-    writer: str | None = None
-    """The model that was to write the summary."""
-
-    @property
-    def failed(self) -> bool:
-        """Whether the model wrote no usable summary."""
-        return self.writer is not None and self.result.state.failures > 0
-
-
-def run_compact(
-    paths: Paths,
-    max_tokens: MaxTokens = None,
-    target_tokens: Target = None,
-    model: Model = None,
-    window: Window = None,
-    preset: Preset = None,
-    config: Config = None,
-    force: Force = False,
-    summarizer: SummarizerModel = None,
-    yes: Yes = False,
-    only_id: ConversationId = None,
-    show: Show = False,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
-) -> None:
-    """Fold older messages into a summary, and show each step with its gain.
-
-    No file is changed. The summary quotes what was said, and no model is called, unless
-    --summarizer names one. A policy that wants your consent (pi) asks on the terminal.
-    """
-    from ctxcore.cli.compacting import compacted_details, compacted_document, compacted_table
-    from ctxcore.compaction.compacting import compact
-
-    policy = choose_policy(preset, window, max_tokens, config)
-    check_out(out, overwrite=overwrite, option="--overwrite")
-
-    def work(transcript: Transcript) -> Compacted:
-        about = About.of(transcript, model)
-        result = compact(
-            transcript.messages,
-            policy=policy,
-            max_tokens=max_tokens,
-            target_tokens=target_tokens,
-            summarizer=choose_summarizer(summarizer, about.model),
-            model=about.model,
-            tools=transcript.tools,
-            force=force,
-            confirm=choose_confirm(about.id, says_yes=yes),
-        )
-        return Compacted(about=about, result=result, writer=summarizer)
-
-    outcome = run_over(paths, work, only_id=only_id)
-    compacted = outcome.done
-    if out is not None and compacted:
-        named = [(one.about.id, one.result.context.messages) for one in compacted]
-        write_messages(out, named, overwrite=overwrite)
-    if as_json:
-        results = (compacted_document(one, policy.name, with_messages=show) for one in compacted)
-        print_json(outcome.to_dict("compact", results))
-    elif show or shows_details(paths, outcome, show_all=show_all):
-        details = (compacted_details(one, policy.name, show=show) for one in compacted)
-        print_all([part for parts in details for part in parts])
-    elif compacted:
-        print_all(compacted_table(compacted, failures=len(outcome.failures)))
-    raise typer.Exit(1 if any(one.failed for one in compacted) else outcome.exit_code)

@@ -1,10 +1,10 @@
-"""Owns how a comparison is printed: a row a preset, for one conversation or all, and as JSON."""
+"""`ctxcore compare`: simulates conversations under every preset and prints a row for each."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,8 +12,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.choices import SummarizerModel, check_one_budget, choose_summarizer
-from ctxcore.cli.options import AsJson, ConversationId, MaxTokens, Model, Paths, ShowAll
+from ctxcore.cli import options
+from ctxcore.cli.choices import (
+    ASSUMED_WINDOW_TOKENS,
+    Budget,
+    check_one_budget,
+    choose_summarizer,
+)
 from ctxcore.cli.output import (
     ESTIMATED,
     Advance,
@@ -29,10 +34,12 @@ from ctxcore.cli.tables import add_row, closing, facts, make_table, section
 from ctxcore.policy.values import Policy
 
 if TYPE_CHECKING:
-    from ctxcore.compaction.simulation import Recording, Simulation
+    from ctxcore.compaction.simulation import Recording
     from ctxcore.formats.values import Transcript
-    from ctxcore.messages.values import JsonObject, JsonValue
+    from ctxcore.messages.values import JsonObject
 
+_BAR_MESSAGES = 500  # chosen: fewer are compared before a bar could be seen
+_BAR_FILES = 4  # from so many files on, a bar counts files instead
 _LEGEND = (
     "cuts: compactions that left messages out without a summary",
     "refused: contexts some provider would refuse",
@@ -40,38 +47,193 @@ _LEGEND = (
     "sent: tokens of all calls together",
 )
 
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        metavar="TOKENS",
+        min=1,
+        help=f"The one window for all presets; else the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
+    ),
+]
+Times = Annotated[bool, typer.Option("--times", help="Show how long each preset took.")]
 
-def compared_document(compared: Compared) -> JsonObject:
-    """One comparison as `--json` prints it."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The numbers of one preset, for one conversation or for several together."""
+
+    preset: str
+    kept: int
+    compressed: int
+    folded: int
+    dropped: int
+    compactions: int
+    summaries: int
+    truncations: int
+    illegal: int
+    """Contexts of which some provider would refuse something."""
+    over: int
+    """Calls whose context could not be built: what must be kept did not fit."""
+    peak_tokens: int
+    end_tokens: int
+    sent_tokens: int
+    seconds: float
+
+    @classmethod
+    def total(cls, rows: Sequence[Row]) -> Row:
+        """The sums of one preset's rows; the peak is the largest."""
+        columns = {field.name: [getattr(row, field.name) for row in rows] for field in fields(cls)}
+        peak, _ = max(columns.pop("peak_tokens")), columns.pop("preset")
+        sums = {name: sum(values) for name, values in columns.items()}
+        return cls(preset=rows[0].preset, peak_tokens=peak, **sums)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One conversation under every preset."""
+
+    about: About
+    messages: int
+    calls: int
+    budget: Budget
+    is_exact: bool
+    rows: tuple[Row, ...]
+
+
+def run_compare(
+    paths: options.Paths,
+    window: Window = None,
+    max_tokens: options.MaxTokens = None,
+    model: options.Model = None,
+    summarizer: options.SummarizerModel = None,
+    only_id: options.ConversationId = None,
+    times: Times = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Walk through conversations under every preset, with one window for all.
+
+    Each recorded answer counts as one call to a model; compactions happen where a preset would
+    have made them, and whoever is asked agrees. Several conversations are added up.
+    """
+    check_one_budget(window, max_tokens)
+    has_bar = len(paths) < _BAR_FILES and not any(path.is_dir() for path in paths)
+
+    def work(transcript: Transcript) -> Compared:
+        about = About.of(transcript, model)
+        budget = Budget.of(window, max_tokens, about.model, scope=" for all")
+        return _compare(transcript, about, budget, summarizer, has_bar=has_bar)
+
+    outcome = run_over(paths, work, only_id=only_id)
+    compared = outcome.done
+    if as_json:
+        document = outcome.to_dict("compare", map(_document, compared))
+        print_json({**document, "totals": [_row_document(row) for row in _total_rows(compared)]})
+    elif shows_details(paths, outcome, show_all=show_all):
+        print_all([part for one in compared for part in _details(one, times=times)])
+    elif compared:
+        print_all(_total_views(compared, times=times, failures=len(outcome.failures)))
+    raise typer.Exit(outcome.exit_code)
+
+
+def _compare(
+    transcript: Transcript, about: About, budget: Budget, summarizer: str | None, *, has_bar: bool
+) -> Compared:
+    from ctxcore.compaction.simulation import Recording
+    from ctxcore.tokens.count import counter_for
+
+    recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
+    names, count = Policy.presets(), len(recording.messages)
+    is_shown = has_bar and count >= _BAR_MESSAGES
+    with progress("comparing", len(names) * count, is_shown=is_shown) as advance:
+        simulated = [
+            _simulate(recording, name, budget, summarizer, about.model, advance) for name in names
+        ]
+    return Compared(
+        about=about,
+        messages=count,
+        calls=simulated[0][0],
+        budget=budget,
+        is_exact=counter_for(about.model).is_exact,
+        rows=tuple(row for _, row in simulated),
+    )
+
+
+def _simulate(
+    recording: Recording,
+    preset: str,
+    budget: Budget,
+    summarizer: str | None,
+    model: str | None,
+    advance: Advance,
+) -> tuple[int, Row]:
+    """The number of calls, and the row of a preset."""
+    from ctxcore.compaction.simulation import Walk
+
+    begun, seen = time.perf_counter(), 0
+    walk = Walk(
+        recording,
+        Policy.preset(preset),
+        window_tokens=budget.window_tokens,
+        max_tokens=budget.max_tokens,
+        summarizer=choose_summarizer(summarizer, model),
+    )
+    for call in walk:
+        advance(call.at - seen)
+        seen = call.at
+    advance(len(recording.messages) - seen)
+    result, seconds = walk.result(), time.perf_counter() - begun
+    verdicts = result.verdicts
+    row = Row(
+        preset=preset,
+        kept=verdicts["kept"] + verdicts["recalled"],
+        compressed=verdicts["compressed"],
+        folded=verdicts["summarized"],
+        dropped=verdicts["dropped"],
+        compactions=len(result.compactions),
+        summaries=result.summaries,
+        truncations=result.truncations,
+        illegal=result.illegal_calls,
+        over=result.over_calls,
+        peak_tokens=result.peak_tokens,
+        end_tokens=result.final_tokens,
+        sent_tokens=result.sent_tokens,
+        seconds=seconds,
+    )
+    return len(result.calls), row
+
+
+def _total_rows(compared: Sequence[Compared]) -> list[Row]:
+    """A row a preset, over all conversations."""
+    return [Row.total(rows) for rows in zip(*(one.rows for one in compared), strict=True)]
+
+
+def _document(compared: Compared) -> JsonObject:
     return {
         **compared.about.to_dict(),
         "messages": compared.messages,
         "calls": compared.calls,
-        "window_tokens": compared.window_tokens,
-        "max_tokens": compared.max_tokens,
-        "window_is_assumed": compared.is_assumed,
+        "window_tokens": compared.budget.window_tokens,
+        "max_tokens": compared.budget.max_tokens,
+        "window_is_assumed": compared.budget.is_assumed,
         "is_exact": compared.is_exact,
-        "presets": [_document(row) for row in compared.rows],
+        "presets": [_row_document(row) for row in compared.rows],
     }
 
 
-def totals_document(compared: Sequence[Compared]) -> list[JsonValue]:
-    """The rows of all conversations added up; the peak is the largest."""
-    return [_document(row) for row in total_rows(compared)] if compared else []
-
-
-def _document(row: Row) -> JsonObject:
+def _row_document(row: Row) -> JsonObject:
     return {**asdict(row), "seconds": round(row.seconds, 3)}
 
 
-def compared_details(compared: Compared, *, times: bool) -> Iterator[RenderableType]:
+def _details(compared: Compared, *, times: bool) -> Iterator[RenderableType]:
     """One conversation under every preset."""
     yield compared.about.heading()
     messages, calls = plural(compared.messages, "message"), plural(compared.calls, "call")
     yield facts(
         (
             ("model", one_line(compared.about.model or "not named")),
-            ("budget", compared.budget),
+            ("budget", compared.budget.text),
             ("recorded", f"{messages}, {calls} to a model"),
         )
     )
@@ -79,34 +241,34 @@ def compared_details(compared: Compared, *, times: bool) -> Iterator[RenderableT
     yield Text()
 
 
-def total_views(
+def _total_views(
     compared: Sequence[Compared], *, times: bool, failures: int
 ) -> Iterator[RenderableType]:
     """All conversations together."""
     is_exact = all(one.is_exact for one in compared)
-    assumed = sum(one.is_assumed for one in compared)
+    assumed = sum(one.budget.is_assumed for one in compared)
     count = plural(len(compared), "conversation")
     messages = plural(sum(one.messages for one in compared), "message")
     calls = plural(sum(one.calls for one in compared), "call")
-    budgets = {one.budget for one in compared}
-    said = budgets.pop() if len(budgets) == 1 else "the window of each one's model"
-    rest = f"; {assumed:,} assumed" if assumed and not budgets else ""
-    yield Text(f"{count}, {messages}, {calls} to a model · {said}{rest}")
-    rows = total_rows(compared)
-    yield from _views(rows, is_exact=is_exact, times=times, failures=failures)
+    budgets = {one.budget.text for one in compared}
+    is_shared = len(budgets) == 1
+    budget = budgets.pop() if is_shared else "the window of each one's model"
+    rest = f"; {assumed:,} assumed" if assumed and is_shared else ""
+    yield Text(f"{count}, {messages}, {calls} to a model · {budget}{rest}")
+    yield from _views(_total_rows(compared), is_exact=is_exact, times=times, failures=failures)
 
 
 def _views(
     rows: Sequence[Row], *, is_exact: bool, times: bool, failures: int
 ) -> Iterator[RenderableType]:
     yield section("On the way", "compactions and calls")
-    yield _way_table(rows, is_exact=is_exact, times=times)
+    yield _calls_table(rows, is_exact=is_exact, times=times)
     yield section("At the end", "what becomes of the messages, and what the next call is sent")
     yield _end_table(rows, is_exact=is_exact)
     yield from closing([*_LEGEND, *([] if is_exact else [ESTIMATED])], failures)
 
 
-def _way_table(rows: Sequence[Row], *, is_exact: bool, times: bool) -> Table:
+def _calls_table(rows: Sequence[Row], *, is_exact: bool, times: bool) -> Table:
     columns = (">compactions", ">summaries", ">cuts", ">refused", ">over", ">sent")
     table = make_table("preset", *columns, *((">seconds",) if times else ()))
     for row in rows:
@@ -128,214 +290,3 @@ def _end_table(rows: Sequence[Row], *, is_exact: bool) -> Table:
         size = amount(row.end_tokens, is_exact=is_exact)
         add_row(table, row.preset, *(f"{count:,}" for count in counts), size)
     return table
-
-
-ASSUMED_WINDOW_TOKENS = 32_000  # where nobody names one: what small models of today take
-_BAR_MESSAGES = 500  # fewer are compared before a bar could be seen
-_BAR_FILES = 4  # from so many on there is a bar of files
-
-Window = Annotated[
-    int | None,
-    typer.Option(
-        "--window",
-        metavar="TOKENS",
-        min=1,
-        help=f"The one window for all presets; else the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
-        show_default=False,
-    ),
-]
-Times = Annotated[bool, typer.Option("--times", help="Show how long each preset took.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One preset on one conversation, or the same numbers of several together."""
-
-    preset: str
-    kept: int
-    compressed: int
-    folded: int
-    dropped: int
-    compactions: int
-    summaries: int
-    truncations: int
-    illegal: int
-    """Contexts of which some provider would refuse something."""
-    over: int
-    """Calls whose context could not be built: what must be kept did not fit."""
-    peak_tokens: int
-    end_tokens: int
-    sent_tokens: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """One conversation under every preset."""
-
-    about: About
-    messages: int
-    calls: int
-    budget: str
-    """What all presets had, in words."""
-    window_tokens: int | None
-    max_tokens: int | None
-    is_assumed: bool
-    """Whether nobody named the window."""
-    is_exact: bool
-    rows: tuple[Row, ...]
-
-
-def run_compare(
-    paths: Paths,
-    window: Window = None,
-    max_tokens: MaxTokens = None,
-    model: Model = None,
-    summarizer: SummarizerModel = None,
-    only_id: ConversationId = None,
-    times: Times = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
-) -> None:
-    """Walk through conversations under every preset, with one window for all.
-
-    Each recorded answer counts as one call to a model; compactions happen where a preset would
-    have made them, and whoever is asked agrees. Several conversations are added up.
-    """
-    from ctxcore.cli.comparing import (
-        compared_details,
-        compared_document,
-        total_views,
-        totals_document,
-    )
-
-    check_one_budget(window, max_tokens)
-    has_bar = len(paths) < _BAR_FILES and not any(path.is_dir() for path in paths)
-
-    def work(transcript: Transcript) -> Compared:
-        return _compare(transcript, window, max_tokens, model, summarizer, has_bar=has_bar)
-
-    outcome = run_over(paths, work, only_id=only_id)
-    compared = outcome.done
-    if as_json:
-        document = outcome.to_dict("compare", map(compared_document, compared))
-        print_json({**document, "totals": totals_document(compared)})
-    elif shows_details(paths, outcome, show_all=show_all):
-        print_all([part for one in compared for part in compared_details(one, times=times)])
-    elif compared:
-        print_all(total_views(compared, times=times, failures=len(outcome.failures)))
-    raise typer.Exit(outcome.exit_code)
-
-
-def _compare(
-    transcript: Transcript,
-    window: int | None,
-    max_tokens: int | None,
-    model: str | None,
-    summarizer: str | None,
-    *,
-    has_bar: bool,
-) -> Compared:
-    from ctxcore.compaction.simulation import Recording
-    from ctxcore.tokens.catalog import model_info
-    from ctxcore.tokens.count import counter_for
-
-    about = About.of(transcript, model)
-    known = None if max_tokens else window or model_info(about.model).window_tokens
-    own = None if max_tokens else known or ASSUMED_WINDOW_TOKENS
-    recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
-    names, count = Policy.presets(), len(recording.messages)
-    is_shown = has_bar and count >= _BAR_MESSAGES
-    with progress("comparing", len(names) * count, is_shown=is_shown) as advance:
-        walked = [
-            _walk(recording, name, own, max_tokens, summarizer, about.model, advance)
-            for name in names
-        ]
-    return Compared(
-        about=about,
-        messages=count,
-        calls=len(walked[0][0].calls),
-        budget=_said(own, max_tokens, is_named=window is not None, is_known=known is not None),
-        window_tokens=own,
-        max_tokens=max_tokens,
-        is_assumed=own is not None and known is None,
-        is_exact=counter_for(about.model).is_exact,
-        rows=tuple(_row(name, *one) for name, one in zip(names, walked, strict=True)),
-    )
-
-
-def _walk(
-    recording: Recording,
-    preset: str,
-    window: int | None,
-    max_tokens: int | None,
-    summarizer: str | None,
-    model: str | None,
-    advance: Advance,
-) -> tuple[Simulation, float]:
-    from ctxcore.compaction.simulation import Walk
-
-    begun, seen = time.perf_counter(), 0
-    walk = Walk(
-        recording,
-        Policy.preset(preset),
-        window_tokens=window,
-        max_tokens=max_tokens,
-        summarizer=choose_summarizer(summarizer, model),
-    )
-    for call in walk:
-        advance(call.at - seen)
-        seen = call.at
-    advance(len(recording.messages) - seen)
-    return walk.result(), time.perf_counter() - begun
-
-
-def _row(preset: str, simulation: Simulation, seconds: float) -> Row:
-    verdicts = simulation.verdicts
-    return Row(
-        preset=preset,
-        kept=verdicts["kept"] + verdicts["recalled"],
-        compressed=verdicts["compressed"],
-        folded=verdicts["summarized"],
-        dropped=verdicts["dropped"],
-        compactions=len(simulation.compactions),
-        summaries=simulation.summaries,
-        truncations=simulation.truncations,
-        illegal=simulation.illegal_calls,
-        over=simulation.over_calls,
-        peak_tokens=simulation.peak_tokens,
-        end_tokens=simulation.final_tokens,
-        sent_tokens=simulation.sent_tokens,
-        seconds=seconds,
-    )
-
-
-def _said(window: int | None, max_tokens: int | None, *, is_named: bool, is_known: bool) -> str:
-    if window is None:
-        return f"input of {max_tokens:,} tokens for all"
-    why = "" if is_named else ", the model's" if is_known else ", assumed: name --window or --model"
-    return f"window of {window:,} tokens for all{why}"
-
-
-def total_rows(compared: Sequence[Compared]) -> list[Row]:
-    """The rows of all conversations added up, a row a preset; the peak is the largest."""
-    return [_total([one.rows[at] for one in compared]) for at in range(len(Policy.presets()))]
-
-
-def _total(rows: Sequence[Row]) -> Row:
-    return Row(
-        preset=rows[0].preset,
-        kept=sum(row.kept for row in rows),
-        compressed=sum(row.compressed for row in rows),
-        folded=sum(row.folded for row in rows),
-        dropped=sum(row.dropped for row in rows),
-        compactions=sum(row.compactions for row in rows),
-        summaries=sum(row.summaries for row in rows),
-        truncations=sum(row.truncations for row in rows),
-        illegal=sum(row.illegal for row in rows),
-        over=sum(row.over for row in rows),
-        peak_tokens=max(row.peak_tokens for row in rows),
-        end_tokens=sum(row.end_tokens for row in rows),
-        sent_tokens=sum(row.sent_tokens for row in rows),
-        seconds=sum(row.seconds for row in rows),
-    )

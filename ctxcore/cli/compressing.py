@@ -1,8 +1,9 @@
-"""Owns how a compressed output is printed: its size, and what was left out beside what stayed."""
+"""`ctxcore compress`: prints a tool output in fewer tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ctxcore.cli.options import AsJson
+from ctxcore.cli.options import AsJson, ResultTokens
 from ctxcore.cli.output import (
     block,
     one_line,
@@ -30,90 +31,21 @@ if TYPE_CHECKING:
     from ctxcore.compression.outputs import Compressed
     from ctxcore.messages.values import JsonObject
 
-MOST_PARTS = 200  # shown; the rest are counted
-EXCERPT_CHARS = 60
-
-
-def size_note(compressed: Compressed) -> str:
-    """One line: tokens before and after, and how much of what is gone."""
-    gone = ", ".join(amount(count, unit) for unit, count in totals(compressed.elided).items())
-    return f"{size(compressed)}; {gone or 'nothing'} left out"
-
-
-def size(compressed: Compressed) -> str:
-    """Tokens before and after."""
-    before, after = compressed.original_tokens, compressed.tokens
-    share = percent(after / before) if before else "100 %"
-    return f"{before:,} → {after:,} tokens ({share})"
-
-
-def compressed_document(name: str, output: str, compressed: Compressed) -> JsonObject:
-    """The result as JSON, with every part that was left out and where it was."""
-    return {
-        "path": name,
-        "kind": compressed.kind,
-        "original_tokens": compressed.original_tokens,
-        "tokens": compressed.tokens,
-        "text": compressed.text,
-        "elided": [_part(output, part) for part in compressed.elided],
-    }
-
-
-def _part(output: str, part: Elision) -> JsonObject:
-    return {
-        "unit": part.unit,
-        "count": part.count,
-        "path": part.path,
-        "start": part.start,
-        "stop": part.stop,
-        "begins": elided_text(output, part, max_chars=EXCERPT_CHARS),
-    }
-
-
-def side_by_side(output: str, compressed: Compressed) -> Iterator[RenderableType]:
-    """The sizes, the result, and a line for each part that was left out of it."""
-    yield facts((("kind", compressed.kind), ("size", size(compressed))))
-    yield Text()
-    yield Text(block(compressed.text))
-    yield Text()
-    if not compressed.elided:
-        yield Text("nothing is left out", style="dim")
-        return
-    table = make_table("left out", ">how much", "*begins with")
-    for part in compressed.elided[:MOST_PARTS]:
-        begins = elided_text(output, part, max_chars=EXCERPT_CHARS)
-        add_row(table, where(part), amount(part.count, part.unit), one_line(begins))
-    yield table
-    more = len(compressed.elided) - MOST_PARTS
-    if more > 0:
-        yield Text(f"and {more:,} more parts", style="dim")
-
-
-def where(part: Elision) -> str:
-    """The place of a part, as `extract` takes it: a path, and rows from where to where."""
-    if part.start is None or part.stop is None:
-        return one_line(part.path) or "the output"
-    rows = f"{part.start:,}:{part.stop:,}".replace(",", "")
-    return f"{one_line(part.path)} {rows}".strip()
+_MOST_PARTS = 200  # chosen: shown; the rest are counted
+_EXCERPT_CHARS = 60  # chosen: fits a line beside place and size
 
 
 File = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="What a tool returned, or - for stdin.", show_default=False
-    ),
-]
-Budget = Annotated[
-    int,
-    typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the result may take."),
+    typer.Argument(metavar="FILE", help="What a tool returned, or - for stdin."),
 ]
 Query = Annotated[
     str | None,
-    typer.Option("--query", metavar="WORDS", help="What it is needed for.", show_default=False),
+    typer.Option("--query", metavar="WORDS", help="What it is needed for."),
 ]
 Model = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Whose tokens count.", show_default=False),
+    typer.Option("--model", metavar="NAME", help="Whose tokens count."),
 ]
 Lossless = Annotated[
     bool, typer.Option("--lossless", help="Only what can be undone, whatever the tokens.")
@@ -123,7 +55,7 @@ Diff = Annotated[bool, typer.Option("--diff", help="Show what was left out besid
 
 def run_compress(
     file: File,
-    max_tokens: Budget = 200,
+    max_tokens: ResultTokens = 200,
     query: Query = None,
     model: Model = None,
     lossless: Lossless = False,
@@ -134,7 +66,6 @@ def run_compress(
 
     The result is all that reaches stdout, so that it can be piped on.
     """
-    from ctxcore.cli.compressing import compressed_document, side_by_side, size_note
     from ctxcore.compression.outputs import compress
     from ctxcore.formats.reading import decode_text
 
@@ -147,9 +78,62 @@ def run_compress(
         output, max_tokens=max_tokens, query=query, model=model, lossless=lossless
     )
     if as_json:
-        print_json(to_document("compress", [compressed_document(name, output, compressed)]))
+        print_json(to_document("compress", [_document(name, output, compressed)]))
     elif diff:
-        print_all(side_by_side(output, compressed))
+        print_all(_diff(output, compressed))
     else:
         print_text(compressed.text)
-        print_note(size_note(compressed))
+        print_note(_size_note(compressed))
+
+
+def _document(name: str, output: str, compressed: Compressed) -> JsonObject:
+    return {
+        "path": name,
+        "kind": compressed.kind,
+        "original_tokens": compressed.original_tokens,
+        "tokens": compressed.tokens,
+        "text": compressed.text,
+        "elided": [
+            {**asdict(part), "begins": elided_text(output, part, max_chars=_EXCERPT_CHARS)}
+            for part in compressed.elided
+        ],
+    }
+
+
+def _diff(output: str, compressed: Compressed) -> Iterator[RenderableType]:
+    """The sizes, the result, and a line for each part that was left out of it."""
+    yield facts((("kind", compressed.kind), ("size", _size(compressed))))
+    yield Text()
+    yield Text(block(compressed.text))
+    yield Text()
+    if not compressed.elided:
+        yield Text("nothing is left out", style="dim")
+        return
+    table = make_table("left out", ">how much", "*begins with")
+    for part in compressed.elided[:_MOST_PARTS]:
+        begins = elided_text(output, part, max_chars=_EXCERPT_CHARS)
+        add_row(table, _where(part), amount(part.count, part.unit), one_line(begins))
+    yield table
+    more = len(compressed.elided) - _MOST_PARTS
+    if more > 0:
+        yield Text(f"and {more:,} more parts", style="dim")
+
+
+def _where(part: Elision) -> str:
+    """The place of a part as `ctxcore expand` takes it: a path, and rows as `a:b`."""
+    if part.start is None or part.stop is None:
+        return one_line(part.path) or "the output"
+    rows = f"{part.start:,}:{part.stop:,}".replace(",", "")
+    return f"{one_line(part.path)} {rows}".strip()
+
+
+def _size_note(compressed: Compressed) -> str:
+    """One line: tokens before and after, and how much is left out."""
+    gone = ", ".join(amount(count, unit) for unit, count in totals(compressed.elided).items())
+    return f"{_size(compressed)}; {gone or 'nothing'} left out"
+
+
+def _size(compressed: Compressed) -> str:
+    before, after = compressed.original_tokens, compressed.tokens
+    share = percent(after / before) if before else "100 %"
+    return f"{before:,} → {after:,} tokens ({share})"

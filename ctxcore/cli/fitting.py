@@ -1,4 +1,4 @@
-"""Owns how contexts are printed by `fit`: in detail, or one line each."""
+"""`ctxcore fit`: builds the contexts of conversations and prints them, in detail or a line each."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ctxcore.cli import options
 from ctxcore.cli.choices import choose_policy
-from ctxcore.cli.contexts import budget_line, context_details, counts_line, size_line
-from ctxcore.cli.options import (
-    AsJson,
-    Config,
-    ConversationId,
-    MaxTokens,
-    Model,
-    Out,
-    Paths,
-    Preset,
-    Show,
-    ShowAll,
-    Window,
+from ctxcore.cli.contexts import (
+    budget_line,
+    context_details,
+    context_document,
+    counts_line,
+    size_line,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -44,9 +38,78 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.policy.values import Policy
 
+Overwrite = Annotated[
+    bool, typer.Option("--force", "--overwrite", help="Let --out overwrite a file.")
+]
 
-def fitted_details(fitted: Fitted, preset: str, *, show: bool) -> Iterator[RenderableType]:
-    """Everything about one context."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """One conversation with its context."""
+
+    about: About
+    context: Context
+
+
+def run_fit(
+    paths: options.Paths,
+    max_tokens: options.MaxTokens = None,
+    model: options.Model = None,
+    window: options.Window = None,
+    preset: options.Preset = None,
+    config: options.Config = None,
+    only_id: options.ConversationId = None,
+    show: options.Show = False,
+    out: options.Out = None,
+    overwrite: Overwrite = False,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a model would be sent of conversations: kept, compressed or dropped, and why.
+
+    No model is called and no file is changed.
+    """
+    policy = choose_policy(preset, window, max_tokens, config)
+    check_out(out, overwrite=overwrite, option="--force")
+    outcome = run_over(paths, lambda t: _fit(t, policy, max_tokens, model), only_id=only_id)
+    fitted = outcome.done
+    if out is not None and fitted:
+        named = [(one.about.id, one.context.messages) for one in fitted]
+        write_messages(out, named, overwrite=overwrite)
+    if as_json:
+        results = (
+            {
+                **one.about.to_dict(),
+                "preset": policy.name,
+                **context_document(one.context, with_messages=show),
+            }
+            for one in fitted
+        )
+        print_json(outcome.to_dict("fit", results))
+    elif show or shows_details(paths, outcome, show_all=show_all):
+        print_all([part for one in fitted for part in _details(one, policy.name, show=show)])
+    elif fitted:
+        print_all(_table(fitted, failures=len(outcome.failures)))
+    raise typer.Exit(outcome.exit_code)
+
+
+def _fit(
+    transcript: Transcript, policy: Policy, max_tokens: int | None, model: str | None
+) -> Fitted:
+    from ctxcore.assembly.fitting import fit
+
+    about = About.of(transcript, model)
+    context = fit(
+        transcript.messages,
+        policy=policy,
+        max_tokens=max_tokens,
+        model=about.model,
+        tools=transcript.tools,
+    )
+    return Fitted(about=about, context=context)
+
+
+def _details(fitted: Fitted, preset: str, *, show: bool) -> Iterator[RenderableType]:
     context = fitted.context
     yield fitted.about.heading()
     yield facts(
@@ -62,8 +125,8 @@ def fitted_details(fitted: Fitted, preset: str, *, show: bool) -> Iterator[Rende
     yield Text()
 
 
-def fitted_table(fitted: Sequence[Fitted], *, failures: int) -> Iterator[RenderableType]:
-    """One line a conversation: its size before and after, and what gave way."""
+def _table(fitted: Sequence[Fitted], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation: its size before and after, and what was left out or shortened."""
     names = short_names([one.about for one in fitted])
     table = make_table(
         "conversation", ">messages", ">gone", ">shorter", ">tokens", ">sent", ">of usable", "notes"
@@ -92,77 +155,3 @@ def _count(fitted: Fitted, *verdicts: str) -> str:
     runs = [run for run in fitted.context.runs if run.verdict in verdicts]
     count = sum(run.last - run.first + 1 for run in runs)
     return f"{count:,}" if count else ""
-
-
-Overwrite = Annotated[
-    bool, typer.Option("--force", "--overwrite", help="Let --out overwrite a file.")
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """One conversation with its context."""
-
-    about: About
-    context: Context
-
-
-def run_fit(
-    paths: Paths,
-    max_tokens: MaxTokens = None,
-    model: Model = None,
-    window: Window = None,
-    preset: Preset = None,
-    config: Config = None,
-    only_id: ConversationId = None,
-    show: Show = False,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show what a model would be sent of conversations: kept, compressed or dropped, and why.
-
-    No model is called and no file is changed.
-    """
-    from ctxcore.cli.contexts import context_document
-    from ctxcore.cli.fitting import fitted_details, fitted_table
-
-    policy = choose_policy(preset, window, max_tokens, config)
-    check_out(out, overwrite=overwrite, option="--force")
-    outcome = run_over(paths, lambda t: _fit(t, policy, max_tokens, model), only_id=only_id)
-    fitted = outcome.done
-    if out is not None and fitted:
-        named = [(one.about.id, one.context.messages) for one in fitted]
-        write_messages(out, named, overwrite=overwrite)
-    if as_json:
-        results = (
-            {
-                **one.about.to_dict(),
-                "preset": policy.name,
-                **context_document(one.context, with_messages=show),
-            }
-            for one in fitted
-        )
-        print_json(outcome.to_dict("fit", results))
-    elif show or shows_details(paths, outcome, show_all=show_all):
-        print_all([part for one in fitted for part in fitted_details(one, policy.name, show=show)])
-    elif fitted:
-        print_all(fitted_table(fitted, failures=len(outcome.failures)))
-    raise typer.Exit(outcome.exit_code)
-
-
-def _fit(
-    transcript: Transcript, policy: Policy, max_tokens: int | None, model: str | None
-) -> Fitted:
-    from ctxcore.assembly.fitting import fit
-
-    about = About.of(transcript, model)
-    context = fit(
-        transcript.messages,
-        policy=policy,
-        max_tokens=max_tokens,
-        model=about.model,
-        tools=transcript.tools,
-    )
-    return Fitted(about=about, context=context)

@@ -1,4 +1,4 @@
-"""Owns the table of many conversations that `inspect` prints, one line each."""
+"""`ctxcore inspect`: prints where the tokens of conversations went, and what providers refuse."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli.options import AsJson, ConversationId, Model, Paths, ShowAll
+from ctxcore.cli import options
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
-    how_counted,
     one_line,
     percent,
     plural,
@@ -44,95 +43,57 @@ if TYPE_CHECKING:
     from ctxcore.formats.report import ProviderTotals
     from ctxcore.formats.values import RecordedCompaction
 
-_WIDE_CELLS = 100
-_NARROW_CELLS = 76  # less, and names would give way to numbers that are mostly empty
-
-
-def account_table(accounts: Sequence[Account], *, failures: int) -> Iterator[RenderableType]:
-    """One line a conversation, and the totals."""
-    width = stdout().width
-    columns = [
-        column
-        for column in _COLUMNS
-        if width >= column.least_cells and any(column.value(one) for one in accounts)
-    ]
-    formats = {account.about.format for account in accounts}
-    has_formats = len(formats) > 1 and width >= _WIDE_CELLS
-    headers = [f">{column.name}" for column in columns]
-    table = make_table("conversation", *(["format"] if has_formats else []), *headers)
-    names = short_names([account.about for account in accounts])
-    for name, account in zip(names, accounts, strict=True):
-        row: list[str | RenderableType] = [TailText(name)]
-        row += [account.about.format] if has_formats else []
-        add_row(table, *row, *(column.shown(account) for column in columns))
-    table.add_section()
-    blank = [""] if has_formats else []
-    sums = (column.total(accounts) for column in columns)
-    add_row(table, plural(len(accounts), "conversation"), *blank, *sums, style="bold")
-    yield table
-    yield from closing(_legend(accounts), failures)
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A number in the table of conversations; `is_share` is a share of the window."""
-
-    name: str
-    value: Callable[[Account], float]
-    is_tokens: bool = False
-    is_share: bool = False
-    least_cells: int = 0
-    """Left out where the terminal is narrower."""
-
-    def shown(self, account: Account) -> str:
-        value = self.value(account)
-        if self.is_share:
-            return percent(value) if value else ""
-        is_exact = account.report.is_exact or not self.is_tokens
-        return amount(int(value), is_exact=is_exact) if value else ""
-
-    def total(self, accounts: Sequence[Account]) -> str:
-        if self.is_share:
-            return ""
-        is_exact = not self.is_tokens or all(account.report.is_exact for account in accounts)
-        return amount(sum(int(self.value(account)) for account in accounts), is_exact=is_exact)
-
-
-_COLUMNS = (
-    _Column("messages", lambda account: account.messages),
-    _Column("calls", lambda account: account.calls, least_cells=_WIDE_CELLS),
-    _Column("tokens", lambda account: account.total_tokens, is_tokens=True),
-    _Column("window", lambda account: account.usage_ratio or 0, is_share=True),
-    _Column("compacted", lambda account: len(account.compactions), least_cells=_NARROW_CELLS),
-    _Column("problems", lambda account: len(account.problems), least_cells=_NARROW_CELLS),
-    _Column("refused", lambda account: account.violations, least_cells=_NARROW_CELLS),
-)
-
-
-def _legend(accounts: Sequence[Account]) -> Iterator[str]:
-    formats = {account.about.format for account in accounts}
-    if len(formats) == 1:
-        yield from formats
-    if not all(account.report.is_exact for account in accounts):
-        yield ESTIMATED
-    if any(account.usage_ratio for account in accounts):
-        yield "window: how full it would be if all were sent"
-    if any(account.violations for account in accounts):
-        yield "refused: places some provider would refuse as they are"
-
-
-_MOST_FILES = 12
+_WIDE_CELLS = 100  # chosen: all columns fit beside a name
+_NARROW_CELLS = 76  # chosen: below it, names need the room of columns that are mostly empty
+_MOST_FILES = 12  # chosen: with _MOST_PROBLEMS, details of one file fit two screens
 _MOST_PROBLEMS = 10
+_SUMMARY_CHARS = 120  # chosen: two lines of a narrow column
 _IN_JSON = "(--json lists all)"
 
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        metavar="TOKENS",
+        min=1,
+        help="The context window to measure against, instead of the model's.",
+    ),
+]
 
-def account_details(account: Account) -> Iterator[RenderableType]:
-    """Everything about one conversation."""
+
+def run_inspect(
+    paths: options.Paths,
+    model: options.Model = None,
+    window: Window = None,
+    only_id: options.ConversationId = None,
+    show_all: options.ShowAll = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show where the tokens of conversations went, and what providers would refuse.
+
+    One file is shown in detail, a folder as a table with one line a conversation.
+    """
+    from ctxcore.cli.accounts import account_document, take_account, totals_document
+
+    outcome = run_over(paths, lambda found: take_account(found, model, window), only_id=only_id)
+    accounts = outcome.done
+    if as_json:
+        document = outcome.to_dict("inspect", map(account_document, accounts))
+        print_json({**document, "totals": totals_document(accounts)})
+    elif shows_details(paths, outcome, show_all=show_all):
+        print_all([part for account in accounts for part in _details(account)])
+    elif accounts:
+        print_all(_table(accounts, failures=len(outcome.failures)))
+    raise typer.Exit(outcome.exit_code)
+
+
+def _details(account: Account) -> Iterator[RenderableType]:
     yield account.about.heading()
     yield facts(_facts(account))
     report = account.report
-    how = how_counted(report.counter_id, is_exact=report.is_exact)
-    yield section("Where the tokens go", how)
+    precision = "exact" if report.is_exact else "estimated"
+    counter = report.counter_id.removeprefix("estimate:")
+    yield section("Where the tokens go", f"{precision}, {counter}")
     yield _parts_table(account)
     if report.tools:
         yield section("Tools")
@@ -150,8 +111,11 @@ def account_details(account: Account) -> Iterator[RenderableType]:
     yield from legality_view(account.legality)
     if account.problems:
         yield section("Problems in the file", plural(len(account.problems), "problem"))
-        said = [_problem(problem.line, str(problem.reason)) for problem in account.problems]
-        yield from bullets(said, most=_MOST_PROBLEMS, more=_IN_JSON)
+        lines = [
+            f"{'' if problem.line is None else f'line {problem.line:,}: '}{problem.reason}"
+            for problem in account.problems
+        ]
+        yield from bullets(lines, most=_MOST_PROBLEMS, more=_IN_JSON)
     yield Text()
 
 
@@ -165,15 +129,14 @@ def _facts(account: Account) -> Iterator[tuple[str, str | Text]]:
     yield "window", f"{window:,} tokens" if window else "unknown; name one with --window or --model"
     yield "all sent", _fullness(account.input_tokens, window, is_exact=is_exact)
     if account.compactions:
-        live = _fullness(account.live_tokens, window, is_exact=is_exact)
-        yield "since compaction", live
+        yield "since compaction", _fullness(account.live_tokens, window, is_exact=is_exact)
     ignored = ", ".join(f"{one_line(kind)} {count:,}" for kind, count in account.ignored.items())
     yield "not messages", ignored
 
 
 def _fullness(tokens: int, window: int | None, *, is_exact: bool) -> Text:
-    said = Text(f"{amount(tokens, is_exact=is_exact)} tokens  ")
-    return said.append(gauge(tokens / window)) if window else said
+    line = Text(f"{amount(tokens, is_exact=is_exact)} tokens  ")
+    return line.append(gauge(tokens / window)) if window else line
 
 
 def _parts_table(account: Account) -> Table:
@@ -194,9 +157,8 @@ def _parts_table(account: Account) -> Table:
     table = make_table("part", ">tokens", ">share", "")
     for name, tokens in parts:
         if tokens:
-            ratio = tokens / total
             size = amount(tokens, is_exact=report.is_exact)
-            add_row(table, name, size, percent(ratio), share_bar(ratio))
+            add_row(table, name, size, percent(tokens / total), share_bar(tokens / total))
     table.add_section()
     add_row(table, "total", amount(total, is_exact=report.is_exact), "", "", style="bold")
     return table
@@ -207,14 +169,10 @@ def _tools_table(account: Account) -> Table:
     total = account.total_tokens
     table = make_table("tool", ">calls", ">call tokens", ">result tokens", ">share")
     for tool in report.tools:
-        add_row(
-            table,
-            one_line(tool.name),
-            f"{tool.calls:,}",
-            amount(tool.call_tokens, is_exact=report.is_exact),
-            amount(tool.result_tokens, is_exact=report.is_exact),
-            percent(tool.total_tokens / total) if total else "",
-        )
+        call_size = amount(tool.call_tokens, is_exact=report.is_exact)
+        result_size = amount(tool.result_tokens, is_exact=report.is_exact)
+        share = percent(tool.total_tokens / total) if total else ""
+        add_row(table, one_line(tool.name), f"{tool.calls:,}", call_size, result_size, share)
     return table
 
 
@@ -241,7 +199,7 @@ def _files_table(account: Account) -> Table:
 
 
 def _below_common(paths: Sequence[str]) -> list[str]:
-    """Paths without the folders that all absolute ones share."""
+    """`paths` without the folder that all absolute ones share."""
     absolute = [PurePosixPath(path).parent for path in paths if path.startswith("/")]
     base = os.path.commonpath(absolute) if len(absolute) > 1 else "/"
     if base == "/":
@@ -269,97 +227,117 @@ def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tupl
 def _compactions_table(compactions: Sequence[RecordedCompaction]) -> Table:
     table = make_table(">before message", ">tokens before", "trigger", "recorded at", "*summary")
     for one in compactions:
+        summary = one_line(one.summary)
         add_row(
             table,
             f"{one.at:,}",
             "" if one.before_tokens is None else f"{one.before_tokens:,}",
             one_line(one.trigger or ""),
             f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
-            _first_words(one.summary),
+            summary if len(summary) <= _SUMMARY_CHARS else f"{summary[: _SUMMARY_CHARS - 1]}…",
         )
     return table
 
 
-def _first_words(text: str, most: int = 120) -> str:
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
 def legality_view(legality: Legality) -> Iterator[RenderableType]:
-    """One line of providers, and below it what they would refuse, by rule."""
+    """A line of providers, and below it what they would refuse, by rule."""
     verdicts = Text("  ")
     for provider, violations in legality.items():
         verdicts.append(f"{provider} ", style="dim")
-        if violations:
-            verdicts.append(f"no ({len(violations):,})", style="red")
-        else:
-            verdicts.append("yes", style="green")
-        verdicts.append("   ")
+        verdict = (f"no ({len(violations):,})", "red") if violations else ("yes", "green")
+        verdicts.append(*verdict).append("   ")
     yield verdicts
     if any(legality.values()):
         yield Text()
         yield _violations_table(legality)
 
 
-_IN_TOOLS = -1  # in the definitions, which come before all messages
-
-
 def _violations_table(legality: Legality) -> Table:
+    in_tools = -1  # before all messages
     found: dict[str, set[tuple[int, str]]] = defaultdict(set)
-    providers: dict[str, list[str]] = defaultdict(list)
+    providers: dict[str, dict[str, None]] = defaultdict(dict)  # in order, each once
     for provider, violations in legality.items():
         for violation in violations:
-            at = _IN_TOOLS if violation.at is None else violation.at
+            at = in_tools if violation.at is None else violation.at
             found[violation.rule].add((at, violation.detail))
-            if provider not in providers[violation.rule]:
-                providers[violation.rule].append(provider)
+            providers[violation.rule][provider] = None
     table = make_table("rule", ">times", ">first at", "refused by", "*for example")
     for rule, places in found.items():
         at, detail = min(places)
         who = ", ".join(providers[rule]) if len(providers[rule]) < len(legality) else "all"
-        first = "tools" if at == _IN_TOOLS else f"{at:,}"
+        first = "tools" if at == in_tools else f"{at:,}"
         add_row(table, rule, f"{len(places):,}", first, who, one_line(detail))
     return table
 
 
-def _problem(line: int | None, reason: str) -> str:
-    return reason if line is None else f"line {line:,}: {reason}"
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of numbers in the table of conversations; `is_share`: shares of the window."""
+
+    name: str
+    value: Callable[[Account], float]
+    is_tokens: bool = False
+    is_share: bool = False
+    least_cells: int = 0
+    """The terminal width below which the column is left out."""
+
+    def shown(self, account: Account) -> str:
+        value = self.value(account)
+        if self.is_share:
+            return percent(value) if value else ""
+        is_exact = account.report.is_exact or not self.is_tokens
+        return amount(int(value), is_exact=is_exact) if value else ""
+
+    def total(self, accounts: Sequence[Account]) -> str:
+        if self.is_share:
+            return ""
+        is_exact = not self.is_tokens or all(account.report.is_exact for account in accounts)
+        return amount(sum(int(self.value(account)) for account in accounts), is_exact=is_exact)
 
 
-Window = Annotated[
-    int | None,
-    typer.Option(
-        "--window",
-        metavar="TOKENS",
-        min=1,
-        help="The context window to measure against, instead of the model's.",
-        show_default=False,
-    ),
-]
+_COLUMNS = (
+    _Column("messages", lambda account: account.messages),
+    _Column("calls", lambda account: account.calls, least_cells=_WIDE_CELLS),
+    _Column("tokens", lambda account: account.total_tokens, is_tokens=True),
+    _Column("window", lambda account: account.usage_ratio or 0, is_share=True),
+    _Column("compacted", lambda account: len(account.compactions), least_cells=_NARROW_CELLS),
+    _Column("problems", lambda account: len(account.problems), least_cells=_NARROW_CELLS),
+    _Column("refused", lambda account: account.violations, least_cells=_NARROW_CELLS),
+)
 
 
-def run_inspect(
-    paths: Paths,
-    model: Model = None,
-    window: Window = None,
-    only_id: ConversationId = None,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show where the tokens of conversations went, and what providers would refuse.
+def _table(accounts: Sequence[Account], *, failures: int) -> Iterator[RenderableType]:
+    """One line a conversation, and the totals."""
+    width = stdout().width
+    columns = [
+        column
+        for column in _COLUMNS
+        if width >= column.least_cells and any(column.value(one) for one in accounts)
+    ]
+    formats = {account.about.format for account in accounts}
+    has_formats = len(formats) > 1 and width >= _WIDE_CELLS
+    headers = [f">{column.name}" for column in columns]
+    table = make_table("conversation", *(["format"] if has_formats else []), *headers)
+    names = short_names([account.about for account in accounts])
+    for name, account in zip(names, accounts, strict=True):
+        row: list[str | RenderableType] = [TailText(name)]
+        row += [account.about.format] if has_formats else []
+        add_row(table, *row, *(column.shown(account) for column in columns))
+    table.add_section()
+    blank = [""] if has_formats else []
+    sums = (column.total(accounts) for column in columns)
+    add_row(table, plural(len(accounts), "conversation"), *blank, *sums, style="bold")
+    yield table
+    yield from closing(_legend(accounts), failures)
 
-    One file is shown in detail, a folder as a table with one line a conversation.
-    """
-    from ctxcore.cli.accounts import account_document, take_account, totals_document
-    from ctxcore.cli.inspecting import account_details, account_table
 
-    outcome = run_over(paths, lambda found: take_account(found, model, window), only_id=only_id)
-    accounts = outcome.done
-    if as_json:
-        document = outcome.to_dict("inspect", map(account_document, accounts))
-        print_json({**document, "totals": totals_document(accounts)})
-    elif shows_details(paths, outcome, show_all=show_all):
-        print_all([part for account in accounts for part in account_details(account)])
-    elif accounts:
-        print_all(account_table(accounts, failures=len(outcome.failures)))
-    raise typer.Exit(outcome.exit_code)
+def _legend(accounts: Sequence[Account]) -> Iterator[str]:
+    formats = {account.about.format for account in accounts}
+    if len(formats) == 1:
+        yield from formats
+    if not all(account.report.is_exact for account in accounts):
+        yield ESTIMATED
+    if any(account.usage_ratio for account in accounts):
+        yield "window: how full it would be if all were sent"
+    if any(account.violations for account in accounts):
+        yield "refused: places some provider would refuse as they are"

@@ -1,4 +1,4 @@
-"""Owns the options that commands share, so that one word means one thing everywhere."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ Paths = Annotated[
     typer.Argument(
         metavar="PATH",
         help="OpenAI chat JSON or JSONL, Claude Code JSONL, folders of them, or - for stdin.",
-        show_default=False,
     ),
 ]
 AsJson = Annotated[
@@ -22,9 +21,7 @@ AsJson = Annotated[
 ]
 ConversationId = Annotated[
     str | None,
-    typer.Option(
-        "--id", metavar="ID", help="Only conversations whose id starts so.", show_default=False
-    ),
+    typer.Option("--id", metavar="ID", help="Only conversations whose id starts so."),
 ]
 ShowAll = Annotated[
     bool, typer.Option("--all", help="Details of every conversation instead of a table.")
@@ -35,7 +32,6 @@ Model = Annotated[
         "--model",
         metavar="NAME",
         help="Whose tokens count and whose window it is; else the model the file names.",
-        show_default=False,
     ),
 ]
 Window = Annotated[
@@ -45,7 +41,6 @@ Window = Annotated[
         metavar="TOKENS",
         min=1,
         help="The context window, input plus reply; a smaller one of the model counts.",
-        show_default=False,
     ),
 ]
 MaxTokens = Annotated[
@@ -55,7 +50,6 @@ MaxTokens = Annotated[
         metavar="TOKENS",
         min=1,
         help="The input budget; nothing is reserved for the reply.",
-        show_default=False,
     ),
 ]
 Preset = Annotated[
@@ -64,7 +58,6 @@ Preset = Annotated[
         "--preset",
         metavar="NAME",
         help=f"The policy: {', '.join(Policy.presets())}; else what file or environment name.",
-        show_default=False,
     ),
 ]
 Config = Annotated[
@@ -73,7 +66,6 @@ Config = Annotated[
         "--config",
         metavar="FILE",
         help="A YAML file with values of the policy; they win over CTXCORE_… variables.",
-        show_default=False,
     ),
 ]
 Out = Annotated[
@@ -82,7 +74,18 @@ Out = Annotated[
         "--out",
         metavar="FILE",
         help="Write the messages to send as JSON; of several conversations, one a line.",
-        show_default=False,
     ),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the messages to send.")]
+ResultTokens = Annotated[
+    int,
+    typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the result may take."),
+]
+SummarizerModel = Annotated[
+    str | None,
+    typer.Option(
+        "--summarizer",
+        metavar="MODEL",
+        help="A model that writes the summaries, e.g. local/smollm2-135m; else they quote.",
+    ),
+]

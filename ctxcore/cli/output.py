@@ -1,7 +1,7 @@
-"""Owns making texts of files harmless to look at, and how numbers are written.
+"""Output of the command line: escaped texts, formatted numbers, JSON, files and progress.
 
-What a terminal would obey (escape sequences, marks that turn the direction of text) is shown as an
-escape; nothing here is ever read as markup.
+Texts of files may hold control characters (escape sequences, marks that turn the direction of
+text). They are shown as escapes, and nothing is read as markup.
 """
 
 from __future__ import annotations
@@ -22,43 +22,56 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject, JsonValue
 
 ESTIMATED = "~ estimated"
-
-_OBEYED = re.compile(
+_CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
     "|[\U000e0000-\U000e007f]"
 )
 
 
 def one_line(text: str) -> str:
-    """`text` on one line, fit to be shown."""
+    """`text` on one line, control characters escaped."""
     return escape(" ".join(text.split()))
 
 
 def block(text: str) -> str:
-    """`text` with its lines as they are, fit to be shown."""
+    """`text` with its lines kept, control characters escaped."""
     return "\n".join(escape(line.expandtabs(4)) for line in text.split("\n"))
 
 
 def escape(text: str) -> str:
-    """`text` with everything a terminal would obey, line feeds too, as escapes."""
-    return _OBEYED.sub(_escaped, text)
+    """`text` with control characters, line feeds included, as escapes."""
+    return _CONTROLS.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def json_escape(text: str) -> str:
-    r"""JSON text that means the same with the same characters as `\u` escapes.
+    r"""JSON text of the same meaning, with control characters as `\u` escapes.
 
-    Line feeds stay: in JSON text they stand between values only.
+    Line feeds stay, since in JSON they are only between values.
     """
-    return _OBEYED.sub(lambda found: _unit_escapes(found[0]), text)
+    return _CONTROLS.sub(_unit_escapes, text)
+
+
+def _unit_escapes(found: re.Match[str]) -> str:
+    if found[0] == "\n":
+        return "\n"
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def amount(tokens: int, *, is_exact: bool = True) -> str:
-    """A number of tokens; `~` before it says that it is estimated."""
+    """A number of tokens, with `~` before it where it is estimated."""
     return f"{'' if is_exact or not tokens else '~'}{tokens:,}"
 
 
 def percent(ratio: float) -> str:
-    """A share; never rounded to nothing or to all."""
+    """A share, never rounded to 0 % or 100 %."""
     if 0 < ratio < 0.01:
         return "<1 %"
     return "99 %" if 0.99 < ratio < 1 else f"{ratio:.0%}".replace("%", " %")
@@ -69,34 +82,16 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def how_counted(counter_id: str, *, is_exact: bool) -> str:
-    """Whether counts are exact, and by which counter."""
-    return f"{'exact' if is_exact else 'estimated'}, {counter_id.removeprefix('estimate:')}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _unit_escapes(character: str) -> str:
-    if character == "\n":
-        return character
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
-
-
 def stdout() -> Console:
-    """The console for results; nothing printed on it is read as markup."""
-    _never_fail_to_encode()
+    """The console for results; it reads nothing as markup."""
+    _escape_unencodable()
     return Console(markup=False, highlight=False, emoji=False)
 
 
-def stderr() -> Console:
-    """The console for errors and progress."""
-    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+def _escape_unencodable() -> None:
+    """Makes stdout escape characters that its encoding lacks, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_all(renderables: Iterable[RenderableType]) -> None:
@@ -112,7 +107,7 @@ def print_error(sentence: str) -> None:
 
 
 def print_note(sentence: str) -> None:
-    """Print on stderr what is no error but good to know."""
+    """Print one line on stderr that is no error."""
     typer.echo(one_line(sentence), err=True)
 
 
@@ -123,18 +118,14 @@ def print_text(text: str) -> None:
 
 def print_json(document: JsonValue) -> None:
     """Print one JSON document."""
-    _never_fail_to_encode()
+    _escape_unencodable()
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "")
     text = json.dumps(document, ensure_ascii=not is_utf8, indent=2)
     typer.echo(json_escape(text))
 
 
 def check_out(path: Path | None, *, overwrite: bool, option: str) -> None:
-    """Refuse, before any work, to write where a file is.
-
-    Raises:
-        typer.BadParameter: there is one, it is a folder, or there is no folder for it.
-    """
+    """Refuse a path for `--out` that cannot be written, before any work is done."""
     if path is None:
         return
     if path.is_dir():
@@ -164,25 +155,29 @@ def write_messages(
     print_note(f"wrote {path}")
 
 
-def _never_fail_to_encode() -> None:
-    """Show what the terminal's encoding lacks as escapes, rather than stop half-way."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
 Advance = Callable[[int], None]
 
 
 @contextmanager
-def progress(label: str, total: int, *, is_shown: bool) -> Iterator[Advance]:
-    """A bar that the yielded function moves on by so many of `total`; gone when it is over."""
-    console = stderr()
+def progress(label: str, total: int, *, is_shown: bool, unit: str = "") -> Iterator[Advance]:
+    """Shows a transient progress bar on a terminal; the yielded function moves it on.
+
+    The bar counts `unit`s where they are named, else it shows a percentage.
+    """
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     if not is_shown or not console.is_terminal:
         yield lambda count: None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+    )
 
-    columns = (TextColumn(label, markup=False), BarColumn(), TaskProgressColumn())
+    numbers = (MofNCompleteColumn(), TextColumn(unit)) if unit else (TaskProgressColumn(),)
+    columns = (TextColumn(label, markup=False), BarColumn(), *numbers)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda count: bar.advance(task, count)

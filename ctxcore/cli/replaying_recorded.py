@@ -1,4 +1,4 @@
-"""Owns how the account of recorded compactions is printed: theirs beside ours, and as JSON."""
+"""`ctxcore replay --recorded`: what recorded compactions lost, beside what a preset would lose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxcore.cli.output import amount, plural, print_all, print_json, print_note
-from ctxcore.cli.replaying import lost_lines
 from ctxcore.cli.running import About, run_over
 from ctxcore.cli.tables import add_row, bullets, facts, make_table, section
 from ctxcore.policy.values import Policy
@@ -20,87 +19,20 @@ from ctxcore.policy.values import Policy
 if TYPE_CHECKING:
     from ctxcore.formats.values import RecordedCompaction, Transcript
     from ctxcore.messages.values import JsonObject
-    from ctxcore.replay.recorded import FoldAccount, RecordedFold, Saved
+    from ctxcore.replay.losses import NeededFact
+    from ctxcore.replay.recorded import FoldAccount, RecordedFold
 
+_MOST_LOST = 8  # chosen, as the next: one compaction fits a screen; `--json` has all
 _MOST_REPEATS = 8
-
-
-def accounted_document(accounted: Accounted) -> JsonObject:
-    """One conversation as `--json` prints it."""
-    return {
-        **accounted.about.to_dict(),
-        "compactions": [
-            {"preset": preset, **account.to_dict()} for preset, account in accounted.accounts
-        ],
-    }
-
-
-def accounted_details(accounted: Accounted) -> Iterator[RenderableType]:
-    """One conversation: each of its compactions with what it lost."""
-    yield accounted.about.heading()
-    for preset, account in accounted.accounts:
-        yield from _account(preset, account)
-    yield Text()
-
-
-def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
-    fold = account.fold
-    how = f" · {fold.trigger}" if fold.trigger else ""
-    yield section("Compaction", f"before message {fold.at + 1:,}{how}")
-    before = "not told" if fold.before_tokens is None else f"{fold.before_tokens:,} tokens"
-    told = "" if fold.context_tokens is None else f"{fold.context_tokens:,} told, "
-    needed = len(account.literals)
-    yield facts(
-        (
-            ("before", before),
-            ("after", f"{told}{account.shown_tokens:,} tokens in the file, which ours has too"),
-            ("facts", f"{account.facts:,} held before it"),
-            ("literals", f"{needed:,} used later; {account.came_again:,} said again before that"),
-        )
-    )
-    yield _table(preset, account)
-    yield from _lost("Lost and needed later", account.theirs)
-    if account.ours:
-        yield from _lost(f"Lost by {preset} and needed later", account.ours)
-    repeats = [
-        f"{one.function_name}, message {one.at + 1:,}, {one.tokens:,} tokens: {one.what}"
-        for one in account.repeats
-    ]
-    if repeats:
-        said = f"{plural(len(repeats), 'call')}, {amount(account.repeated_tokens)} tokens"
-        yield section("Read or asked again", said)
-        yield from bullets(repeats, most=_MOST_REPEATS, more="in --json")
-
-
-def _table(preset: str, account: FoldAccount) -> Table:
-    columns = (">tokens", ">facts said", ">lost", ">needed later", ">literals said")
-    table = make_table("context", *columns)
-    for name, saved in (("theirs", account.theirs), (preset, account.ours)):
-        if saved is None:
-            add_row(table, name, "does not fit", "", "", "", "")
-            continue
-        literals = f"{saved.literals_said:,} of {len(account.literals):,}"
-        counts = (saved.tokens, saved.facts_said, len(saved.lost), len(saved.needed_later))
-        add_row(table, name, *(f"{count:,}" for count in counts), literals)
-    return table
-
-
-def _lost(title: str, saved: Saved) -> Iterator[RenderableType]:
-    if saved.needed_later:
-        yield section(title)
-        yield from lost_lines(saved.needed_later)
-
-
-NONE_RECORDED = "no compaction of its own is recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounted:
-    """One conversation with the account of its compactions, under each of the presets."""
+    """One conversation with the accounts of its compactions under each preset."""
 
     about: About
     accounts: tuple[tuple[str, FoldAccount], ...]
-    """The preset beside it, and the account."""
+    """Pairs of a preset and an account."""
 
 
 def run_recorded(
@@ -111,17 +43,15 @@ def run_recorded(
     only_id: str | None,
     as_json: bool,
 ) -> int:
-    """Prints the account of every recorded compaction; the exit code."""
-    from ctxcore.cli.replaying_recorded import accounted_details, accounted_document
-
+    """Prints the account of every recorded compaction; returns the exit code."""
     outcome = run_over(paths, lambda one: _account_for(one, presets, model), only_id=only_id)
     if as_json:
-        print_json(outcome.to_dict("replay", map(accounted_document, outcome.done)))
+        print_json(outcome.to_dict("replay", map(_document, outcome.done)))
         return outcome.exit_code
     found = [one for one in outcome.done if one.accounts]
-    print_all([part for one in found for part in accounted_details(one)])
+    print_all([part for one in found for part in _details(one)])
     if outcome.done and not found:
-        print_note(NONE_RECORDED)
+        print_note("no compaction of its own is recorded")
     return outcome.exit_code
 
 
@@ -133,7 +63,7 @@ def _account_for(transcript: Transcript, presets: Sequence[str], model: str | No
     if not transcript.compactions:
         return Accounted(about=about, accounts=())
     recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
-    folds = recorded_folds(transcript, about.model)
+    folds = _recorded_folds(transcript, about.model)
     accounts = [
         (name, account)
         for name in presets
@@ -142,11 +72,11 @@ def _account_for(transcript: Transcript, presets: Sequence[str], model: str | No
     return Accounted(about=about, accounts=tuple(accounts))
 
 
-def recorded_folds(transcript: Transcript, model: str | None) -> list[RecordedFold]:
+def _recorded_folds(transcript: Transcript, model: str | None) -> list[RecordedFold]:
     """The compactions of `transcript` with the size of the context right after each.
 
-    That is what the provider counted for the next call, less what it counted in the first call
-    beyond the messages before it: system prompt and tool definitions, which the file hides.
+    The size is the provider's count of the next call, less the system prompt and tool definitions
+    that the file does not hold: the excess of its first call over the messages before it.
     """
     from ctxcore.formats.report import usage_report
     from ctxcore.replay.recorded import RecordedFold
@@ -169,3 +99,75 @@ def recorded_folds(transcript: Transcript, model: str | None) -> list[RecordedFo
         )
         for made in transcript.compactions
     ]
+
+
+def _document(accounted: Accounted) -> JsonObject:
+    return {
+        **accounted.about.to_dict(),
+        "compactions": [
+            {"preset": preset, **account.to_dict()} for preset, account in accounted.accounts
+        ],
+    }
+
+
+def _details(accounted: Accounted) -> Iterator[RenderableType]:
+    yield accounted.about.heading()
+    for preset, account in accounted.accounts:
+        yield from _account(preset, account)
+    yield Text()
+
+
+def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
+    fold = account.fold
+    how = f" · {fold.trigger}" if fold.trigger else ""
+    yield section("Compaction", f"before message {fold.at + 1:,}{how}")
+    before = "not told" if fold.before_tokens is None else f"{fold.before_tokens:,} tokens"
+    reported = "" if fold.context_tokens is None else f"{fold.context_tokens:,} told, "
+    needed = len(account.literals)
+    yield facts(
+        (
+            ("before", before),
+            ("after", f"{reported}{account.shown_tokens:,} tokens in the file, which ours has too"),
+            ("facts", f"{account.facts:,} held before it"),
+            ("literals", f"{needed:,} used later; {account.came_again:,} said again before that"),
+        )
+    )
+    yield _table(preset, account)
+    lost = {"Lost": account.theirs, f"Lost by {preset}": account.ours}
+    for title, saved in lost.items():
+        if saved is not None and saved.needed_later:
+            yield section(f"{title} and needed later")
+            yield from lost_lines(saved.needed_later)
+    repeats = [
+        f"{one.function_name}, message {one.at + 1:,}, {one.tokens:,} tokens: {one.what}"
+        for one in account.repeats
+    ]
+    if repeats:
+        size = f"{plural(len(repeats), 'call')}, {amount(account.repeated_tokens)} tokens"
+        yield section("Read or asked again", size)
+        yield from bullets(repeats, most=_MOST_REPEATS, more="in --json")
+
+
+def _table(preset: str, account: FoldAccount) -> Table:
+    columns = (">tokens", ">facts said", ">lost", ">needed later", ">literals said")
+    table = make_table("context", *columns)
+    for name, saved in (("theirs", account.theirs), (preset, account.ours)):
+        if saved is None:
+            add_row(table, name, "does not fit", "", "", "", "")
+            continue
+        literals = f"{saved.literals_said:,} of {len(account.literals):,}"
+        counts = (saved.tokens, saved.facts_said, len(saved.lost), len(saved.needed_later))
+        add_row(table, name, *(f"{count:,}" for count in counts), literals)
+    return table
+
+
+def lost_lines(lost: Sequence[NeededFact]) -> list[Text]:
+    """Lost facts, a line each."""
+    from ctxcore.compaction.loss_report import loss_code
+
+    lines = []
+    for fact in lost:
+        needed = "" if fact.needed_at is None else f" · needed at message {fact.needed_at + 1:,}"
+        kind = loss_code(fact.kind).text
+        lines.append(f"{kind}, message {fact.at + 1:,}{needed}: {fact.text}")
+    return bullets(lines, most=_MOST_LOST, more="in --json")

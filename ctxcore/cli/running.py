@@ -1,4 +1,4 @@
-"""Owns what every command says of a conversation: which one it is and where it stands."""
+"""Runs a command over files: finds and reads conversations, collects results and failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
@@ -14,7 +14,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from ctxcore.cli.output import one_line, print_error, print_json, stderr
+from ctxcore.cli.output import one_line, print_error, print_json, progress
 from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import PlaceCode, in_file
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Problem, Transcript
     from ctxcore.messages.values import JsonObject
 
+T = TypeVar("T")
+STDIN = Path("-")
+_MANY_FILES = 4  # chosen: fewer are read before a bar could be seen
+_MOST_DETAILS = 10  # chosen: a session with its sub-agents rarely has more conversations
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
@@ -36,12 +41,12 @@ class About:
     title: str
     format: str
     model: str | None
-    """The model asked for, else the one the file names."""
+    """The model of `--model`, else the one that the file names."""
     parent_id: str | None
 
     @classmethod
     def of(cls, transcript: Transcript, model: str | None) -> About:
-        """What identifies `transcript`."""
+        """The identity of `transcript`."""
         return cls(
             path=transcript.path,
             id=transcript.id,
@@ -53,14 +58,7 @@ class About:
 
     def to_dict(self) -> JsonObject:
         """The first keys of each result."""
-        return {
-            "path": self.path,
-            "id": self.id,
-            "title": self.title,
-            "format": self.format,
-            "model": self.model,
-            "parent_id": self.parent_id,
-        }
+        return asdict(self)
 
     def heading(self) -> Group:
         """The lines above a conversation's details."""
@@ -75,41 +73,27 @@ class About:
 
 
 def short_names(all_about: Sequence[About]) -> list[str]:
-    """A name for each conversation in a table: its path below what all share, its id if needed."""
+    """Names for a table: each path below the folder that all share, with the id if needed."""
     paths = [Path(about.path).absolute() for about in all_about]
     if len(set(paths)) == 1:
         return [one_line(about.id) for about in all_about]
-    files = Counter(paths)
-    base = _common_folder(paths)
+    try:
+        base = os.path.commonpath([path.parent for path in paths])
+    except ValueError:  # none at all, or different drives
+        base = None
+    counts = Counter(paths)
     return [
-        one_line(
-            _short_name(Path(os.path.relpath(path, base)), about.id, is_alone=files[path] == 1)
-        )
+        one_line(_short_name(Path(os.path.relpath(path, base)), about.id, counts[path]))
         for path, about in zip(paths, all_about, strict=True)
     ]
 
 
-def _common_folder(paths: Sequence[Path]) -> str | None:
-    try:
-        return os.path.commonpath([path.parent for path in paths])
-    except ValueError:  # none at all, or different drives
-        return None
-
-
-def _short_name(path: Path, own_id: str, *, is_alone: bool) -> str:
-    if is_alone:
+def _short_name(path: Path, own_id: str, conversations: int) -> str:
+    if conversations == 1:
         return str(path)
     if own_id.startswith(path.stem):
         return str(path.with_name(own_id))
     return f"{path} {own_id}"
-
-
-T = TypeVar("T")
-
-STDIN = Path("-")
-_FAILING = (BudgetError.__name__, CompactionRefusedError.__name__)
-_MANY_FILES = 4  # fewer are read before a bar could be seen
-_MOST_DETAILS = 10  # of one file; a session with its sub-agents rarely has more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +103,13 @@ class Failure:
     path: str
     kind: str
     reason: Reason
-    """It names the path."""
+    """The problem with its path."""
     line: int | None = None
     id: str | None = None
 
     @classmethod
     def of(cls, error: ContextError, path: str, own_id: str | None = None) -> Failure:
-        """What `error` says about the file at `path`, or one conversation of it."""
+        """`error` as a failure of the file at `path`, or of one conversation in it."""
         kind = type(error).__name__
         if isinstance(error, FormatError):
             return cls(path=path, kind=kind, reason=error.reason, line=error.line)
@@ -140,23 +124,22 @@ class Failure:
             "id": self.id,
             "line": self.line,
             "kind": self.kind,
-            **told(self.reason),
+            **problem_document(self.reason),
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[T]):
-    """What a command made of all it was given."""
+    """The results and failures of a command."""
 
     done: tuple[T, ...]
     failures: tuple[Failure, ...]
-    files: int
-    """How many files were looked at."""
 
     @property
     def exit_code(self) -> int:
         """1 if nothing was read, a budget cannot work or a person refused, else 0."""
-        is_failed = any(failure.kind in _FAILING for failure in self.failures)
+        failing = (BudgetError.__name__, CompactionRefusedError.__name__)
+        is_failed = any(failure.kind in failing for failure in self.failures)
         return 1 if is_failed or not self.done else 0
 
     def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
@@ -164,37 +147,13 @@ class Outcome(Generic[T]):
         return to_document(command, results, self.failures)
 
 
-def told(reason: Reason) -> JsonObject:
-    """What is wrong as JSON: a code with its facts for programs, and a sentence for people."""
-    return {"facts": {}, **to_json(core(reason)), "reason": str(reason)}
-
-
-def to_document(
-    command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
-) -> JsonObject:
-    """The document that a command prints with `--json`."""
-    return {
-        "command": command,
-        "results": list(results),
-        "errors": [failure.to_dict() for failure in failures],
-    }
-
-
-def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
-    """Tells why a command could not do the one thing it was asked for, and ends it."""
-    if as_json:
-        print_json(to_document(command, [], [failure]))
-    print_error(str(failure.reason))
-    raise typer.Exit(1)
-
-
 def run_over(
     paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
 ) -> Outcome[T]:
-    """`work` done on every conversation at `paths`; failures are told on stderr at the end."""
+    """Applies `work` to every conversation at `paths`; prints failures on stderr at the end."""
     files, failures = _find(paths)
     done: list[T] = []
-    is_known = only_id is None
+    is_found = only_id is None
     for path in _with_progress(files):
         try:
             transcripts = _read(path)
@@ -204,34 +163,16 @@ def run_over(
         for transcript in transcripts:
             if not transcript.id.startswith(only_id or ""):
                 continue
-            is_known = True
+            is_found = True
             try:
                 done.append(work(transcript))
             except ContextError as error:
                 failures.append(Failure.of(error, _name(path), transcript.id))
-    if not is_known:
+    if not is_found:
         reason = FileProblem.NO_SUCH_ID(beginning=only_id)
         failures.append(Failure(path=str(paths[0]), kind="NotFound", reason=reason))
-    _tell(failures)
-    return Outcome(done=tuple(done), failures=tuple(failures), files=len(files))
-
-
-def _tell(failures: Iterable[Failure]) -> None:
-    """Each failure on stderr; which formats are read is said once."""
-    is_said = False
-    for failure in failures:
-        print_error(str(_unexpected(failure.reason) if is_said else failure.reason))
-        is_said = is_said or failure.reason.mentions(FileProblem.EXPECTED)
-
-
-def _unexpected(reason: Reason) -> Reason:
-    """`reason` without the formats that are read."""
-    inner = reason.facts.get("problem")
-    if not isinstance(inner, Reason):
-        return reason
-    if reason.code == FileProblem.EXPECTED:
-        return inner
-    return Reason(reason.code, {**reason.facts, "problem": _unexpected(inner)})
+    _print_failures(failures)
+    return Outcome(done=tuple(done), failures=tuple(failures))
 
 
 def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
@@ -253,8 +194,21 @@ def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
     return list(dict.fromkeys(files)), failures
 
 
+def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
+    """`files`, with a progress bar if there are many."""
+    is_shown = len(files) >= _MANY_FILES
+    with progress("reading", len(files), is_shown=is_shown, unit="files") as advance:
+        for path in files:
+            yield path
+            advance(1)
+
+
+def _name(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
 def _read(path: Path) -> list[Transcript]:
-    """The conversations of a file; bytes that are not text are a problem of the first one.
+    """The conversations of a file; bytes that are not UTF-8 are a problem of the first.
 
     Raises:
         FormatError: the file cannot be read or holds no conversation.
@@ -275,12 +229,8 @@ def _read(path: Path) -> list[Transcript]:
     return [replace(first, problems=(*_not_utf8(data), *first.problems)), *others]
 
 
-def _name(path: Path) -> str:
-    return "stdin" if path == STDIN else str(path)
-
-
 def read_bytes(path: Path) -> bytes:
-    """What is in a file, or comes from stdin.
+    """The bytes of a file or of stdin.
 
     Raises:
         FormatError: it cannot be read.
@@ -304,21 +254,49 @@ def _not_utf8(data: bytes) -> Iterator[Problem]:
         yield Problem(line=line, reason=FileProblem.BROKEN_UTF8())
 
 
-def _with_progress(files: Sequence[Path]) -> Iterator[Path]:
-    """`files`, with a bar on stderr while there are many of them and somebody looks on."""
-    console = stderr()
-    if len(files) < _MANY_FILES or not console.is_terminal:
-        yield from files
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+def _print_failures(failures: Iterable[Failure]) -> None:
+    """Prints each failure; only the first that lists the readable formats does so."""
+    are_listed = False
+    for failure in failures:
+        print_error(str(_without_formats(failure.reason) if are_listed else failure.reason))
+        are_listed = are_listed or failure.reason.mentions(FileProblem.EXPECTED)
 
-    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(files)
+
+def _without_formats(reason: Reason) -> Reason:
+    """`reason` without the list of readable formats."""
+    inner = reason.facts.get("problem")
+    if not isinstance(inner, Reason):
+        return reason
+    if reason.code == FileProblem.EXPECTED:
+        return inner
+    return Reason(reason.code, {**reason.facts, "problem": _without_formats(inner)})
 
 
 def shows_details(paths: Sequence[Path], outcome: Outcome[T], *, show_all: bool) -> bool:
-    """Whether each conversation is shown in detail, rather than one a line in a table."""
+    """Whether each conversation is shown in detail rather than as a line of a table."""
     is_one_file = len(paths) == 1 and not paths[0].is_dir()
-    few = len(outcome.done) <= (_MOST_DETAILS if is_one_file else 1)
-    return show_all or few
+    return show_all or len(outcome.done) <= (_MOST_DETAILS if is_one_file else 1)
+
+
+def fail(command: str, failure: Failure, *, as_json: bool) -> NoReturn:
+    """Prints the failure of a command with a single input, and exits with 1."""
+    if as_json:
+        print_json(to_document(command, [], [failure]))
+    print_error(str(failure.reason))
+    raise typer.Exit(1)
+
+
+def to_document(
+    command: str, results: Iterable[JsonObject], failures: Iterable[Failure] = ()
+) -> JsonObject:
+    """The document that a command prints with `--json`."""
+    return {
+        "command": command,
+        "results": list(results),
+        "errors": [failure.to_dict() for failure in failures],
+    }
+
+
+def problem_document(reason: Reason) -> JsonObject:
+    """A problem as JSON: a code with its facts for programs, and a sentence for people."""
+    return {"facts": {}, **to_json(core(reason)), "reason": str(reason)}

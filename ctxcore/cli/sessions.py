@@ -1,6 +1,6 @@
-"""Owns naming stored sessions in few characters: the shortest beginnings that tell ids apart.
+"""`ctxcore sessions` and `ctxcore expand`: lists stored sessions and prints their originals.
 
-A session of one's own is found by any beginning of its id that no other session has.
+A session may be named by any beginning of its id that no other session of the user shares.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ctxcore.cli.options import AsJson
+from ctxcore.cli.options import AsJson, ResultTokens
 from ctxcore.cli.output import one_line, print_all, print_json, print_note, print_text
 from ctxcore.cli.running import Failure, fail, to_document
 from ctxcore.cli.tables import add_row, closing, make_table
@@ -28,53 +28,8 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.store.values import SessionInfo
 
-LEAST_CHARS = 8
-_MOST_NAMED = 5
-
-
-def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
-    """For each id its shortest beginning of at least `LEAST_CHARS` that no other one has.
-
-    An id that another one begins with is its own: it is the exact id and wins.
-    """
-    ids = sorted(set(session_ids))
-    around = zip(["", *ids], ids, [*ids[1:], ""], strict=False)
-    return {
-        own: own[: max(LEAST_CHARS, 1 + max(_shared(own, before), _shared(own, after)))]
-        for before, own, after in around
-    }
-
-
-def own_ids(engine: ContextEngine, beginning: str = "") -> list[str]:
-    """The ids of the sessions that the user may look at, deleted ones among them."""
-    user = engine.store.user(engine.user_id)
-    return engine.store.session_ids(None if user.is_operator else user.id, beginning=beginning)
-
-
-def find_session(engine: ContextEngine, beginning: str) -> SessionInfo:
-    """The session whose id is, or begins with, `beginning`.
-
-    Raises:
-        SessionAmbiguousError: several do; it names them.
-        SessionNotFoundError: none does.
-        NotAllowedError: it is the id of somebody else's session.
-    """
-    from ctxcore.store.errors import SessionAmbiguousError
-
-    found = own_ids(engine, beginning) if beginning else []
-    if beginning in found or not found:
-        return engine.session(beginning)
-    if len(found) == 1:
-        return engine.session(found[0])
-    named = short_ids(found)
-    told = [f"{named[one]} {engine.session(one).title!r}" for one in found[:_MOST_NAMED]]
-    raise SessionAmbiguousError(beginning=beginning, candidates=told, count=len(found))
-
-
-def _shared(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
+LEAST_CHARS = 8  # chosen: short, and rarely shared among thousands of random ids
+_MOST_NAMED = 5  # chosen: an error stays one sentence
 
 Database = Annotated[
     str | None,
@@ -82,55 +37,41 @@ Database = Annotated[
         "--database",
         metavar="URL",
         help="A file or an address; else CTXCORE_DATABASE_URL, else the user's data folder.",
-        show_default=False,
     ),
 ]
 User = Annotated[str, typer.Option("--user", metavar="ID", help="On whose behalf.")]
-
-
-@contextmanager
-def opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]:
-    """An engine on the sessions of a database, closed in the end.
-
-    Raises:
-        StoreError: there is no such database or user, or it cannot be opened.
-    """
-    from ctxcore.engine.core import ContextEngine
-    from ctxcore.store.sql import database_url, open_store
-
-    url = database_url(database)
-    _check_file(url)
-    store = open_store(url)
-    try:
-        store.user(user_id)  # who is nobody sees nothing, and is not made a user by asking
-        yield ContextEngine(store, user_id=user_id)
-    finally:
-        store.close()
-
-
-def _check_file(url: str) -> None:
-    """Refuses an address of a file that is not there: opening it would make it.
-
-    Raises:
-        DatabaseError: there is no such file.
-    """
-    from ctxcore.store.errors import DatabaseError
-
-    file = url.removeprefix("sqlite:///").partition("?")[0]
-    if url.startswith("sqlite:///") and not Path(file).is_file():
-        raise DatabaseError(problem=FileProblem.MISSING_NAMED(path=file))
-
-
 Title = Annotated[
     str,
-    typer.Option(
-        "--title",
-        metavar="TEXT",
-        help="Only sessions whose title has this in it.",
-        show_default=False,
-    ),
+    typer.Option("--title", metavar="TEXT", help="Only sessions whose title has this in it."),
 ]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")]
+Session = Annotated[
+    str,
+    typer.Argument(
+        metavar="SESSION",
+        help="The id of a stored session, or how it begins: `ctxcore sessions` lists them.",
+    ),
+]
+Reference = Annotated[
+    str,
+    typer.Argument(
+        metavar="REF", help="The message as shortened outputs name it: m12, or 12; m1 is the first."
+    ),
+]
+Part = Annotated[
+    str | None,
+    typer.Option("--path", metavar="PATH", help="A value in JSON, e.g. items[3].name."),
+]
+Rows = Annotated[
+    str | None,
+    typer.Option("--rows", metavar="A:B", help="Lines or items, counted from 0."),
+]
+Grep = Annotated[
+    str | None,
+    typer.Option(
+        "--grep", metavar="TEXT", help="What matches a regular expression or plain words."
+    ),
+]
 
 
 def run_sessions(
@@ -145,11 +86,11 @@ def run_sessions(
     An id is cut to the beginning that tells it from the others; `ctxcore expand` takes it so.
     """
     try:
-        with opened_engine(database, user) as engine:
+        with _opened_engine(database, user) as engine:
             found = engine.sessions(title=title, limit=limit)
             count = engine.store.count_sessions(user, title=title)
             others = engine.store.count_sessions(user) if title else 0
-            names = short_ids(own_ids(engine))
+            names = short_ids(_own_ids(engine))
     except ContextError as error:
         failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
         fail("sessions", failure, as_json=as_json)
@@ -193,7 +134,7 @@ def _table(
 
 
 def _nothing(user: str, title: str, others: int) -> str:
-    """Why nothing is listed, and what to do."""
+    """Why nothing is listed, with a way out."""
     if others:
         shown = "leave --title out to see it" if others == 1 else "leave --title out to see them"
         return f"no title has {title!r} in it; {shown}: {others:,} in all"
@@ -203,56 +144,13 @@ def _nothing(user: str, title: str, others: int) -> str:
     )
 
 
-Session = Annotated[
-    str,
-    typer.Argument(
-        metavar="SESSION",
-        help="The id of a stored session, or how it begins: `ctxcore sessions` lists them.",
-        show_default=False,
-    ),
-]
-Reference = Annotated[
-    str,
-    typer.Argument(
-        metavar="REF",
-        help="The message as shortened outputs name it: m12, or 12; m1 is the first.",
-        show_default=False,
-    ),
-]
-Part = Annotated[
-    str | None,
-    typer.Option(
-        "--path", metavar="PATH", help="A value in JSON, e.g. items[3].name.", show_default=False
-    ),
-]
-Rows = Annotated[
-    str | None,
-    typer.Option(
-        "--rows", metavar="A:B", help="Lines or items, counted from 0.", show_default=False
-    ),
-]
-Grep = Annotated[
-    str | None,
-    typer.Option(
-        "--grep",
-        metavar="TEXT",
-        help="What matches a regular expression or plain words.",
-        show_default=False,
-    ),
-]
-Budget = Annotated[
-    int,
-    typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the result may take."),
-]
-
-
 def run_expand(
     session: Session,
     ref: Reference,
     path: Part = None,
     rows: Rows = None,
     grep: Grep = None,
-    max_tokens: Budget = EXPAND_TOKENS,
+    max_tokens: ResultTokens = EXPAND_TOKENS,
     database: Database = None,
     user: User = "local",
     as_json: AsJson = False,
@@ -264,8 +162,8 @@ def run_expand(
     from ctxcore.tokens.count import counter_for
 
     try:
-        with opened_engine(database, user) as engine:
-            found = find_session(engine, session)
+        with _opened_engine(database, user) as engine:
+            found = _find_session(engine, session)
             text = engine.expand(
                 found.id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
             )
@@ -274,8 +172,76 @@ def run_expand(
         fail("expand", failure, as_json=as_json)
     tokens = counter_for(found.model).count(text)
     if as_json:
-        told: JsonObject = {"session_id": found.id, "ref": ref, "tokens": tokens, "text": text}
-        print_json(to_document("expand", [told]))
+        result: JsonObject = {"session_id": found.id, "ref": ref, "tokens": tokens, "text": text}
+        print_json(to_document("expand", [result]))
     else:
         print_text(text)
         print_note(f"{ref}: {tokens:,} tokens")
+
+
+@contextmanager
+def _opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]:
+    """An engine on the sessions of a database, closed at the end.
+
+    Raises:
+        StoreError: there is no such database or user, or it cannot be opened.
+    """
+    from ctxcore.engine.core import ContextEngine
+    from ctxcore.store.errors import DatabaseError
+    from ctxcore.store.sql import database_url, open_store
+
+    url = database_url(database)
+    file = url.removeprefix("sqlite:///").partition("?")[0]
+    if url.startswith("sqlite:///") and not Path(file).is_file():  # opening it would create it
+        raise DatabaseError(problem=FileProblem.MISSING_NAMED(path=file))
+    store = open_store(url)
+    try:
+        store.user(user_id)  # raises for an unknown user, whom the engine would create
+        yield ContextEngine(store, user_id=user_id)
+    finally:
+        store.close()
+
+
+def _find_session(engine: ContextEngine, beginning: str) -> SessionInfo:
+    """The session whose id is, or begins with, `beginning`.
+
+    Raises:
+        SessionAmbiguousError: there are several; it names them.
+        SessionNotFoundError: there is none.
+        NotAllowedError: it is the id of another user's session.
+    """
+    from ctxcore.store.errors import SessionAmbiguousError
+
+    found = _own_ids(engine, beginning) if beginning else []
+    if beginning in found or not found:
+        return engine.session(beginning)
+    if len(found) == 1:
+        return engine.session(found[0])
+    names = short_ids(found)
+    candidates = [f"{names[own]} {engine.session(own).title!r}" for own in found[:_MOST_NAMED]]
+    raise SessionAmbiguousError(beginning=beginning, candidates=candidates, count=len(found))
+
+
+def _own_ids(engine: ContextEngine, beginning: str = "") -> list[str]:
+    """The ids of the sessions that the user may see, deleted ones included."""
+    user = engine.store.user(engine.user_id)
+    return engine.store.session_ids(None if user.is_operator else user.id, beginning=beginning)
+
+
+def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
+    """The shortest beginning of each id, of at least `LEAST_CHARS`, that no other id shares.
+
+    For an id that is itself the beginning of another, it is the whole id.
+    """
+    ids = sorted(set(session_ids))
+    around = zip(["", *ids], ids, [*ids[1:], ""], strict=False)
+    return {
+        own: own[: max(LEAST_CHARS, 1 + max(_shared(own, before), _shared(own, after)))]
+        for before, own, after in around
+    }
+
+
+def _shared(one: str, other: str) -> int:
+    """The length of the common beginning of two ids."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

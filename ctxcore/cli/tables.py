@@ -1,9 +1,10 @@
-"""Owns how tables, lines of facts and bars look; every cell is text, never markup."""
+"""Tables, lists and bars of the command line; every cell is plain text, never markup."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import cycle
 
 from rich.box import SIMPLE_HEAD
@@ -16,12 +17,10 @@ from rich.text import Text
 
 from ctxcore.cli.output import one_line, percent, plural
 
-BAR_CELLS = 20
-WINDOW_CELLS = 72
-_LEAST_TAIL_CELLS = 12
+BAR_CELLS = 20  # chosen: one cell for 5 %
+WINDOW_CELLS = 72  # chosen: fits a terminal of 80 cells
+_LEAST_TAIL_CELLS = 12  # chosen: the end of a file name stays readable
 
-_ADDED = ("█", "▓", "▒", "░")
-_ADDED_ASCII = ("#", "=", "+", "o")
 _STYLES = {
     "system": "blue",
     "tools": "cyan",
@@ -39,9 +38,9 @@ _STYLES = {
 
 
 def make_table(*columns: str) -> Table:
-    """An empty table; a column whose name starts with `>` holds numbers, with `*` it folds.
+    """An empty table; columns named `>…` hold numbers, columns named `*…` wrap their lines.
 
-    Where the terminal is narrow, words give way and numbers never do.
+    On a narrow terminal texts are cut or wrapped; numbers never are.
     """
     table = Table(
         box=SIMPLE_HEAD,
@@ -62,7 +61,7 @@ def make_table(*columns: str) -> Table:
 
 
 def add_row(table: Table, *cells: str | RenderableType, style: str = "") -> None:
-    """A row of plain texts; one that does not fit is folded or cut, as its column says."""
+    """Adds a row of plain texts; a column wraps or cuts those that do not fit."""
     texts = [
         Text(cell, no_wrap=column.overflow == "ellipsis") if isinstance(cell, str) else cell
         for column, cell in zip(table.columns, cells, strict=False)
@@ -70,14 +69,14 @@ def add_row(table: Table, *cells: str | RenderableType, style: str = "") -> None
     table.add_row(*texts, style=style)
 
 
+@dataclass(frozen=True, slots=True)
 class TailText:
-    """A path or a name on one line that loses its beginning where there is no room."""
+    """A path or a name on one line whose beginning is cut where there is no room."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    text: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        text = self._text
+        text = self.text
         if cell_len(text) > options.max_width:
             room = max(options.max_width - 1, 0)
             while cell_len(text) > room:
@@ -86,7 +85,7 @@ class TailText:
         yield Text(text, no_wrap=True, overflow="crop")
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        width = cell_len(self._text)
+        width = cell_len(self.text)
         return Measurement(min(width, _LEAST_TAIL_CELLS), width)
 
 
@@ -98,27 +97,27 @@ def section(title: str, note: str = "") -> Text:
 
 
 def facts(pairs: Iterable[tuple[str, str | Text]]) -> Table:
-    """Names with what is said of them; pairs without words are left out."""
+    """A grid of names and values; empty values are left out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, said in pairs:
-        if said:
-            table.add_row(Text(name), said if isinstance(said, Text) else Text(said))
+    for name, value in pairs:
+        if value:
+            table.add_row(Text(name), value if isinstance(value, Text) else Text(value))
     return table
 
 
 def bullets(lines: Sequence[str], *, most: int, more: str) -> list[Text]:
-    """The first lines, each in its own row; `more` says where the others are."""
+    """The first `most` lines, each in its own row; `more` says where the others are."""
     shown = [Text(f"  {one_line(line)}") for line in lines[:most]]
     left = len(lines) - most
     return [*shown, Text(f"  … and {left:,} more {more}", style="dim")] if left > 0 else shown
 
 
-def closing(said: Iterable[str], failures: int) -> list[Text]:
-    """The lines below a table: what its signs mean, and that something is missing."""
-    words = " · ".join(said)
-    lines = [Text(words, style="dim")] if words else []
+def closing(notes: Iterable[str], failures: int) -> list[Text]:
+    """The lines below a table: its legend, and the number of failures."""
+    legend = " · ".join(notes)
+    lines = [Text(legend, style="dim")] if legend else []
     if failures:
         why = "the reason is" if failures == 1 else "the reasons are"
         lines.append(Text(f"{plural(failures, 'failure')}; {why} on stderr", style="red"))
@@ -126,31 +125,33 @@ def closing(said: Iterable[str], failures: int) -> list[Text]:
 
 
 def quoted(text: str) -> Padding:
-    """Words of a conversation, set off from ours; `text` is fit to be shown."""
+    """Text of a conversation, indented; `text` must be escaped already."""
     return Padding(Text(text), (0, 0, 0, 2))
 
 
-def share_bar(ratio: float, cells: int = BAR_CELLS) -> str:
-    """A bar for a share; the smallest share shows."""
-    filled = min(cells, max(round(ratio * cells), 1 if ratio > 0 else 0))
-    return _glyphs()[0] * filled
+def share_bar(ratio: float) -> str:
+    """A bar for a share, with at least one cell for a share above 0."""
+    (glyph, *_), _, _ = _glyphs()
+    return glyph * min(BAR_CELLS, max(round(ratio * BAR_CELLS), 1 if ratio > 0 else 0))
 
 
 def gauge(ratio: float) -> Text:
-    """A share as a bar with its rest."""
+    """A share as a bar with its rest and its percentage."""
     style = "red" if ratio > 1 else "yellow" if ratio > 0.8 else "green"
     filled = share_bar(ratio)
     bar = Text(filled, style=style)
-    bar.append(_free() * (BAR_CELLS - len(filled)), style="dim")
+    _, _, free = _glyphs()
+    bar.append(free * (BAR_CELLS - len(filled)), style="dim")
     return bar.append(f" {percent(ratio)}", style="default")
 
 
 def segment_bar(segments: Sequence[tuple[str, int]]) -> tuple[Text, dict[str, Text]]:
-    """One bar of all segments, and for each the glyph that stands for it."""
-    glyphs = cycle(_glyphs())
+    """One bar of all segments, and the glyph of each."""
+    used, reserve, free = _glyphs()
+    glyphs = cycle(used)
     drawn: dict[str, Text] = {}
     for name, tokens in segments:
-        fixed = {"reserve": _reserve(), "free": _free()}.get(name)
+        fixed = {"reserve": reserve, "free": free}.get(name)
         drawn[name] = Text(fixed or (next(glyphs) if tokens else " "), style=_STYLES.get(name, ""))
     bar = Text()
     cells = _cells([tokens for _, tokens in segments], WINDOW_CELLS)
@@ -160,7 +161,7 @@ def segment_bar(segments: Sequence[tuple[str, int]]) -> tuple[Text, dict[str, Te
 
 
 def _cells(sizes: Sequence[int], cells: int) -> list[int]:
-    """`cells` shared out by size: one at least for all that is there, the largest gives way."""
+    """`cells` shared out by size, at least one for a size above 0; the largest takes the rest."""
     total = sum(sizes)
     shares = [max(1, round(size * cells / total)) if size else 0 for size in sizes]
     if shares:
@@ -169,17 +170,8 @@ def _cells(sizes: Sequence[int], cells: int) -> list[int]:
     return shares
 
 
-def _is_plain() -> bool:
-    return "utf" not in (sys.stdout.encoding or "").lower()
-
-
-def _glyphs() -> tuple[str, ...]:
-    return _ADDED_ASCII if _is_plain() else _ADDED
-
-
-def _free() -> str:
-    return "." if _is_plain() else "·"
-
-
-def _reserve() -> str:
-    return "/" if _is_plain() else "╱"
+def _glyphs() -> tuple[tuple[str, ...], str, str]:
+    """The glyphs of segments, of the reserve and of free space, for the terminal's encoding."""
+    if "utf" in (sys.stdout.encoding or "").lower():
+        return ("█", "▓", "▒", "░"), "╱", "·"
+    return ("#", "=", "+", "o"), "/", "."

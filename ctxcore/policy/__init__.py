@@ -1,1 +1,1 @@
-"""What a context may take, when it is compacted, and the presets that name good answers."""
+"""Policies: the thresholds of budgets and compactions, and the presets that set them."""

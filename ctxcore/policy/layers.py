@@ -1,7 +1,7 @@
-"""Owns how layers of overrides make one policy: whose value wins, and where it comes from.
+"""Merges layers of overrides into one policy and keeps the source of each value.
 
-Layers stand widest first. A narrower one wins field by field; the narrowest preset that is named
-gives the values that no layer names.
+Layers come widest first. A narrower layer wins field by field; the narrowest preset that is named
+gives the values that no layer sets.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ PRESET_FIELD = "name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """What one source changes about a policy."""
+    """The policy fields that one source sets."""
 
     name: str
-    """What the source is called, e.g. `environment`, `file`, `user`."""
+    """The source, e.g. `environment`, `file`, `user`."""
     overrides: JsonObject
     places: Mapping[str, Reason] = field(default_factory=dict)
-    """Where exactly a field is set, e.g. `config.yaml, line 4`, for those fields that know."""
+    """Where exactly a field is set, e.g. `config.yaml, line 4`, where that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """A policy, and for each field that a layer names, which one it is and where it says so."""
+    """A policy with the source of each field that a layer sets."""
 
     policy: Policy
     sources: Mapping[str, str]
+    """The names of the layers, by field."""
     places: Mapping[str, Reason]
+    """The exact places, for the fields where they are known."""
 
 
 def merge(layers: Sequence[Layer]) -> Merged:
@@ -53,8 +55,8 @@ def merge(layers: Sequence[Layer]) -> Merged:
         values.update(layer.overrides)
         for name in layer.overrides:
             sources[name] = layer.name
-            places.pop(name, None)
-        places.update(layer.places)  # a field that is named anew has another place, or none
+            places.pop(name, None)  # a wider layer's
+        places.update(layer.places)
     try:
         policy = to_policy(values)
     except PolicyError as error:
@@ -65,9 +67,9 @@ def merge(layers: Sequence[Layer]) -> Merged:
 
 
 def to_policy(values: Mapping[str, JsonValue]) -> Policy:
-    """The policy that overrides make; `name` is the preset they start from.
+    """The policy of a preset, `values["name"]`, with the other values as overrides.
 
-    Where only the longest summary is named, none longer than it is asked for.
+    `summary_asked_chars` follows a shorter `summary_max_chars` where it is not set itself.
 
     Raises:
         PolicyError: a field is unknown or a value is outside its range.
@@ -84,22 +86,23 @@ def to_policy(values: Mapping[str, JsonValue]) -> Policy:
     except TypeError as error:  # e.g. a field called `self`
         allowed = AllowedCode.FIELDS_ONLY(reason=reason_of(error))
         raise PolicyError(field="overrides", value=values, allowed=allowed) from error
-    longest, asked = policy.summary_max_chars, policy.summary_asked_chars
-    is_left_behind = "summary_asked_chars" not in fields and longest and asked and asked > longest
-    return policy.override(summary_asked_chars=longest) if is_left_behind else policy
+    longest, wanted = policy.summary_max_chars, policy.summary_asked_chars
+    if "summary_asked_chars" in fields or not longest or not wanted or wanted <= longest:
+        return policy
+    return policy.override(summary_asked_chars=longest)
 
 
 def to_field(value: object) -> object:
-    """A JSON value as a policy holds it: lists become tuples, those inside too, objects pairs."""
+    """A JSON value as a policy holds it: lists become tuples, objects tuples of pairs."""
     if isinstance(value, dict):
-        return tuple((name, to_field(one)) for name, one in value.items())
+        return tuple((name, to_field(item)) for name, item in value.items())
     return tuple(map(to_field, value)) if isinstance(value, list) else value
 
 
 def to_json(value: object) -> JsonValue:
     """The value of a policy's field as JSON holds it."""
     if isinstance(value, tuple):
-        return [to_json(one) for one in value]
+        return [to_json(item) for item in value]
     assert value is None or isinstance(value, (bool, int, float, str))
     return value
 
@@ -107,7 +110,7 @@ def to_json(value: object) -> JsonValue:
 def _placed(
     error: PolicyError, sources: Mapping[str, str], places: Mapping[str, Reason]
 ) -> PolicyError:
-    """`error` with the place of the value, where a layer set it or its counterpart."""
+    """`error` with the place where a layer set the field, or the other of two shares."""
     if error.source:
         return error
     counterpart = {"summary_history_ratio": "recent_history_ratio"}.get(error.field, "")

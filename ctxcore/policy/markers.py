@@ -1,14 +1,11 @@
-"""Owns the markers that a policy's field is declared with: what it may hold, its group, its words.
-
-A marker stands in the field's `Annotated`; a range knows what it allows and says so.
-"""
+"""The markers in the `Annotated` types of policy fields: ranges of values, groups, labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Reason
@@ -38,34 +35,34 @@ GROUPS: Mapping[GroupName, str] = {
     "summary": "Summary",
     "tools": "Tool outputs",
 }
-"""Every group with its title, in the order in which they are shown."""
+"""The title of each group, in the order in which they are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Which fields a field stands beside."""
+    """The group that a field is shown in."""
 
     name: GroupName
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a field is called, its unit with it, and what it does."""
+class Doc:
+    """What a field is called, its unit included, and what it does."""
 
     label: str
     help: str
 
 
 class Range(Protocol):
-    """What a field may hold."""
+    """The values that a field may hold."""
 
     @property
     def kind(self) -> Kind:
-        """How such a value is typed and shown."""
+        """How such a value is entered and shown."""
 
     @property
     def allowed(self) -> Reason:
-        """What is allowed, for an error."""
+        """What is allowed, for error messages."""
 
     def allows(self, value: Any) -> bool:
         """Whether a field may hold `value`."""
@@ -73,35 +70,31 @@ class Range(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A number that is shown as a percentage."""
+    """A number from `low` to `high`, shown as a percentage."""
 
+    kind: ClassVar[Kind] = "percent"
     low: float
     high: float
-
-    @property
-    def kind(self) -> Kind:
-        return "percent"
 
     @property
     def allowed(self) -> Reason:
         return AllowedCode.NUMBER(low=self.low, high=self.high)
 
     def allows(self, value: Any) -> bool:
-        return _is_number(value) and self.low <= value <= self.high
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and self.low <= value <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Score(Share):
-    """A number that is shown as it is."""
+    """A number from `low` to `high`, shown as it is."""
 
-    @property
-    def kind(self) -> Kind:
-        return "number"
+    kind: ClassVar[Kind] = "number"
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A whole number of something."""
+    """A whole number of at least `low`."""
 
     low: int
     unit: Unit
@@ -115,18 +108,15 @@ class Count:
         return AllowedCode.WHOLE(low=self.low)
 
     def allows(self, value: Any) -> bool:
-        return _is_whole(value) and value >= self.low
+        return _is_whole(value, self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class TextOf:
-    """A text of at least so many characters."""
+    """A text of at least `least` characters."""
 
+    kind: ClassVar[Kind] = "text"
     least: int
-
-    @property
-    def kind(self) -> Kind:
-        return "text"
 
     @property
     def allowed(self) -> Reason:
@@ -140,24 +130,16 @@ class TextOf:
 class ModelName(TextOf):
     """The name of a model."""
 
+    kind: ClassVar[Kind] = "model"
     least: int = 1
-
-    @property
-    def kind(self) -> Kind:
-        return "model"
 
 
 @dataclass(frozen=True, slots=True)
 class YesOrNo:
-    """What every field of type `bool` may hold."""
+    """The range of every field of type `bool`."""
 
-    @property
-    def kind(self) -> Kind:
-        return "switch"
-
-    @property
-    def allowed(self) -> Reason:
-        return AllowedCode.YES_OR_NO()
+    kind: ClassVar[Kind] = "switch"
+    allowed: ClassVar[Reason] = AllowedCode.YES_OR_NO()
 
     def allows(self, value: Any) -> bool:
         return isinstance(value, bool)
@@ -165,13 +147,10 @@ class YesOrNo:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """What every field of a `Literal` type may hold."""
+    """The range of every field of a `Literal` type."""
 
+    kind: ClassVar[Kind] = "choice"
     names: tuple[str, ...]
-
-    @property
-    def kind(self) -> Kind:
-        return "choice"
 
     @property
     def allowed(self) -> Reason:
@@ -183,7 +162,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class OrNone:
-    """What every field of a type `… | None` may hold."""
+    """The range of every field of a type `… | None`."""
 
     other: Range
 
@@ -201,16 +180,13 @@ class OrNone:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of names; which there are is asked when a value is checked."""
+    """A list of known names; `names` is called at each check, since plug-ins add to them."""
 
+    kind: ClassVar[Kind] = "choices"
     names: Callable[[], tuple[str, ...]]
     least: int = 0
     unknown: Callable[[object], Reason | None] | None = None
-    """Says which names of a value are not known, where that is why it is refused."""
-
-    @property
-    def kind(self) -> Kind:
-        return "choices"
+    """Names the unknown ones of a value, where they are why it is refused."""
 
     @property
     def allowed(self) -> Reason:
@@ -225,98 +201,69 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Falling:
-    """Whole numbers, each smaller than the one before; one at least."""
+    """At least one whole number, each smaller than the one before."""
 
-    @property
-    def kind(self) -> Kind:
-        return "list"
-
-    @property
-    def allowed(self) -> Reason:
-        return AllowedCode.FALLING()
+    kind: ClassVar[Kind] = "list"
+    allowed: ClassVar[Reason] = AllowedCode.FALLING()
 
     def allows(self, value: Any) -> bool:
-        if not (isinstance(value, tuple) and value and all(map(_is_count, value))):
+        if not (isinstance(value, tuple) and value and all(map(_is_whole, value))):
             return False
-        return all(later < one for one, later in pairwise(value))
+        return all(later < earlier for earlier, later in pairwise(value))
 
 
 @dataclass(frozen=True, slots=True)
 class TurnsByMessages:
     """Pairs of messages and turns, the messages falling from pair to pair."""
 
-    @property
-    def kind(self) -> Kind:
-        return "list"
-
-    @property
-    def allowed(self) -> Reason:
-        return AllowedCode.TURNS_BY_MESSAGES()
+    kind: ClassVar[Kind] = "list"
+    allowed: ClassVar[Reason] = AllowedCode.TURNS_BY_MESSAGES()
 
     def allows(self, value: Any) -> bool:
-        pairs = _pairs(value)
-        if pairs is None or not all(_is_count(turns) for _, turns in pairs):
+        if not _are_pairs(value) or not all(_is_whole(turns) for _, turns in value):
             return False
-        return not pairs or Falling().allows(tuple(messages for messages, _ in pairs))
+        return not value or Falling().allows(tuple(messages for messages, _ in value))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLimits:
-    """Pairs of a tool and tokens, each tool once."""
+    """Pairs of a tool and its tokens, each tool once."""
 
+    kind: ClassVar[Kind] = "names"
     low: int
-
-    @property
-    def kind(self) -> Kind:
-        return "names"
 
     @property
     def allowed(self) -> Reason:
         return AllowedCode.TOOL_LIMITS(low=self.low)
 
     def allows(self, value: Any) -> bool:
-        pairs = _pairs(value)
-        if pairs is None or not ToolNames().allows(names := tuple(name for name, _ in pairs)):
+        if not _are_pairs(value):
             return False
-        is_least = all(_is_whole(tokens) and tokens >= self.low for _, tokens in pairs)
-        return is_least and len(set(names)) == len(names)
+        names = tuple(name for name, _ in value)
+        are_limits = all(_is_whole(tokens, self.low) for _, tokens in value)
+        return ToolNames().allows(names) and are_limits and len(set(names)) == len(names)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
     """Names of tools, which may be any."""
 
-    @property
-    def kind(self) -> Kind:
-        return "names"
-
-    @property
-    def allowed(self) -> Reason:
-        return AllowedCode.TOOL_NAMES()
+    kind: ClassVar[Kind] = "names"
+    allowed: ClassVar[Reason] = AllowedCode.TOOL_NAMES()
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, tuple) and all(isinstance(one, str) and one for one in value)
+        return isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
 
 
 RANGES = (Share, Score, Count, TextOf, ListOf, Falling, TurnsByMessages, ToolLimits, ToolNames)
-"""Those that a declaration names; the others follow from the type."""
+"""The ranges that a declaration names; the others follow from the field's type."""
 
 
-def _pairs(value: object) -> tuple[tuple[Any, Any], ...] | None:
-    """`value` if it is a tuple of pairs."""
+def _are_pairs(value: object) -> bool:
     if not isinstance(value, tuple):
-        return None
-    is_pairs = all(isinstance(one, tuple) and len(one) == 2 for one in value)
-    return value if is_pairs else None
+        return False
+    return all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return _is_whole(value) and value >= 0
+def _is_whole(value: object, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

@@ -1,6 +1,6 @@
-"""Owns the names of strategies that a policy may hold; the strategies are in `compaction`.
+"""The names of strategies that a policy may hold, and of policy fields that were removed.
 
-`ctxcore.register_strategy` adds to them, so that a policy can name a plug-in's own.
+The strategies themselves are in `ctxcore.compaction`; `ctxcore.register_strategy` adds others.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ STRATEGIES: Registry[object] = Registry(
 
 
 def unknown_strategies(value: object) -> Reason | None:
-    """What is allowed where `value` names strategies that there are not; None: that is not why."""
+    """The reason to refuse `value` for the unknown strategies in it; None if it has none."""
     names = value if isinstance(value, tuple) else ()
-    unknown = [name for name in names if isinstance(name, str) and name not in STRATEGIES]
-    if not unknown:
-        return None
-    told = tuple(QuoteCode.VALUE(value=quoted(name)) for name in unknown)
-    return AllowedCode.STRATEGIES(names=tuple(STRATEGIES), unknown=told)
+    unknown = tuple(
+        QuoteCode.VALUE(value=quoted(name))
+        for name in names
+        if isinstance(name, str) and name not in STRATEGIES
+    )
+    return AllowedCode.STRATEGIES(names=tuple(STRATEGIES), unknown=unknown) if unknown else None
 
 
 REMOVED: Mapping[str, str] = {
@@ -56,10 +57,10 @@ REMOVED: Mapping[str, str] = {
     "summary_min_chars": "0.1.0",
     "tool_call_tokens": "0.1.0",
 }
-"""Each with the release that no longer has it; ADR 0032 says what holds in its place."""
+"""Removed fields, each with the release that dropped it; ADR 0032 names what replaces it."""
 
 
 def without_removed(stored: Mapping[str, JsonValue]) -> tuple[JsonObject, tuple[str, ...]]:
-    """What is `stored` without fields that were removed, and the names of those."""
+    """`stored` without the fields that were removed, and the names of those."""
     kept = {name: value for name, value in stored.items() if name not in REMOVED}
     return kept, tuple(name for name in stored if name in REMOVED)

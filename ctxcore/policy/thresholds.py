@@ -1,7 +1,8 @@
-"""Owns the declarations of a policy's fields: type, range, group, default, label and help of each.
+"""The fields of a policy: type, range, group, label and help, and default of each.
 
-Nothing else says them: `fields` reads what stands here. Annotations are values in this module, so
-that nobody has to evaluate them. Where a number comes from stands in `docs/designs.md`.
+`ctxcore.policy.fields` reads them, so nothing repeats them. This module does without `from
+__future__ import annotations`: its annotations are read as values. The numbers' sources are in
+`docs/designs.md`.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Annotated, Literal
 
 from ctxcore.policy.markers import (
     Count,
+    Doc,
     Falling,
     Group,
     ListOf,
@@ -16,7 +18,6 @@ from ctxcore.policy.markers import (
     Score,
     Share,
     TextOf,
-    Told,
     ToolLimits,
     ToolNames,
     TurnsByMessages,
@@ -31,7 +32,7 @@ TaskType = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 
 
 def strategy_names() -> tuple[str, ...]:
-    """The strategies that a policy may name; nothing else decides it."""
+    """The strategies that a policy may name, those of plug-ins included."""
     return tuple(STRATEGIES)
 
 
@@ -43,13 +44,13 @@ class Thresholds:
         str,
         TextOf(1),
         Group("preset"),
-        Told("Preset", "The preset that the values of all other fields start from."),
+        Doc("Preset", "The preset that the values of all other fields start from."),
     ] = "default"
     strategies: Annotated[
         tuple[StrategyName, ...],
         ListOf(strategy_names, least=1, unknown=unknown_strategies),
         Group("preset"),
-        Told(
+        Doc(
             "Strategies",
             "Tried in this order; a compaction stops after the first that reaches the target. "
             "Those of the ladder that suit the kind of task come first.",
@@ -59,7 +60,7 @@ class Thresholds:
         tuple[StrategyName, ...],
         ListOf(strategy_names, unknown=unknown_strategies),
         Group("preset"),
-        Told(
+        Doc(
             "Strategies when asked",
             "Tried instead where a person, the model or the number of turns asks. Empty: the same.",
         ),
@@ -67,12 +68,12 @@ class Thresholds:
     trigger_on: Annotated[
         Literal["input", "history"],
         Group("preset"),
-        Told("Measured", "What is measured: the whole input, or summary plus messages."),
+        Doc("Measured", "What is measured: the whole input, or summary plus messages."),
     ] = "input"
     trigger_base: Annotated[
         Literal["usable", "window"],
         Group("preset"),
-        Told(
+        Doc(
             "Trigger is a share of",
             "What the trigger is a share of, where the whole input is measured.",
         ),
@@ -80,14 +81,14 @@ class Thresholds:
     summary_place: Annotated[
         SummaryPlace,
         Group("preset"),
-        Told("Place of the summary", "Where in a context the summary stands, and in which frame."),
+        Doc("Place of the summary", "Where in a context the summary stands, and in which frame."),
     ] = "tagged"
 
     window_tokens: Annotated[
         int | None,
         Count(1, "tokens"),
         Group("window"),
-        Told(
+        Doc(
             "Window, at most (tokens)",
             "The smaller of it and the model's window counts. None: the model's.",
         ),
@@ -96,7 +97,7 @@ class Thresholds:
         int | None,
         Count(1, "tokens"),
         Group("window"),
-        Told(
+        Doc(
             "Window of an unknown model (tokens)",
             "Holds where neither preset nor model names a window. None: it stays unknown.",
         ),
@@ -105,7 +106,7 @@ class Thresholds:
         int,
         Count(0, "tokens"),
         Group("window"),
-        Told(
+        Doc(
             "Reserve for the reply (tokens)",
             "Tokens kept free for the reply, at most. Usable is the window less the reserve.",
         ),
@@ -114,7 +115,7 @@ class Thresholds:
         float,
         Share(0, 1),
         Group("window"),
-        Told(
+        Doc(
             "Reserve, at most (% of window)",
             "On a small window the reserve takes no more than this.",
         ),
@@ -123,7 +124,7 @@ class Thresholds:
         float,
         Share(0.01, 1),
         Group("window"),
-        Told(
+        Doc(
             "Used of the window, at most (%)",
             "No context takes more of the window than this; the rest is added to the reserve.",
         ),
@@ -132,7 +133,7 @@ class Thresholds:
         int,
         Count(0, "tokens"),
         Group("window"),
-        Told(
+        Doc(
             "System prompt, estimated (tokens)",
             "Tokens taken off for the system prompt until a measured one replaces it.",
         ),
@@ -141,7 +142,7 @@ class Thresholds:
         float,
         Share(0, 1),
         Group("window"),
-        Told(
+        Doc(
             "Share of the history (%)",
             "What summary and messages may take of the rest after reserve and system prompt.",
         ),
@@ -150,7 +151,7 @@ class Thresholds:
         int | None,
         Count(1, "tokens"),
         Group("window"),
-        Told(
+        Doc(
             "Budget of a router (tokens)",
             "A second, smaller budget, for a router that takes the history as text. None: no such "
             "budget.",
@@ -161,7 +162,7 @@ class Thresholds:
         float | None,
         Share(0.01, 10),
         Group("when"),
-        Told(
+        Doc(
             "Trigger (%)",
             "A compaction starts when what is measured reaches this share of what it may take. All "
             "or more switches automatic compaction off. None: other rules decide.",
@@ -171,13 +172,13 @@ class Thresholds:
         int | None,
         Count(1, "tokens"),
         Group("when"),
-        Told("Upper threshold (tokens)", "A compaction starts above it. None: no such threshold."),
+        Doc("Upper threshold (tokens)", "A compaction starts above it. None: no such threshold."),
     ] = None
     remaining_ratio: Annotated[
         float | None,
         Share(0.01, 1),
         Group("when"),
-        Told(
+        Doc(
             "Remaining, at least (% of usable)",
             "A compaction starts when less remains free. None: not looked at.",
         ),
@@ -186,7 +187,7 @@ class Thresholds:
         int | None,
         Count(1, "turns"),
         Group("when"),
-        Told(
+        Doc(
             "Turns, at most",
             "A compaction starts at so many turns since the last one; where there are strategies "
             "when asked, since the last full summary. None: any number.",
@@ -196,7 +197,7 @@ class Thresholds:
         int | None,
         Count(1, "messages"),
         Group("when"),
-        Told(
+        Doc(
             "Messages looked at",
             "A context looks at no more messages before the current one; older ones are folded, "
             "and start a compaction. None: all.",
@@ -206,7 +207,7 @@ class Thresholds:
         str | None,
         TextOf(3),
         Group("when"),
-        Told(
+        Doc(
             "Words that ask for a compaction",
             "When the model writes them, a compaction starts; people never see them. None: no "
             "such words.",
@@ -216,19 +217,19 @@ class Thresholds:
         int,
         Count(0, "messages"),
         Group("when"),
-        Told("Fewest messages", "No automatic compaction while fewer messages are uncovered."),
+        Doc("Fewest messages", "No automatic compaction while fewer messages are uncovered."),
     ] = 0
     first_min_messages: Annotated[
         int,
         Count(0, "messages"),
         Group("when"),
-        Told("Fewest for the first summary", "No first summary of fewer uncovered messages."),
+        Doc("Fewest for the first summary", "No first summary of fewer uncovered messages."),
     ] = 0
     next_min_messages: Annotated[
         int,
         Count(0, "messages"),
         Group("when"),
-        Told(
+        Doc(
             "Fewest for a further summary",
             "No further summary of fewer new messages. 0: the fewest messages.",
         ),
@@ -237,7 +238,7 @@ class Thresholds:
         float,
         Share(0, 100),
         Group("when"),
-        Told(
+        Doc(
             "New text for a further summary (%)",
             "New tokens must be more than this share of the summary's.",
         ),
@@ -245,7 +246,7 @@ class Thresholds:
     counting: Annotated[
         Counting,
         Group("when"),
-        Told(
+        Doc(
             "Counting",
             "How the triggers count. That a context fits is always checked with the model's own "
             "counter.",
@@ -254,7 +255,7 @@ class Thresholds:
     check_at: Annotated[
         Literal["background", "after_answer", "before_message", "before_send"],
         Group("when"),
-        Told(
+        Doc(
             "Looked at",
             "When the triggers are looked at: after the answer, without or with the turn waiting "
             "for it; before a user's message is stored; or before each call.",
@@ -263,7 +264,7 @@ class Thresholds:
     requires_confirmation: Annotated[
         bool,
         Group("when"),
-        Told(
+        Doc(
             "Ask before compacting",
             "A person is asked before a compaction that starts by itself.",
         ),
@@ -271,14 +272,14 @@ class Thresholds:
     is_shadow: Annotated[
         bool,
         Group("when"),
-        Told("Shadow mode", "Compactions are only planned and recorded; nothing changes."),
+        Doc("Shadow mode", "Compactions are only planned and recorded; nothing changes."),
     ] = False
 
     target_ratio: Annotated[
         float,
         Share(0.01, 1),
         Group("target"),
-        Told(
+        Doc(
             "Target (%)",
             "A compaction stops once what is measured is down to this share; where system prompt "
             "and tools take more than a tenth, a third of what they leave stays.",
@@ -288,7 +289,7 @@ class Thresholds:
         int | None,
         Count(1, "tokens"),
         Group("target"),
-        Told(
+        Doc(
             "Lower threshold (tokens)",
             "A compaction goes on until messages and summary are below it. None: the target holds.",
         ),
@@ -296,7 +297,7 @@ class Thresholds:
     task_type: Annotated[
         TaskType | None,
         Group("target"),
-        Told(
+        Doc(
             "Kind of task",
             "Says which steps come first. None: found from the tools that are called and how "
             "messages are said.",
@@ -305,7 +306,7 @@ class Thresholds:
     fold_as: Annotated[
         Literal["summary", "truncation", "choice"],
         Group("target"),
-        Told(
+        Doc(
             "What becomes of older messages",
             "Summarized, only left out, or whichever the conversation calls for.",
         ),
@@ -313,7 +314,7 @@ class Thresholds:
     preference: Annotated[
         Preference,
         Group("target"),
-        Told(
+        Doc(
             "Preference",
             "What a choice between leaving out and summarizing weighs more: speed and cost, or "
             "quality.",
@@ -323,7 +324,7 @@ class Thresholds:
         int | None,
         Count(0, "summaries"),
         Group("target"),
-        Told(
+        Doc(
             "Summaries of a session, at most",
             "After so many a session is only truncated. None: any number.",
         ),
@@ -332,7 +333,7 @@ class Thresholds:
         tuple[int, ...],
         Falling(),
         Group("target"),
-        Told(
+        Doc(
             "Turns that stay",
             "How many newest turns stay beside the current message; the next number where that is "
             "still too much. Falling, e.g. 2, 1, 0.",
@@ -342,7 +343,7 @@ class Thresholds:
         tuple[tuple[int, int], ...],
         TurnsByMessages(),
         Group("target"),
-        Told(
+        Doc(
             "Turns that stay by messages",
             "From so many messages on so many turns stay, e.g. 50: 4, 30: 6. Below the last all "
             "stay.",
@@ -352,7 +353,7 @@ class Thresholds:
         int,
         Count(1, "messages"),
         Group("target"),
-        Told(
+        Doc(
             "Newest messages of a sliding window",
             "So many stay; the cut moves to the nearest place where no call loses its result.",
         ),
@@ -361,7 +362,7 @@ class Thresholds:
         float,
         Score(0, 5),
         Group("target"),
-        Told(
+        Doc(
             "Importance, from",
             "Messages that score at least this much of 5 stay: 2 for what the request is about, 1 "
             "for how new, 2 for facts.",
@@ -371,7 +372,7 @@ class Thresholds:
         int,
         Count(1, "turns"),
         Group("target"),
-        Told(
+        Doc(
             "Turns in a chunk",
             "So many turns are summarized at a time; the last chunk stays.",
         ),
@@ -380,7 +381,7 @@ class Thresholds:
         int,
         Count(1, "messages"),
         Group("target"),
-        Told(
+        Doc(
             "Fewest messages to fold",
             "A compaction that would fold fewer is not worth it.",
         ),
@@ -389,7 +390,7 @@ class Thresholds:
         float,
         Share(0, 1),
         Group("target"),
-        Told(
+        Doc(
             "Smallest gain (%)",
             "A compaction that frees a smaller share of the context is not recorded, unless it is "
             "needed or forced.",
@@ -400,7 +401,7 @@ class Thresholds:
         float,
         Share(0, 1),
         Group("stays"),
-        Told(
+        Doc(
             "Recent part (% of usable)",
             "The newest part that a compaction may not fold, within 2,000 and 20,000, and at most "
             "half of the target. 0: none.",
@@ -410,7 +411,7 @@ class Thresholds:
         float | None,
         Share(0, 1),
         Group("stays"),
-        Told(
+        Doc(
             "Recent messages, at most (%)",
             "Their share of what remains after reserve and system prompt; with the summary's at "
             "most all of it. None: no such limit.",
@@ -419,7 +420,7 @@ class Thresholds:
     skips_chains: Annotated[
         bool,
         Group("stays"),
-        Told(
+        Doc(
             "Skip calls that do not fit",
             "A call with its results that does not fit is left out, and older ones are still "
             "tried.",
@@ -429,7 +430,7 @@ class Thresholds:
         int | None,
         Count(100, "characters"),
         Group("stays"),
-        Told(
+        Doc(
             "Longest message (characters)",
             "A longer one is shortened where it enters a context. None: any length.",
         ),
@@ -438,7 +439,7 @@ class Thresholds:
         int,
         Count(0, "tokens"),
         Group("stays"),
-        Told(
+        Doc(
             "Original request, at most (tokens)",
             "So many tokens of it stay once its message has gone.",
         ),
@@ -446,7 +447,7 @@ class Thresholds:
     is_interactive: Annotated[
         bool,
         Group("stays"),
-        Told(
+        Doc(
             "A person follows",
             "Off: nobody can be asked, so the whole original request stays, however long.",
         ),
@@ -455,7 +456,7 @@ class Thresholds:
         float | None,
         Share(0.001, 0.5),
         Group("stays"),
-        Told(
+        Doc(
             "Working state, at most (% of usable)",
             "Pinned passages, memories, task list and change statistics of folded messages, "
             "carried word for word beside the summary. None: nothing is carried.",
@@ -465,7 +466,7 @@ class Thresholds:
         float | None,
         Share(0.001, 0.5),
         Group("stays"),
-        Told(
+        Doc(
             "Facts beside the summary, at most (% of usable)",
             "Standing instructions, identifiers, numbers, decisions and open questions of folded "
             "messages, carried word for word. None: nothing is carried.",
@@ -476,7 +477,7 @@ class Thresholds:
         str | None,
         ModelName(),
         Group("summary"),
-        Told(
+        Doc(
             "Model that writes summaries",
             "Any name can be typed. None: summaries quote what was said, without a model.",
         ),
@@ -485,7 +486,7 @@ class Thresholds:
         int | None,
         Count(1, "summaries"),
         Group("summary"),
-        Told(
+        Doc(
             "Rebuild the summary after",
             "After so many summaries of a summary, the next one is made from the original "
             "messages. None: never.",
@@ -494,19 +495,19 @@ class Thresholds:
     summary_form: Annotated[
         SummaryForm,
         Group("summary"),
-        Told("Form of the summary", "What a model is asked to write."),
+        Doc("Form of the summary", "What a model is asked to write."),
     ] = "plain"
     summary_max_tokens: Annotated[
         int,
         Count(1, "tokens"),
         Group("summary"),
-        Told("Summary of a model, at most (tokens)", "The longest summary of a model."),
+        Doc("Summary of a model, at most (tokens)", "The longest summary of a model."),
     ] = 1_024
     summary_usable_ratio: Annotated[
         float | None,
         Share(0.001, 1),
         Group("summary"),
-        Told(
+        Doc(
             "Summary, at most (% of usable)",
             "The longest summary that is made without a model. None: the limit of a model's holds.",
         ),
@@ -515,7 +516,7 @@ class Thresholds:
         float | None,
         Share(0, 1),
         Group("summary"),
-        Told(
+        Doc(
             "Summary, at most (%)",
             "Its share of what remains after reserve and system prompt; with that of recent "
             "messages at most all of it. None: not limited so.",
@@ -525,7 +526,7 @@ class Thresholds:
         float,
         Share(0.001, 1),
         Group("summary"),
-        Told(
+        Doc(
             "Summary, at most (% of its source)",
             "The longest summary without a model, as a share of what it stands for.",
         ),
@@ -534,7 +535,7 @@ class Thresholds:
         float | None,
         Share(0.01, 1),
         Group("summary"),
-        Told(
+        Doc(
             "Length asked for (% of characters)",
             "As a share of the characters it stands for, at least 100 characters. None: no such "
             "length is named.",
@@ -544,13 +545,13 @@ class Thresholds:
         int | None,
         Count(10, "characters"),
         Group("summary"),
-        Told("Longest length asked for", "In characters. None: no length is named."),
+        Doc("Longest length asked for", "In characters. None: no length is named."),
     ] = None
     summary_max_chars: Annotated[
         int | None,
         Count(10, "characters"),
         Group("summary"),
-        Told(
+        Doc(
             "Longest summary (characters)",
             "A longer one is cut at a sentence's end. None: any length.",
         ),
@@ -560,7 +561,7 @@ class Thresholds:
         int,
         Count(40, "tokens"),
         Group("tools"),
-        Told(
+        Doc(
             "Shorten tool outputs over (tokens)",
             "Longer outputs are shortened to this by a compaction.",
         ),
@@ -568,7 +569,7 @@ class Thresholds:
     shortens_always: Annotated[
         bool,
         Group("tools"),
-        Told(
+        Doc(
             "Shorten in every context",
             "Tool outputs are shortened in every context, not only by a compaction.",
         ),
@@ -577,13 +578,13 @@ class Thresholds:
         int,
         Count(0, "turns"),
         Group("tools"),
-        Told("Fresh turns", "The tool outputs of so many newest turns are left whole."),
+        Doc("Fresh turns", "The tool outputs of so many newest turns are left whole."),
     ] = 2
     oversize_ratio: Annotated[
         float | None,
         Share(0.01, 1),
         Group("tools"),
-        Told(
+        Doc(
             "Shorten at once over (% of usable)",
             "A tool output above this share is shortened once, when it is appended. None: never.",
         ),
@@ -592,7 +593,7 @@ class Thresholds:
         tuple[tuple[str, int], ...],
         ToolLimits(40),
         Group("tools"),
-        Told(
+        Doc(
             "Limits of single tools",
             "Tokens for outputs of a tool in place of the limit for all, e.g. bash: 400, search: "
             "120.",
@@ -602,7 +603,7 @@ class Thresholds:
         tuple[str, ...],
         ToolNames(),
         Group("tools"),
-        Told(
+        Doc(
             "Tools left whole",
             "Outputs of these tools are never shortened by a compaction; they may still be folded. "
             "E.g. read_plan, todo.",
@@ -611,7 +612,7 @@ class Thresholds:
     offers_expand: Annotated[
         bool,
         Group("tools"),
-        Told(
+        Doc(
             "Model can read originals",
             "A model that has tools gets one more, with which it reads exact parts of shortened "
             "outputs. It takes about 130 tokens in every call.",

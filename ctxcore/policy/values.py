@@ -1,7 +1,7 @@
-"""Owns policies: frozen values that hold every threshold; nothing reads one from anywhere else.
+"""Policies: frozen sets of all thresholds, and the token budget that follows from them.
 
-A policy is a preset's name plus overrides. Its fields are declared in `thresholds`, figures and
-resolutions of the source designs stand in `docs/designs.md`, their presets in `presets`.
+A policy is a preset with overrides. Its fields are declared in `ctxcore.policy.thresholds`; the
+source designs behind the presets are described in `docs/designs.md`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from ctxcore.budget import TokenBudget, clamp, reserve_for
+from ctxcore.budget import TokenBudget, clamp
 from ctxcore.errors import PolicyError, UnknownWindowError
 from ctxcore.policy.fields import check, fields_of, refuse_field
 from ctxcore.policy.names import StrategyName as StrategyName
@@ -19,6 +19,7 @@ from ctxcore.policy.thresholds import SummaryPlace as SummaryPlace
 from ctxcore.policy.thresholds import TaskType as TaskType
 from ctxcore.policy.thresholds import Thresholds
 from ctxcore.reasons.codes import AllowedCode
+from ctxcore.registries import At, Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +28,10 @@ class Policy(Thresholds):
 
     keep_others = 5  # no annotation: it is no field
     """How many of the newest messages stay that are neither important nor key events. Source: the
-    fifth design, its fallbacks, which name 5 and no setting for it."""
+    fifth design, whose fallbacks name 5 and no setting for it."""
     lookback_target_messages = 20
-    """How many messages stay where those beyond the lookback fold. Source: ours, beside the first
-    design's lookback of 40, so that it does not happen at every message."""
+    """How many messages stay when those beyond the lookback are folded. Chosen: half of the first
+    design's lookback of 40, so that a fold does not happen at every message."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -42,8 +43,6 @@ class Policy(Thresholds):
         Raises:
             PolicyError: the name or a field is unknown, or a value is outside its range.
         """
-        from ctxcore.policy.presets import PRESETS
-
         if name not in PRESETS:
             raise PolicyError(
                 field="name", value=name, allowed=AllowedCode.NAMES(names=tuple(PRESETS))
@@ -53,8 +52,6 @@ class Policy(Thresholds):
     @classmethod
     def presets(cls) -> tuple[str, ...]:
         """The names of all presets."""
-        from ctxcore.policy.presets import PRESETS
-
         return tuple(PRESETS)
 
     def override(self, **overrides: Any) -> Self:
@@ -70,24 +67,24 @@ class Policy(Thresholds):
         return replace(self, **overrides)
 
     def tool_limit(self, name: str) -> int | None:
-        """Above how many tokens outputs of a tool are shortened; None: never."""
+        """The tokens above which outputs of a tool are shortened; None: never."""
         if name in self.protected_tools:
             return None
         return dict(self.tool_limits).get(name, self.shorten_over_tokens)
 
     def is_at_rest(self, messages: int) -> bool:
-        """Whether a session of so many messages is sent as it is, as long as all of it fits.
+        """Whether a session of `messages` messages is sent unchanged while all of it fits.
 
-        Source: the second design, section 3; only it leaves out or shortens while there is room,
-        and neither when it is switched off nor with few messages.
+        Source: the second design, section 3. Only that design leaves out or shortens while there
+        is room, and not while it is switched off or the session has few messages.
         """
         is_idle = not self.is_automatic or messages < self.min_messages
         return is_idle and (self.shortens_always or self.skips_chains)
 
     @property
     def request_tokens(self) -> int:
-        """How much of the original request stays once its message has gone."""
-        return self.goal_max_tokens if self.is_interactive else _WHOLE
+        """How many tokens of the original request stay once its message is folded."""
+        return self.goal_max_tokens if self.is_interactive else _UNLIMITED
 
     @property
     def is_automatic(self) -> bool:
@@ -103,24 +100,22 @@ class Policy(Thresholds):
         max_output_tokens: int | None = None,
         shares_output: bool = True,
     ) -> TokenBudget:
-        """The numbers of this policy for a window.
+        """The token budget of this policy for a window.
 
-        A window that does not share its output (`shares_output=False`) needs no reserve.
+        With `shares_output=False` the reply has tokens of its own, so nothing is reserved for it.
 
         Raises:
             UnknownWindowError: neither the policy nor the caller names a window.
         """
-        window = _smaller(self.window_tokens, window_tokens) or self.fallback_window_tokens
+        named = [tokens for tokens in (self.window_tokens, window_tokens) if tokens is not None]
+        window = min(named, default=None) or self.fallback_window_tokens
         if window is None:
             raise UnknownWindowError(model=None)
         reserve = 0
         if shares_output:
-            reserve = reserve_for(
-                window,
-                wanted_tokens=self.reserve_tokens,
-                max_output_tokens=max_output_tokens,
-                window_ratio=self.reserve_window_ratio,
-            )
+            reserve = min(self.reserve_tokens, int(window * self.reserve_window_ratio))
+            if max_output_tokens is not None:
+                reserve = min(reserve, max_output_tokens)
         usable = min(window - reserve, int(window * self.usable_ratio))
         scale = min(1.0, window / self.window_tokens) if self.window_tokens else 1.0
         return self._budget(window, usable, scale, system_tokens, tools_tokens)
@@ -128,7 +123,7 @@ class Policy(Thresholds):
     def input_budget(
         self, max_tokens: int, *, system_tokens: int = 0, tools_tokens: int = 0
     ) -> TokenBudget:
-        """The numbers where a caller names the input itself: all of it usable, no reserve."""
+        """The token budget for an input of `max_tokens`: all of it usable, no reserve."""
         scale = 1.0
         if self.window_tokens:
             share = int(self.window_tokens * self.usable_ratio)
@@ -158,11 +153,12 @@ class Policy(Thresholds):
         )
 
     def _trigger(self, window: int, usable: int, history: int, scale: float) -> int:
-        """Where the first of the rules that compare tokens fires."""
+        """The tokens at which the first token-based trigger fires."""
         base = history if self.trigger_on == "history" else usable
         limits = [base]
         if self.trigger_ratio is not None:
-            whole = window if self._is_on_window else base
+            is_on_window = self.trigger_on == "input" and self.trigger_base == "window"
+            whole = window if is_on_window else base
             limits = [int(whole * self.trigger_ratio)]
         if self.upper_tokens is not None:
             limits.append(int(self.upper_tokens * scale))
@@ -170,18 +166,14 @@ class Policy(Thresholds):
             limits.append(usable - int(usable * self.remaining_ratio))
         return min(limits)
 
-    @property
-    def _is_on_window(self) -> bool:
-        return self.trigger_on == "input" and self.trigger_base == "window"
-
     def _target(self, usable: int, history: int, trigger: int, scale: float, taken: int) -> int:
-        """Where a compaction stops; half of the trigger where the two contradict each other.
+        """The tokens at which a compaction stops; half of the trigger if the target exceeds it.
 
-        Where system prompt and tools take much of the input, part of what they leave stays.
+        With a large system prompt or many tools, `LEAST_LEFT_RATIO` raises the target.
         """
         if self.lower_tokens is not None:
-            shown = self._recent_share(history) or trigger  # what is left uncovered has to fit it
-            return min(int(self.lower_tokens * scale), trigger, shown)
+            recent = self._recent_share(history) or trigger  # uncovered messages have to fit it
+            return min(int(self.lower_tokens * scale), trigger, recent)
         target = int((usable if self.trigger_on == "input" else history) * self.target_ratio)
         target = target if target <= trigger else trigger // 2
         if self.trigger_on == "history":
@@ -190,10 +182,10 @@ class Policy(Thresholds):
         return max(target, min(least, trigger))
 
     def _recent_limit(self, usable: int, history: int, target: int) -> int:
-        """How much of the newest part stays; a compaction down to `target` may not fold it."""
-        shown = self._recent_share(history)
-        if shown is not None:
-            return shown
+        """The tokens of the newest part that a compaction down to `target` may not fold."""
+        limit = self._recent_share(history)
+        if limit is not None:
+            return limit
         if self.trigger_on == "history":
             return target
         if not self.recent_ratio:
@@ -206,12 +198,12 @@ class Policy(Thresholds):
         return None if ratio is None else round(history * ratio)
 
     def retarget(self, budget: TokenBudget, target_tokens: int) -> TokenBudget:
-        """`budget` with a compaction's stop at `target_tokens`; tail and summary never grow."""
+        """`budget` with another target; the recent part and the summary never grow."""
         target = min(target_tokens, budget.usable_tokens)
         usable, history = budget.usable_tokens, budget.history_tokens
         recent = self._recent_limit(usable, history, target)
         summary = self._summary_limit(usable, history, target)
-        if self.trigger_on == "input":  # more room goes to what is worth it, wherever it lies
+        if self.trigger_on == "input":  # the room goes to the highest scores, wherever they are
             recent = min(recent, budget.recent_tokens, int(target * RETARGETED_RECENT_RATIO))
             summary = min(summary, budget.summary_tokens)
         return replace(budget, target_tokens=target, recent_tokens=recent, summary_tokens=summary)
@@ -224,20 +216,25 @@ class Policy(Thresholds):
         return min(int(usable * self.summary_usable_ratio), max(target // 4, 1))
 
 
+PRESETS: Registry[Policy] = Registry(
+    "preset",
+    {
+        name: At(f"ctxcore.policy.presets:{name.upper().replace('-', '_')}")
+        for name in (
+            *("default", "sliding-summary", "dual-threshold"),
+            *("truncate-or-summarize", "pi", "ladder"),
+        )
+    },
+)
+
 LEAST_LEFT_RATIO = 1 / 3
-"""Of what system prompt and tools leave, at least so much stays: with a tenth of usable for them
-that is a target of 0.40. tau-bench in small windows says .58 of its live facts so, .54 without, in
-20 compactions instead of 29."""
+"""Of what system prompt and tools leave, a target keeps at least this share. It is a target of 0.40
+where they take a tenth of usable. Measured on tau-bench in small windows: .58 of the live facts
+stay, .54 without, in 20 compactions instead of 29."""
 RECENT_MIN_TOKENS, RECENT_MAX_TOKENS = 2_000, 20_000
-"""The recent part is within them, and at most half of the target, which counts in windows below
-some 10,000 tokens. Source: `docs/designs.md`, `default`."""
+"""Bounds of the recent part, which is also at most half of the target; that decides in windows
+below some 10,000 tokens. Source: `docs/designs.md`, `default`."""
 RETARGETED_RECENT_RATIO = 0.05
-"""Of a target that a caller names. LoCoMo keeps .22 of its evidence at 2,000 tokens and .92 at
-16,000 with it; .20 and .90 with a fifth."""
-
-
-_WHOLE = 1 << 60  # more tokens than any message has
-
-
-def _smaller(one: int | None, other: int | None) -> int | None:
-    return min((tokens for tokens in (one, other) if tokens is not None), default=None)
+"""The recent part's share of a target that a caller names. Measured on LoCoMo: .22 of its evidence
+stays at 2,000 tokens and .92 at 16,000; with a fifth, .20 and .90."""
+_UNLIMITED = 1 << 60  # more tokens than any message has

@@ -1,4 +1,4 @@
-"""Why something happened, as codes with facts; every code of the library is known once imported."""
+"""Reasons: codes with facts. Importing this package declares every code of the library."""
 
 from ctxcore.reasons import codes, foreign, message_problems, places, problems, storage_problems
 

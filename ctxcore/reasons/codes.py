@@ -1,4 +1,4 @@
-"""The codes of what contexts and compactions tell: verdicts, repairs, triggers, outcomes."""
+"""The codes of contexts and compactions: verdicts, repairs, triggers, outcomes, notices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class VerdictCode(Code):
-    """Why a message is in a context as it is, or is not."""
+    """Why a message is kept, changed or left out in a context."""
 
     RECENT = "verdict.recent", "recent"
     SYSTEM_PROMPT = "verdict.system_prompt", "system prompt"
@@ -27,11 +27,11 @@ class VerdictCode(Code):
     EXCLUDED = "verdict.excluded", "excluded by a mark"
     REMINDED = "verdict.reminded", "{why}, its rules put back"
     OWN = "verdict.own", "a text of this library"
-    """Of texts that are no message of the history."""
+    """For texts that are no message of the history."""
 
 
 class RepairCode(Code):
-    """What was made legal for the provider."""
+    """What was repaired so that the provider accepts the messages."""
 
     BROKEN_ARGUMENTS = "repair.broken_arguments", "arguments of call {id!r} are no JSON object"
     RENAMED_CALL = "repair.renamed_call", "id {id!r} was used before; now {new_id!r}"
@@ -91,7 +91,7 @@ class TriggerCode(Code):
         "trigger.many_messages",
         "number of messages: uncovered messages {uncovered_messages:,}, most {most:,}",
     )
-    """Of records that are stored; no policy has such a rule any more."""
+    """Only in stored records; no policy has this rule any more."""
     BEYOND_LOOKBACK = (
         "trigger.beyond_lookback",
         "beyond the lookback: uncovered messages {uncovered_messages:,}, looked at {looked_at:,}",
@@ -128,13 +128,13 @@ class TriggerCode(Code):
         "trigger.refused",
         "refused by the provider as too long: needed {needed:,}, limit {limit:,}",
     )
-    """A number that the provider did not say is None."""
+    """A number that the provider did not report is None."""
     RECORDED = "trigger.recorded", "recorded by {product}"
     """Another product compacted, and its transcript says so."""
 
 
 class ChoiceCode(Code):
-    """Why a compaction was made in the way it was."""
+    """Why a compaction summarized, or truncated instead."""
 
     NO_SUMMARIZER = "choice.no_summarizer", "there is no summarizer"
     SHORT = "choice.short", "short: {messages} messages, {chars:,} characters"
@@ -150,7 +150,7 @@ class ChoiceCode(Code):
 
 
 class PolicyCode(Code):
-    """What a caller should know of the policy that holds."""
+    """Notices about the policy in force."""
 
     FIELD_REMOVED = (
         "policy.field_removed",
@@ -159,7 +159,7 @@ class PolicyCode(Code):
 
 
 class EvidenceCode(Code):
-    """What speaks for a kind of task beside the names of tools."""
+    """The evidence for a kind of task, besides the names of tools."""
 
     MESSAGES = "evidence.messages", "messages"
     CODE = "evidence.code", "messages with code"
@@ -167,7 +167,7 @@ class EvidenceCode(Code):
 
 
 class OutcomeCode(Code):
-    """What came of a compaction or of one of its steps, or why there was none."""
+    """The outcome of a compaction or of one of its steps, or why there was none."""
 
     DONE = "outcome.done", "done"
     NOT_ENOUGH = "outcome.not_enough", "not enough"
@@ -203,7 +203,7 @@ class OutcomeCode(Code):
 
 
 class LossCode(Code):
-    """What a compaction no longer says, by the kind of fact."""
+    """The kinds of facts that a compaction may lose."""
 
     REQUEST = "loss.request", "original request"
     INSTRUCTION = "loss.instruction", "instruction"
@@ -224,7 +224,7 @@ class LossCode(Code):
 
 
 class CallCode(Code):
-    """Why a call or a turn ended without an answer, where no error says it."""
+    """Why a call or a turn ended without an answer, where there is no error."""
 
     STOPPED = "call.stopped", "stopped"
     PROGRAM_ERROR = (
@@ -234,7 +234,7 @@ class CallCode(Code):
 
 
 class BreakCode(Code):
-    """Why a request does not begin with the request before."""
+    """Why a request does not start with the whole previous one, so that the prompt cache breaks."""
 
     FIRST_CALL = "break.first_call", "the first call"
     MODEL = "break.model", "another model"
@@ -258,7 +258,7 @@ class BreakCode(Code):
 
 
 class NoticeCode(Code):
-    """What a caller should know of a state that was passed with other messages than before."""
+    """Notices about a state that was passed with other messages than before."""
 
     FRONT_MISSING = (
         "notice.front_missing",
@@ -302,7 +302,7 @@ class NoticeCode(Code):
 
 
 class AllowedCode(Code):
-    """What is allowed where something else was given."""
+    """The allowed values, where another one was given."""
 
     WHOLE = "allowed.whole", "a whole number of at least {low:,}"
     NUMBER = "allowed.number", "a number from {low:g} to {high:g}"

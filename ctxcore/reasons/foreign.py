@@ -1,7 +1,7 @@
-"""Owns what Python, the operating system and databases say, as far as it has codes.
+"""Codes for messages of Python, the operating system and databases.
 
-Each text is the foreign message itself, so a message is known by being equal to one; all others
-stay words.
+The text of each code is the foreign message itself, so a message is recognized by equality. Other
+messages stay plain text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ctxcore.reasons.values import Code, Reason, blanks, stated
 
 
 class JsonProblem(Code):
-    """What Python's `json` says of a text, and where in it."""
+    """The messages of Python's `json`, with the place in the text."""
 
     AT_COLUMN = "json.column", "{reason} at column {column}"
     AT_PLACE = "json.place", "{reason}: line {line} column {column} (char {char})"
@@ -36,7 +36,7 @@ class JsonProblem(Code):
 
 
 class SystemProblem(Code):
-    """What an operating system says of a file."""
+    """The messages of operating systems about files."""
 
     MISSING = "system.missing", "No such file or directory"
     PERMISSION = "system.permission", "Permission denied"
@@ -48,7 +48,7 @@ class SystemProblem(Code):
 
 
 class DatabaseProblem(Code):
-    """What SQLite says."""
+    """The messages of SQLite."""
 
     LOCKED = "database.locked", "database is locked"
     READONLY = "database.readonly", "attempt to write a readonly database"
@@ -75,19 +75,19 @@ _BY_NUMBER: Final = {
 
 
 def foreign(message: str) -> Reason:
-    """What somebody else says, by its code where it has one."""
+    """A foreign message as a reason: by its code if it has one, else as plain text."""
     code = _KNOWN.get(message)
     return stated(message) if code is None else code()
 
 
 def system_reason(error: OSError) -> Reason:
-    """What the operating system says, without the file's name."""
+    """The operating system's message, without the name of the file."""
     code = _BY_NUMBER.get(error.errno or 0)
     return foreign(error.strerror or str(error)) if code is None else code()
 
 
 def reason_of(error: BaseException) -> Reason:
-    """What an error says by `str()`, with its own reason where it has one."""
+    """The reason of an error: its own `reason`, else its message as `str()` gives it."""
     own = getattr(error, "reason", None)
     if isinstance(own, Reason):
         return own
@@ -101,9 +101,9 @@ def reason_of(error: BaseException) -> Reason:
 
 
 def column_reason(error: json.JSONDecodeError) -> Reason:
-    """What is wrong in a text whose line is told beside it."""
-    short = error.msg.removesuffix(" at")
-    return JsonProblem.AT_COLUMN(reason=foreign(short), column=error.colno)
+    """The problem and its column in a text, for callers that name the line themselves."""
+    message = error.msg.removesuffix(" at")
+    return JsonProblem.AT_COLUMN(reason=foreign(message), column=error.colno)
 
 
 def _numbered(error: OSError) -> Reason:

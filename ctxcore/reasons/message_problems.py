@@ -1,4 +1,4 @@
-"""The codes of what can be wrong with a message, with lists of them and what is passed beside."""
+"""The codes of problems with messages, lists of messages, tools and other arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class MessageProblem(Code):
-    """Why something is no message, or not one that is read."""
+    """Why a value is not a message, or not one that the library reads."""
 
     OBJECT = "message.object", "expected an object, got {kind}"
     TEXT = "message.text", "expected text, got {kind}"
@@ -45,7 +45,7 @@ class MessageProblem(Code):
 
 
 class WhatCode(Code):
-    """What stands where a message is expected."""
+    """What was passed in place of a message."""
 
     TEXT = "what.text", "is text"
     BYTES = "what.bytes", "is bytes"
@@ -61,7 +61,7 @@ class WhatCode(Code):
 
 
 class FormCode(Code):
-    """Forms of messages that are not read, by who writes them."""
+    """Message formats that the library recognizes but does not read."""
 
     LANGCHAIN_SERIALIZED = "form.langchain_serialized", "an object that LangChain serialized"
     LANGCHAIN_DUMPED = "form.langchain_dumped", "a message that LangChain dumped"
@@ -101,7 +101,7 @@ _CONVERT = "langchain_core.messages.convert_to_openai_messages"
 
 
 class WayOutCode(Code):
-    """What makes a message, or a list of them, of something that is none."""
+    """How to turn a value of another format into messages."""
 
     EXPECTED = (
         "way_out.expected",

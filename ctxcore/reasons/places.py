@@ -1,7 +1,6 @@
-"""Owns how an error says where: in which message and key of it, file and line, or variable.
+"""Where an error is: a message and a key in it, a file and its line, or a variable.
 
-A `Place` is made for every message that is read, so it is cheap; what it says is put together only
-where somebody asks.
+A `Place` is made for every message that is read, so it is cheap: its text is built only on demand.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from ctxcore.reasons.values import Code, Fact, Reason, blanks
 
 
 class PlaceCode(Code):
-    """Where something is wrong; a code has at most one blank where a `Place` begins with it."""
+    """The places of problems; a code that a `Place` uses as its base has at most one blank."""
 
     AT = "place.at", "{place}: {problem}"
-    """An error with its place."""
+    """A problem with its place."""
     WITHIN = "place.within", "{place}, {within}"
     MESSAGE = "place.message", "message {number}"
     ONE_MESSAGE = "place.one_message", "message"
     THE_MESSAGE = "place.the_message", "the message"
     SYSTEM_PROMPT = "place.system_prompt", "the system prompt"
     KEY = "place.key", "{name}"
-    """An argument or a key, by the name that it has in code."""
+    """An argument or a key, by its name in code."""
     BLOCK = "place.block", "block {kind!r}"
     TOOL = "place.tool", "tools[{number}]"
     KNOWLEDGE_TEXT = "place.knowledge_text", "knowledge[{name!r}]"
@@ -38,33 +37,32 @@ class PlaceCode(Code):
 
 
 class Place(NamedTuple):
-    """A message, or what is passed beside messages, and the way from there inwards."""
+    """A message or another argument, and a path into it."""
 
     base: PlaceCode
     fact: Fact = None
-    """What fills the blank of `base`, where it has one."""
+    """The fact for the blank of `base`, if it has one."""
     path: tuple[str | int, ...] = ()
-    """Keys of objects, and places in lists from 0."""
+    """Keys of objects and indexes of lists."""
 
     def within(self, *path: str | int) -> Place:
-        """The place below this one at `path`."""
+        """The place at `path` below this one."""
         return Place(self.base, self.fact, self.path + path)
 
     @property
     def reason(self) -> Reason:
         """The place as a code with facts."""
         base = self.base(**dict.fromkeys(blanks(self.base.text), self.fact))
-        return PlaceCode.WITHIN(place=base, within=self._part()) if self.path else base
+        if not self.path:
+            return base
+        steps = (f"[{step}]" if isinstance(step, int) else f", {step}" for step in self.path)
+        within = "".join(steps).removeprefix(", ")  # e.g. `content[2], text`
+        return PlaceCode.WITHIN(place=base, within=within)
 
     def __str__(self) -> str:
         return str(self.reason)
 
-    def _part(self) -> str:
-        """The path as it is told: `content[2], text`."""
-        told = "".join(f"[{one}]" if isinstance(one, int) else f", {one}" for one in self.path)
-        return told.removeprefix(", ")
-
 
 def in_file(path: str, line: int | None = None) -> Reason:
-    """A file, or a line of it."""
+    """The place of a file, or of a line in it."""
     return PlaceCode.FILE(path=path) if line is None else PlaceCode.FILE_LINE(path=path, line=line)

@@ -1,6 +1,6 @@
-"""The codes of what can be wrong: budgets, states, parts, the store, turns and model calls.
+"""The codes of problems with budgets, states, parts, summaries, model calls and plug-ins.
 
-Those of files and settings are in `file_problems`, those of messages in `message_problems`.
+Files, settings and stores are in `storage_problems`, messages in `message_problems`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ctxcore.reasons.values import Code, Reason
 
 
 class BudgetProblem(Code):
-    """Why no context can be made."""
+    """Why no context can be built."""
 
     NO_ROOM = (
         "budget.no_room",
@@ -36,7 +36,7 @@ class BudgetProblem(Code):
 
 
 class BudgetPart(Code):
-    """What takes room that must be kept, where no segment of a context has its name."""
+    """The parts that must be kept and are no segment of a context."""
 
     FRAMING = "budget_part.framing", "framing and tools"
     GOAL = "budget_part.goal", "pinned and goal"
@@ -45,7 +45,7 @@ class BudgetPart(Code):
 
 
 class StateProblem(Code):
-    """Why a state cannot be read, or does not go with the messages that were passed."""
+    """Why a state cannot be read, or does not match the messages that were passed."""
 
     TYPE = "state.type", "expected a CompactionState or a summary, got {kind}"
     PLAIN = (
@@ -100,7 +100,7 @@ class StateProblem(Code):
 
 
 class PartProblem(Code):
-    """Why a tool output has no such part, or there is no such output."""
+    """Why there is no such tool output, or no such part of it."""
 
     NO_PART = "part.no_part", "no part {part!r}: {problem}"
     STEP = "part.step", "{rest!r} is no key and no [place]"
@@ -125,7 +125,7 @@ class PartProblem(Code):
 
 
 class SummaryProblem(Code):
-    """Why a text is no summary, or there is none."""
+    """Why there is no usable summary."""
 
     NO_SUMMARY = "summary.none", "the summarizer gave no usable summary: {problem}"
     RAISED = "summary.raised", "{kind}: {problem}"
@@ -238,17 +238,17 @@ AROUND: Final[frozenset[str]] = frozenset(
         ProviderProblem.SAID,
     }
 )
-"""Codes that say more about the problem they hold, and are none themselves."""
+"""Codes that wrap another problem and add its place or a detail."""
 
 
 def core(reason: Reason) -> Reason:
-    """What is wrong, without its place and what else is said of it."""
+    """The problem itself, without the codes of `AROUND` that wrap it."""
     inner = reason.facts.get("problem")
     return core(inner) if reason.code in AROUND and isinstance(inner, Reason) else reason
 
 
 class PluginProblem(Code):
-    """Why a plug-in is not there, or what of it fails as it is used."""
+    """Why a plug-in could not be loaded, or failed when it was used."""
 
     FAILED = "plugin.failed", "the plug-in {name!r} ({where}) failed: {kind}: {problem}"
     STRATEGY = "plugin.strategy", "the strategy {name!r} failed: {kind}: {problem}"

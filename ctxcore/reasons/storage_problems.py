@@ -1,4 +1,4 @@
-"""The codes of what can be wrong with files: conversations, exports, settings, scripts."""
+"""The codes of problems with files and stores: conversations, exports, settings, sessions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class FileProblem(Code):
-    """Why a file, or a line of it, is no conversation."""
+    """Why a file, or a line of it, is not a conversation."""
 
     EXPECTED = (
         "file.expected",
@@ -34,7 +34,7 @@ class FileProblem(Code):
 
 
 class FormatCode(Code):
-    """What files are read."""
+    """The file formats that are read."""
 
     OPENAI = (
         "format.openai",
@@ -45,7 +45,7 @@ class FormatCode(Code):
 
 
 class ExportProblem(Code):
-    """Why a file is no export of this library, or not one that can be read."""
+    """Why a file is not an export of this library, or cannot be imported."""
 
     NO_HEAD = "export.no_head", "is no export: no {kind!r} line comes first"
     VERSION = "export.version", "version {version!r} is not read, only {known}"
@@ -70,7 +70,7 @@ class ExportProblem(Code):
 
 
 class ScriptProblem(Code):
-    """What is wrong in a file of scripted models."""
+    """Problems in a file of scripted models."""
 
     NO_MODELS = "script.no_models", "expected an object of model names"
     NO_OBJECT = "script.no_object", "expected an object"
@@ -80,7 +80,7 @@ class ScriptProblem(Code):
 
 
 class SettingProblem(Code):
-    """What is wrong with a setting, or with the file that it stands in."""
+    """Problems with a setting, or with the file that holds it."""
 
     FIELD = "config.field", "policy field {field!r} is {value!r}; allowed: {allowed}"
     YAML = "config.yaml", "is no YAML: {reason}"
@@ -153,7 +153,7 @@ class StoreProblem(Code):
 
 
 class RecordCode(Code):
-    """What is stored with a session."""
+    """The kinds of records that are stored with a session."""
 
     MESSAGE = "store.message", "message"
     COMPACTION = "store.compaction", "compaction"
@@ -185,7 +185,7 @@ class ChangeCode(Code):
 
 
 class TurnProblem(Code):
-    """Why a turn cannot begin or go on."""
+    """Why a turn cannot start or continue."""
 
     NOT_ALLOWED = (
         "turn.not_allowed",

@@ -1,7 +1,7 @@
-"""Why something happened, for programs and people: a code with its facts, in English by `str()`.
+"""Reasons for programs and people: a code with its facts, and an English text by `str()`.
 
-A code is a member of an enum that derives from `Code` and brings its English text along. The text
-has a blank for each fact; other languages fill the same blanks.
+A code is a member of an enum that derives from `Code` and carries its English text. The text has a
+blank for each fact; texts in other languages have the same blanks.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Final, Self, TypeAlias, Union
 from ctxcore.json_types import JsonObject, JsonValue
 
 Fact: TypeAlias = Union[str, int, float, bool, "Reason", tuple["Fact", ...], None]
-"""What fills a blank; a reason may hold another, e.g. why a step was skipped."""
+"""A value for a blank; it may be another reason, e.g. why a step was skipped."""
 
 LEGACY = "legacy"
-"""The code of a stored sentence that nobody recognises any more; its fact is `text`."""
+"""The code of a stored sentence of an older release; its fact is `text`."""
 
 _KNOWN: dict[str, Code] = {}
-_DEEPEST = 64  # facts within facts that are read; the library's own are a few
-_PLAIN: dict[str, Reason] = {}  # of codes without blanks
+_DEEPEST = 64  # chosen: nested facts that are read; the library nests a few
+_PLAIN: dict[str, Reason] = {}  # the reasons of codes without blanks, shared
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A code and the facts that its text names."""
+    """A code with the facts for the blanks of its text."""
 
     code: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Reason:
         return True
 
     def mentions(self, code: str) -> bool:
-        """Whether this is `code`, or a reason among its facts does."""
+        """Whether this reason, or one nested in its facts, has `code`."""
         inner = (fact for fact in self.facts.values() if isinstance(fact, Reason))
         return self.code == code or any(reason.mentions(code) for reason in inner)
 
@@ -86,22 +86,22 @@ class Code(StrEnum):
 
 
 class Stated(Code):
-    """Reasons that other people's words are."""
+    """Reasons that hold foreign text, or a number of named things."""
 
     COUNT = "count", "{counted} {count:,}"
-    """A number of something, e.g. of a tool's calls; several are a list of these."""
+    """A number of something, e.g. of a tool's calls; several numbers are a list of these."""
     TEXT = "text", "{text}"
-    """Words of a provider, an operating system or an application, as they came."""
+    """Text of a provider, an operating system or an application, unchanged."""
     OLD_TEXT = LEGACY, "{text}"
 
 
-def stated(words: str | Reason) -> Reason:
-    """`words` of somebody else as a reason; a reason as it is."""
-    return words if isinstance(words, Reason) else Stated.TEXT(text=words)
+def stated(text: str | Reason) -> Reason:
+    """Foreign text as a reason; a reason stays as it is."""
+    return text if isinstance(text, Reason) else Stated.TEXT(text=text)
 
 
 def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
-    """Numbers by name as a fact, in their order; a name that is a code is told by it."""
+    """Named numbers as a fact, in their order; a name may be a code."""
     return tuple(
         Stated.COUNT(counted=name() if isinstance(name, Code) else name, count=count)
         for name, count in numbers.items()
@@ -109,7 +109,7 @@ def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
 
 
 def known_codes() -> Mapping[str, Code]:
-    """Every code that was declared so far, by its value."""
+    """All declared codes, by value."""
     return _KNOWN
 
 
@@ -120,24 +120,24 @@ def blanks(text: str) -> frozenset[str]:
 
 
 def fill(text: str, facts: Mapping[str, Fact]) -> str:
-    """`text` with its blanks filled; a fact that is missing or of another kind shows as it can."""
+    """`text` with its blanks filled; a missing fact shows as `?`, and no fact makes it fail."""
     try:
         return _FORMATTER.vformat(text, (), facts)
-    except ValueError:  # a brace of its own, in a text of another language
+    except ValueError:  # an unmatched brace, in a text of another language
         return text
 
 
 def shown(fact: Fact) -> str:
-    """One fact in English: a list with commas."""
+    """A fact as English text; a tuple becomes a list with commas."""
     if isinstance(fact, tuple):
-        return ", ".join(shown(one) for one in fact)
+        return ", ".join(map(shown, fact))
     if isinstance(fact, int) and not isinstance(fact, bool):
         return _written(fact, ",")
     return str(fact)
 
 
 def _written(value: object, spec: str) -> str:
-    """`value` as its text wants it, or as it can be: a number may be too long to be written."""
+    """`value` in the format `spec`, else in a simpler one: Python refuses to print huge numbers."""
     for attempt in (spec, "", "#x"):
         try:
             return format(value, attempt)
@@ -147,20 +147,20 @@ def _written(value: object, spec: str) -> str:
 
 
 class _Formatter(Formatter):
-    """Fills blanks and never fails: what is stored may have been written by another release."""
+    """Fills blanks and never fails, since stored facts may come from another release."""
 
     def get_field(self, field_name: str, args: object, kwargs: Mapping[str, Fact]) -> object:
-        return self.get_value(field_name, args, kwargs), field_name  # never into a fact
+        return self.get_value(field_name, args, kwargs), field_name  # no attributes of facts
 
     def get_value(self, key: int | str, args: object, kwargs: Mapping[str, Fact]) -> Fact:
         return kwargs.get(str(key), "?")
 
     def convert_field(self, value: object, conversion: str | None) -> object:
-        if isinstance(value, Reason):  # words in place of a value that is none of ours
+        if isinstance(value, Reason):  # its text stands for a value that is no fact
             return value
         try:
             return repr(value) if conversion == "r" else value
-        except ValueError:  # a number that is too long to be written
+        except ValueError:  # a number too long to print
             return value
 
     def format_field(self, value: object, format_spec: str) -> str:
@@ -175,17 +175,15 @@ _FORMATTER = _Formatter()
 
 
 def to_json(reason: Reason) -> JsonObject:
-    """`reason` as JSON: its code, and its facts where it has any."""
-    if not reason.facts:
-        return {"code": str(reason.code)}
-    return {
-        "code": str(reason.code),
-        "facts": {name: _to_json(fact) for name, fact in reason.facts.items()},
-    }
+    """`reason` as JSON: its code, and its facts if it has any."""
+    raw: JsonObject = {"code": str(reason.code)}
+    if reason.facts:
+        raw["facts"] = {name: _to_json(fact) for name, fact in reason.facts.items()}
+    return raw
 
 
 def document(reason: Reason) -> JsonObject:
-    """`reason` as commands print it: its JSON and its English text."""
+    """`reason` as JSON with its English text, as commands print it."""
     return {**to_json(reason), "text": str(reason)}
 
 
@@ -208,9 +206,7 @@ def from_json(raw: object, *, depth: int = 0) -> Reason:
 def _to_json(fact: Fact) -> JsonValue:
     if isinstance(fact, Reason):
         return to_json(fact)
-    if isinstance(fact, tuple):
-        return [_to_json(one) for one in fact]
-    return fact
+    return [_to_json(item) for item in fact] if isinstance(fact, tuple) else fact
 
 
 def _from_json(raw: object, depth: int) -> Fact:
@@ -219,18 +215,18 @@ def _from_json(raw: object, depth: int) -> Fact:
     if isinstance(raw, Mapping):
         return from_json(raw, depth=depth)
     if isinstance(raw, list):
-        return tuple(_from_json(one, depth + 1) for one in raw)
+        return tuple(_from_json(item, depth + 1) for item in raw)
     if raw is None or isinstance(raw, (str, int, float)):
         return raw
     raise ValueError(f"no fact: {raw!r}")
 
 
-SHOWN_CHARS: Final = 60
-_KEYS_LISTED: Final = 6
+SHOWN_CHARS: Final = 60  # chosen: a value shows what it is, and a line stays a line
+_KEYS_LISTED: Final = 6  # chosen: enough keys to recognize a format
 
 
 class QuoteCode(Code):
-    """How a text quotes a value, and several of them."""
+    """Quoted values and lists of them inside a text."""
 
     VALUE = "quote.value", "{value!r}"
     OF_TYPE = "quote.of_type", "a value of type {kind}"
@@ -242,12 +238,12 @@ class QuoteCode(Code):
 
 
 def raw_fact(value: object) -> Fact:
-    """`value` as the fact that `{value!r}` shows as `repr(value)`, however long."""
+    """`value` as a fact that `{value!r}` shows as `repr(value)`, of any length."""
     return value if _is_fact(value) else stated(repr(value))  # type: ignore[return-value]
 
 
 def quoted(value: object) -> Fact:
-    """`value` as the fact that `{value!r}` shows in a few characters, whatever it is."""
+    """`value` as a fact that `{value!r}` shows in at most `SHOWN_CHARS` characters."""
     if value is not None and not isinstance(value, (str, int, float)):
         return QuoteCode.OF_TYPE(kind=type(value).__name__)
     text = repr(value)
@@ -273,7 +269,7 @@ def any_of(names: Iterable[Fact]) -> Fact:
 
 
 def _paired(code: QuoteCode, names: tuple[Fact, ...]) -> Fact:
-    """Halves with `code` between them, so that many names are not nested deeply."""
+    """Joins halves recursively, so that many names are not nested deeply."""
     if len(names) < 2:
         return names[0] if names else QuoteCode.NONE()
     half = (len(names) + 1) // 2

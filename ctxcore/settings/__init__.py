@@ -1,4 +1,4 @@
-"""Where values of policies come from outside a store: environment, `.env` and a YAML file.
+"""Policy values from outside a store: environment variables, `.env` and a YAML file.
 
 pydantic-settings and PyYAML are imported only where there is something for them to read.
 """

@@ -1,13 +1,13 @@
-"""Owns the layer `environment`: variables of the process and of a `.env` file.
+"""Reads the layer `environment`: variables of the process and of a `.env` file.
 
-A variable of the process wins over the same one in the file; an empty one is not set; `none` takes
-a limit away; lists are JSON. Values are read as what the policy's field holds.
+A variable of the process wins over the same one in the file. An empty variable counts as not set,
+`none` takes a limit away, lists are JSON. Values are read as the type of the policy's field.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,15 +22,13 @@ from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem
-from ctxcore.reasons.values import Reason
 from ctxcore.settings.names import (
     COMPACTION_NAMES,
     ENVIRONMENT_NAMES,
-    Gathering,
     Given,
+    LayerBuilder,
     Name,
-    own_names,
-    refuse_unknown,
+    unknown_name,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ CONFIG_NAME = "ctxcore_config"
 COMPACTION_PREFIX = "context_compaction_"
 
 _PREFIXED: Mapping[str, tuple[str, ...]] = {
-    OWN_PREFIX: own_names(),
+    OWN_PREFIX: tuple(fields_of(Policy)),
     COMPACTION_PREFIX: tuple(COMPACTION_NAMES),
 }
 _DOCUMENTS: Mapping[str, Name] = {
@@ -53,15 +51,14 @@ _DOCUMENTS: Mapping[str, Name] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What environment and `.env` say."""
+    """The policy layer of environment and `.env`, and the YAML file that they name."""
 
     layer: Layer
     config: Given | None
-    """The YAML file that they name."""
 
 
 def read_environment(environ: Mapping[str, str], env_file: str | Path | None) -> Environment:
-    """What the variables of `environ` and of `env_file` say; a file that is not there says nothing.
+    """Reads the variables of `environ` and of `env_file`, if there is such a file.
 
     Raises:
         PolicyError: a variable has a value that is not allowed, or its name has our prefix and is
@@ -69,111 +66,99 @@ def read_environment(environ: Mapping[str, str], env_file: str | Path | None) ->
         ConfigurationError: the file cannot be read.
     """
     path = Path(env_file) if env_file is not None and Path(env_file).is_file() else None
-    if path is None and not any(map(_is_ours, environ)):
+    if path is None and not any(map(_is_known, environ)):
         return Environment(layer=Layer(name="environment", overrides={}), config=None)
-    given = {**(_in_file(path) if path else {}), **_in_process(environ)}
-    for name, one in given.items():
-        _refuse_misspelled(name, one)
+    given = _given(_file_variables(path), path) if path else {}
+    given |= _given(environ)
+    for name, item in given.items():
+        _refuse_misspelled(name, item)
     values = _parsed(given)
-    gathering = Gathering()
-    gathering.add_documents(_only(values, _DOCUMENTS), _DOCUMENTS)
-    gathering.add_own(_own(values))
-    return Environment(layer=gathering.layer("environment"), config=values.get(CONFIG_NAME))
+    builder = LayerBuilder()
+    builder.add_documents({key: values[key] for key in _DOCUMENTS if key in values}, _DOCUMENTS)
+    own = {
+        field: values[key]
+        for field in fields_of(Policy)
+        if (key := f"{OWN_PREFIX}{field}") in values
+    }
+    if PRESET_NAME in values:
+        own["name"] = values[PRESET_NAME]
+    builder.add_own(own)
+    return Environment(layer=builder.layer("environment"), config=values.get(CONFIG_NAME))
 
 
-def _is_ours(name: str) -> bool:
-    lower = name.lower()
-    return lower in _DOCUMENTS or lower in (PRESET_NAME, CONFIG_NAME) or _prefix(lower) is not None
+def _is_known(variable: str) -> bool:
+    name = variable.lower()
+    return name in _DOCUMENTS or name in (PRESET_NAME, CONFIG_NAME) or _prefix(name) is not None
 
 
 def _prefix(name: str) -> str | None:
     return next((prefix for prefix in _PREFIXED if name.startswith(prefix)), None)
 
 
-def _in_process(environ: Mapping[str, str]) -> dict[str, Given]:
-    return {
-        name.lower(): Given(value=value, place=PlaceCode.VARIABLE(variable=name.upper()))
-        for name, value in environ.items()
-        if value.strip() and _is_ours(name)
-    }
-
-
-def _in_file(path: Path) -> dict[str, Given]:
+def _file_variables(path: Path) -> Mapping[str, str | None]:
     from pydantic_settings import DotEnvSettingsSource
 
     try:
-        variables = DotEnvSettingsSource(_settings(), env_file=path).env_vars
+        return DotEnvSettingsSource(_settings(), env_file=path).env_vars
     except (OSError, UnicodeDecodeError) as error:
         problem = FileProblem.UNREADABLE(reason=reason_of(error))
         raise ConfigurationError(path=str(path), problem=problem) from error
-    return {
-        name.lower(): Given(value=value, place=_in_env(name, path))
-        for name, value in variables.items()
-        if value is not None and value.strip() and _is_ours(name)
-    }
 
 
-def _in_env(name: str, path: Path) -> Reason:
-    return PlaceCode.ENV_FILE(variable=name.upper(), path=str(path))
+def _given(variables: Mapping[str, str | None], path: Path | None = None) -> dict[str, Given]:
+    """The known variables that are not empty, by their names in lower case."""
+    given = {}
+    for name, value in variables.items():
+        if value is not None and value.strip() and _is_known(name):
+            place = PlaceCode.VARIABLE(variable=name.upper())
+            if path is not None:
+                place = PlaceCode.ENV_FILE(variable=name.upper(), path=str(path))
+            given[name.lower()] = Given(value=value, place=place)
+    return given
 
 
-def _refuse_misspelled(name: str, one: Given) -> None:
-    """Names with our prefix are ours alone, so one that means nothing is a mistake."""
+def _refuse_misspelled(name: str, given: Given) -> None:
+    """Refuses an unknown name with one of our prefixes: nobody else uses them, so it is a typo."""
     prefix = _prefix(name)
-    if prefix is None or name.removeprefix(prefix) in _PREFIXED[prefix]:
+    if prefix is None or (field := name.removeprefix(prefix)) in _PREFIXED[prefix]:
         return
-    if prefix == OWN_PREFIX and (field := name.removeprefix(prefix)) in REMOVED:
-        raise refuse_field(field, one.value, (), source=one.place)
+    if prefix == OWN_PREFIX and field in REMOVED:
+        raise refuse_field(field, given.value, (), source=given.place)
     known = [f"{prefix}{field}".upper() for field in _PREFIXED[prefix]]
-    raise refuse_unknown(name.upper(), one, known)
+    raise unknown_name(name.upper(), given, known)
 
 
 def _parsed(given: Mapping[str, Given]) -> dict[str, Given]:
-    """`given` with texts read as what they stand for."""
+    """`given` with each text parsed as the type of its name."""
     from pydantic import ValidationError
     from pydantic_settings import EnvSettingsSource
 
     source = EnvSettingsSource(_settings())
-    source.env_vars = {name: str(one.value) for name, one in given.items()}
+    source.env_vars = {name: str(item.value) for name, item in given.items()}
     try:
         settings = _settings()(**source())
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        raise _refusal(name, given[name]) from error
+        raise _not_allowed(name, given[name]) from error
     return {
-        name: Given(value=getattr(settings, name), place=one.place) for name, one in given.items()
+        name: Given(value=getattr(settings, name), place=item.place) for name, item in given.items()
     }
 
 
-def _refusal(name: str, one: Given) -> PolicyError:
+def _not_allowed(name: str, given: Given) -> PolicyError:
     known = _DOCUMENTS.get(name)
     field = known.field if known else name.removeprefix(OWN_PREFIX)
-    allowed = (
-        AllowedCode.YES_OR_NO()
-        if known and known.type is bool
-        else fields_of(Policy)[field].allowed
-    )
-    if known and known.type is int:
+    allowed = fields_of(Policy)[field].allowed
+    if known and known.type is bool:
+        allowed = AllowedCode.YES_OR_NO()
+    elif known and known.type is int:
         allowed = AllowedCode.WHOLE(low=0)
-    return PolicyError(field=field, value=one.value, allowed=allowed, source=one.place)
-
-
-def _only(values: Mapping[str, Given], names: Iterable[str]) -> dict[str, Given]:
-    return {name: values[name] for name in names if name in values}
-
-
-def _own(values: Mapping[str, Given]) -> dict[str, Given]:
-    found = {
-        field: values[f"{OWN_PREFIX}{field}"]
-        for field in own_names()
-        if f"{OWN_PREFIX}{field}" in values
-    }
-    return {**found, **({"name": values[PRESET_NAME]} if PRESET_NAME in values else {})}
+    return PolicyError(field=field, value=given.value, allowed=allowed, source=given.place)
 
 
 @cache
 def _settings() -> type[BaseSettings]:
-    """The class whose fields are all names, each of the type that its policy field has."""
+    """A settings class with a field for every name, of the type of its policy field."""
     from pydantic import create_model, field_validator
     from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -196,7 +181,7 @@ def _settings() -> type[BaseSettings]:
             dotenv_settings: PydanticBaseSettingsSource,
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return (init_settings,)  # what is given, not the variables of this process once more
+            return (init_settings,)  # not the variables of this process once more
 
         @field_validator("*", mode="before")
         @classmethod

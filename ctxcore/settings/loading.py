@@ -1,17 +1,18 @@
-"""Owns the layer `file`: a YAML file with a `policy:` block and the blocks of documents.
+"""Loads the policy that environment, `.env` and a YAML file make; reads the layer `file`.
 
-Every key must be known, and each value remembers its line.
+The YAML file has a `policy:` block and the blocks of the source designs. Every key must be known,
+and each value keeps its line for errors.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ctxcore.errors import ConfigurationError
-from ctxcore.policy.fields import refuse_field
+from ctxcore.policy.fields import fields_of, refuse_field
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import system_reason
@@ -19,40 +20,97 @@ from ctxcore.reasons.places import in_file
 from ctxcore.reasons.storage_problems import FileProblem, SettingProblem
 from ctxcore.reasons.values import Reason, stated
 from ctxcore.settings.environment import CONFIG_NAME, read_environment
-from ctxcore.settings.names import COMPACTION_NAMES, Gathering, Given, own_names, refuse_unknown
+from ctxcore.settings.names import COMPACTION_NAMES, Given, LayerBuilder, unknown_name
 
 OWN_BLOCK = "policy"
 COMPACTION_BLOCK = "context_compaction"
 
 
-def read_file(path: Path) -> Layer:
-    """What the YAML file at `path` says.
+def load_policy(
+    name: str | None = None,
+    *,
+    env_file: str | Path | None = ".env",
+    config: str | Path | None = None,
+    **overrides: Any,
+) -> Policy:
+    """The policy of arguments, file, environment and preset; the first that sets a field wins.
+
+    Args:
+        name: a preset; without it the one that file or environment name, else `default`.
+        env_file: a file of variables; it may be missing.
+        config: a YAML file; without it the one that `CTXCORE_CONFIG` names, if any.
+        overrides: fields of the policy.
 
     Raises:
-        ConfigurationError: it cannot be read, is no YAML, or its blocks are not blocks.
+        PolicyError: a name is unknown or a value is not allowed; it names the place.
+        ConfigurationError: a file cannot be read.
+    """
+    if name is not None:
+        overrides[PRESET_FIELD] = name
+    outer = load_layers(env_file=env_file, config=config)
+    return merge([*outer, Layer(name="call", overrides=overrides)]).policy
+
+
+def load_layers(
+    *,
+    env_file: str | Path | None = ".env",
+    config: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Layer, ...]:
+    """The policy layers of environment and file, widest first; empty ones are left out.
+
+    Args:
+        env_file: a file of variables; it may be missing.
+        config: a YAML file; without it the one that `CTXCORE_CONFIG` names, if any.
+        environ: the variables of the process; without it those of this one.
+
+    Raises:
+        PolicyError: a name is unknown or a value is not allowed; it names the place.
+        ConfigurationError: a file cannot be read.
+    """
+    environment = read_environment(os.environ if environ is None else environ, env_file)
+    layers = [environment.layer]
+    named = environment.config
+    if config is not None:
+        layers.append(read_file(Path(config)))
+    elif named is not None and named.value is not None:
+        try:
+            layers.append(read_file(Path(str(named.value))))
+        except ConfigurationError as error:
+            if error.line is not None:
+                raise
+            problem = SettingProblem.NAMED(
+                problem=error.problem, variable=CONFIG_NAME.upper(), source=named.place
+            )
+            raise ConfigurationError(path=error.path, problem=problem) from error
+    filled = tuple(layer for layer in layers if layer.overrides)
+    merge(filled)  # values that are each allowed may still contradict each other
+    return filled
+
+
+def read_file(path: Path) -> Layer:
+    """Reads the YAML file at `path`.
+
+    Raises:
+        ConfigurationError: it cannot be read, is no YAML, or its blocks are not mappings.
         PolicyError: a key is unknown or a value is not allowed.
     """
     blocks = _blocks(path)
     for name, block in blocks.items():
         if name not in (OWN_BLOCK, COMPACTION_BLOCK):
-            given = Given(value=_plain(path, block), place=block.place)
-            raise refuse_unknown(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
-    own, compaction = (_block(path, blocks.get(n)) for n in (OWN_BLOCK, COMPACTION_BLOCK))
-    for name, one in own.items():
-        if name not in own_names():
-            raise refuse_field(name, one.value, own_names(), source=one.place)
-    _refuse_others(compaction, COMPACTION_NAMES)
-    gathering = Gathering()
-    gathering.add_documents(compaction, COMPACTION_NAMES)
-    gathering.add_own(own)
-    return gathering.layer("file")
-
-
-def _refuse_others(block: Mapping[str, Given], known: Iterable[str]) -> None:
-    names = tuple(known)
-    for name, one in block.items():
-        if name not in names:
-            raise refuse_unknown(name, one, names)
+            given = Given(value=_plain(path, block.value), place=block.place)
+            raise unknown_name(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
+    own, compaction = (_block(path, blocks.get(name)) for name in (OWN_BLOCK, COMPACTION_BLOCK))
+    for name, given in own.items():
+        if name not in fields_of(Policy):
+            raise refuse_field(name, given.value, fields_of(Policy), source=given.place)
+    for name, given in compaction.items():
+        if name not in COMPACTION_NAMES:
+            raise unknown_name(name, given, COMPACTION_NAMES)
+    builder = LayerBuilder()
+    builder.add_documents(compaction, COMPACTION_NAMES)
+    builder.add_own(own)
+    return builder.layer("file")
 
 
 def _blocks(path: Path) -> dict[str, Given]:
@@ -71,42 +129,26 @@ def _blocks(path: Path) -> dict[str, Given]:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         raise ConfigurationError(path=str(path), line=line, problem=_no_yaml(error)) from error
-    if root is None:
-        return {}
-    return _entries(path, root)
+    return {} if root is None else _entries(path, root)
 
 
-def _block(path: Path, found: Given | None) -> dict[str, Given]:
-    """The keys of a block with plain values; a block without any is empty."""
+def _block(path: Path, block: Given | None) -> dict[str, Given]:
+    """The keys of a block with plain values; a missing or an empty block has none."""
     import yaml
 
-    if found is None:
+    if block is None:
         return {}
-    node: Any = found.value
+    node: Any = block.value
     if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
         return {}
-    entries = _entries(path, node)
-    return {name: Given(value=_plain(path, one), place=one.place) for name, one in entries.items()}
-
-
-def _plain(path: Path, one: Given) -> object:
-    """The value that a node stands for."""
-    import yaml
-
-    node: Any = one.value
-    loader = yaml.SafeLoader("")
-    try:
-        return loader.construct_document(node)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _misshapen(path, node, _no_yaml(error)) from error
-
-
-def _no_yaml(error: Exception) -> Reason:
-    return SettingProblem.YAML(reason=stated(getattr(error, "problem", None) or str(error)))
+    return {
+        name: Given(value=_plain(path, entry.value), place=entry.place)
+        for name, entry in _entries(path, node).items()
+    }
 
 
 def _entries(path: Path, node: Any) -> dict[str, Given]:
-    """The keys of a mapping; values are nodes, places name the line of their key."""
+    """The keys of a mapping; values are YAML nodes, places name the line of the key."""
     import yaml
 
     if not isinstance(node, yaml.MappingNode):
@@ -122,73 +164,19 @@ def _entries(path: Path, node: Any) -> dict[str, Given]:
     return entries
 
 
+def _plain(path: Path, node: Any) -> object:
+    """The Python value of a YAML node."""
+    import yaml
+
+    try:
+        return yaml.SafeLoader("").construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _misshapen(path, node, _no_yaml(error)) from error
+
+
+def _no_yaml(error: Exception) -> Reason:
+    return SettingProblem.YAML(reason=stated(getattr(error, "problem", None) or str(error)))
+
+
 def _misshapen(path: Path, node: Any, problem: Reason) -> ConfigurationError:
     return ConfigurationError(path=str(path), line=node.start_mark.line + 1, problem=problem)
-
-
-def load_layers(
-    *,
-    env_file: str | Path | None = ".env",
-    config: str | Path | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> tuple[Layer, ...]:
-    """What environment and file say, widest first; what says nothing is left out.
-
-    Args:
-        env_file: a file of variables; one that is not there says nothing.
-        config: a YAML file; without it the one that `CTXCORE_CONFIG` names, if any.
-        environ: the variables of the process; without it those of this one.
-
-    Raises:
-        PolicyError: a name is unknown or a value is not allowed; it names the place.
-        ConfigurationError: a file cannot be read.
-    """
-    environment = read_environment(os.environ if environ is None else environ, env_file)
-    layers = [environment.layer]
-    named = environment.config
-    if config is not None:
-        layers.append(_file(Path(config)))
-    elif named is not None and named.value is not None:
-        try:
-            layers.append(_file(Path(str(named.value))))
-        except ConfigurationError as error:
-            if error.line is not None:
-                raise
-            problem = SettingProblem.NAMED(
-                problem=error.problem, variable=CONFIG_NAME.upper(), source=named.place
-            )
-            raise ConfigurationError(path=error.path, problem=problem) from error
-    saying = tuple(layer for layer in layers if layer.overrides)
-    merge(saying)  # values that are each allowed may still contradict each other
-    return saying
-
-
-def load_policy(
-    name: str | None = None,
-    *,
-    env_file: str | Path | None = ".env",
-    config: str | Path | None = None,
-    **overrides: Any,
-) -> Policy:
-    """The policy that arguments, file, environment and preset make, the first of them that speaks.
-
-    Args:
-        name: a preset; without it the one that file or environment name, else `default`.
-        env_file: a file of variables; one that is not there says nothing.
-        config: a YAML file; without it the one that `CTXCORE_CONFIG` names, if any.
-        overrides: fields of the policy.
-
-    Raises:
-        PolicyError: a name is unknown or a value is not allowed; it names the place.
-        ConfigurationError: a file cannot be read.
-    """
-    if name is not None:
-        overrides[PRESET_FIELD] = name
-    outer = load_layers(env_file=env_file, config=config)
-    return merge([*outer, Layer(name="call", overrides=overrides)]).policy
-
-
-def _file(path: Path) -> Layer:
-    from ctxcore.settings.loading import read_file
-
-    return read_file(path)

@@ -1,6 +1,7 @@
-"""Owns how the names of one source become its layer: what wins, what is refused and where it stood.
+"""The setting names of the source designs, and how the names of one source become a layer.
 
-Within a layer our own names win over those of documents, and off wins over a trigger.
+Within a layer our own names win over those of the designs, and switching compaction off wins over
+a trigger.
 """
 
 from __future__ import annotations
@@ -17,133 +18,118 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Reason, raw_fact
 
+NEVER = 1.0  # the trigger ratio that switches automatic compaction off
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A value as a source gives it."""
+    """A value with the place that sets it."""
 
     value: object
     place: Reason
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """The meaning of a design's setting name for a policy."""
+
+    field: str
+    """The field whose range the value must be in."""
+    type: Any = None
+    """What a text is read as; None: the type of the field."""
+    to_fields: Callable[[Any], JsonObject] | None = None
+    """The fields that a value sets; without it, `field` to the value itself."""
+    allowed: tuple[str, ...] = ()
+    """The only values, where the design knows fewer than the field."""
+    is_fallback: bool = False
+    """Whether it counts only where no other name sets its field."""
+    is_switch: bool = False
+    """Whether it wins over the other names of the designs."""
+
+    def overrides(self, given: Given) -> JsonObject:
+        """The fields that a value sets.
+
+        Raises:
+            PolicyError: it is not what this name takes.
+        """
+        value, allowed = given.value, None
+        is_whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if self.allowed and value not in self.allowed:
+            allowed = AllowedCode.ONE_OF(names=self.allowed)
+        elif self.type is bool and not isinstance(value, bool):
+            allowed = AllowedCode.YES_OR_NO()
+        elif self.type is int and not is_whole:
+            allowed = AllowedCode.WHOLE(low=0)
+        if allowed is not None:
+            raise PolicyError(field=self.field, value=value, allowed=allowed, source=given.place)
+        if self.to_fields is not None:
+            return self.to_fields(value)
+        return {self.field: value}  # type: ignore[dict-item]  # checked by its field next
+
+
 @dataclass(slots=True)
-class Gathering:
+class LayerBuilder:
     """The fields of one layer while its names are read."""
 
     overrides: JsonObject = field(default_factory=dict)
     places: dict[str, Reason] = field(default_factory=dict)
 
     def add_documents(self, given: Mapping[str, Given], names: Mapping[str, Name]) -> None:
-        """Adds what documents' names say.
+        """Adds values under the designs' names: switches behind the names they win over.
+
+        Fallbacks come last: they count only where their field is not set yet.
 
         Raises:
-            PolicyError: a value is not allowed, or two names say different things.
+            PolicyError: a value is not allowed, or two names contradict each other.
         """
-        for name in sorted(given, key=lambda name: _order(names[name])):
-            known, one = names[name], given[name]
-            for own, value in known.overrides(one.value, one.place).items():
-                fields_of(Policy)[own].check(to_field(value), source=one.place)
-                if known.is_switch or own not in self.overrides:
-                    self._set(own, value, one.place)
-                elif not known.is_fallback and self.overrides[own] != value:
-                    raise self._contradiction(own, value, one.place)
+        known = {key: names[key] for key in given}
+        for key in sorted(given, key=lambda key: (known[key].is_fallback, known[key].is_switch)):
+            name, place = known[key], given[key].place
+            for own, value in name.overrides(given[key]).items():
+                fields_of(Policy)[own].check(to_field(value), source=place)
+                if name.is_switch or own not in self.overrides:
+                    self._set(own, value, place)
+                elif not name.is_fallback and self.overrides[own] != value:
+                    other = raw_fact(self.overrides[own])
+                    allowed = AllowedCode.CONTRADICTION(value=other, source=self.places[own])
+                    raise PolicyError(field=own, value=value, allowed=allowed, source=place)
 
     def add_own(self, given: Mapping[str, Given]) -> None:
-        """Adds what our own names say, in place of what documents' names did.
+        """Adds values under our own names, in place of those under the designs' names.
 
         Raises:
             PolicyError: a value is not allowed.
         """
-        for name, one in given.items():
-            value = to_field(one.value)
+        for name, item in given.items():
+            value = to_field(item.value)
             if name == "name" and value not in Policy.presets():
                 allowed = AllowedCode.ONE_OF(names=Policy.presets())
-                raise PolicyError(field=name, value=value, allowed=allowed, source=one.place)
-            fields_of(Policy)[name].check(value, source=one.place)
-            self._set(name, to_json(value), one.place)
+                raise PolicyError(field=name, value=value, allowed=allowed, source=item.place)
+            fields_of(Policy)[name].check(value, source=item.place)
+            self._set(name, to_json(value), item.place)
 
     def layer(self, name: str) -> Layer:
-        """What was gathered."""
+        """The layer of all values added so far."""
         return Layer(name=name, overrides=self.overrides, places=self.places)
 
     def _set(self, own: str, value: JsonValue, place: Reason) -> None:
         self.overrides[own] = value
         self.places[own] = place
 
-    def _contradiction(self, own: str, value: JsonValue, place: Reason) -> PolicyError:
-        other, says_so = raw_fact(self.overrides[own]), self.places[own]
-        allowed = AllowedCode.CONTRADICTION(value=other, source=says_so)
-        return PolicyError(field=own, value=value, allowed=allowed, source=place)
 
-
-def refuse_unknown(name: str, one: Given, known: Iterable[str]) -> PolicyError:
-    """That `name` is none of those there are."""
+def unknown_name(name: str, given: Given, known: Iterable[str]) -> PolicyError:
+    """The error for a name that is none of the `known` ones."""
     allowed = AllowedCode.ONE_OF(names=tuple(sorted(known)))
-    return PolicyError(field=name, value=one.value, allowed=allowed, source=one.place)
-
-
-def own_names(policy: type = Policy) -> tuple[str, ...]:
-    """Every field of a policy that a source may name."""
-    return tuple(fields_of(policy))
-
-
-def _order(name: Name) -> int:
-    """Switches after what they switch off, fallbacks last."""
-    return 2 if name.is_fallback else int(name.is_switch)
-
-
-NEVER = 1.0  # the trigger ratio at which nothing is compacted by itself
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
-    """What a document's name means for a policy."""
-
-    field: str
-    """The field whose range the value must be in."""
-    type: Any = None
-    """What a text is read as; None: what the field holds."""
-    to_fields: Callable[[Any], JsonObject] | None = None
-    """The fields that a value sets; without it, `field` to the value itself."""
-    allowed: tuple[str, ...] = ()
-    """The only values, where the document knows fewer than the field."""
-    is_fallback: bool = False
-    """Whether it counts only where no other name sets its field."""
-    is_switch: bool = False
-    """Whether it wins over the other names of documents."""
-
-    def overrides(self, value: object, source: Reason) -> JsonObject:
-        """The fields that `value` sets.
-
-        Raises:
-            PolicyError: it is not what this name takes.
-        """
-        if self.allowed and value not in self.allowed:
-            raise self._refusal(value, AllowedCode.ONE_OF(names=self.allowed), source)
-        if self.type is bool and not isinstance(value, bool):
-            raise self._refusal(value, AllowedCode.YES_OR_NO(), source)
-        is_whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        if self.type is int and not is_whole:
-            raise self._refusal(value, AllowedCode.WHOLE(low=0), source)
-        if self.to_fields is None:
-            return {self.field: _json(value)}
-        return self.to_fields(value)
-
-    def _refusal(self, value: object, allowed: Reason, source: Reason) -> PolicyError:
-        return PolicyError(field=self.field, value=value, allowed=allowed, source=source)
-
-
-def _json(value: object) -> JsonValue:
-    return value  # type: ignore[return-value]  # checked against its field's range next
+    return PolicyError(field=name, value=given.value, allowed=allowed, source=given.place)
 
 
 def _switch(is_on: bool) -> JsonObject:
-    """Automatic compaction is switched off in one way only; on changes nothing."""
+    """Off sets the trigger ratio to `NEVER`; on changes nothing."""
     return {} if is_on else {"trigger_ratio": NEVER}
 
 
 def _rounds(count: int) -> JsonObject:
-    """`count` turns stay; where that is still too much one, then none."""
+    """`count` newest turns stay; where that is still too much, one, then none."""
     return {"keep_turns": [*dict.fromkeys(number for number in (count, 1, 0) if number <= count)]}
 
 

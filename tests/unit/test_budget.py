@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.budget import clamp, reserve_for
+from ctxcore.budget import clamp
 from ctxcore.errors import UnknownWindowError
 from ctxcore.policy.values import Policy
 
@@ -102,10 +102,10 @@ def test_no_window_is_no_budget() -> None:
 
 
 def test_the_reserve_is_the_smallest_of_its_limits() -> None:
-    assert (
-        reserve_for(8_000, wanted_tokens=4_096, max_output_tokens=None, window_ratio=0.25) == 2_000
-    )
-    assert reserve_for(80_000, wanted_tokens=4_096, max_output_tokens=99, window_ratio=0.25) == 99
+    small, large = (Policy().budget(window_tokens=tokens) for tokens in (8_000, 80_000))
+    short = Policy().budget(window_tokens=80_000, max_output_tokens=99)
+
+    assert [budget.reserve_tokens for budget in (small, large, short)] == [2_000, 4_096, 99]
 
 
 @pytest.mark.parametrize(("value", "moved"), [(1, 2), (3, 3), (9, 5)])

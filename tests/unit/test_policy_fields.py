@@ -11,11 +11,10 @@ import pytest
 
 from ctxcore.errors import PolicyError
 from ctxcore.policy.fields import PolicyField, fields_of
-from ctxcore.policy.markers import GROUPS, Count, Group, Score, Told
+from ctxcore.policy.markers import GROUPS, Count, Doc, Group, Score
 from ctxcore.policy.names import REMOVED, without_removed
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
-from ctxcore.settings.names import own_names
 
 DECLARED = fields_of(Policy)
 
@@ -28,7 +27,7 @@ class Bolder(Policy):
         int | None,
         Count(2, "turns"),
         Group("when"),
-        Told("Boldness", "How bold. None: not at all."),
+        Doc("Boldness", "How bold. None: not at all."),
     ] = None
 
 
@@ -71,7 +70,7 @@ def test_the_fields_of_a_group_are_declared_together() -> None:
 
 
 def test_a_new_field_is_checked_and_named_without_another_line() -> None:
-    assert own_names(Bolder) == (*own_names(), "boldness")
+    assert tuple(fields_of(Bolder)) == (*DECLARED, "boldness")
     assert Bolder().override(boldness=3).boldness == 3
     with pytest.raises(PolicyError, match="'boldness' is 1; allowed: a whole number of at least 2"):
         Bolder(boldness=1)
@@ -84,11 +83,11 @@ def test_a_field_without_what_it_needs_is_refused_when_it_is_read() -> None:
 
     @dataclass(frozen=True, kw_only=True)
     class Boundless:
-        mood: Annotated[float, Group("when"), Told("Mood", "How it feels.")] = 0.5
+        mood: Annotated[float, Group("when"), Doc("Mood", "How it feels.")] = 0.5
 
     @dataclass(frozen=True, kw_only=True)
     class Bare:
-        mood: Annotated[Literal["good"], Group("when"), Told("Mood", "How it feels.")]
+        mood: Annotated[Literal["good"], Group("when"), Doc("Mood", "How it feels.")]
 
     for kind in (Untold, Boundless, Bare):
         with pytest.raises(TypeError, match="the policy field 'mood'"):

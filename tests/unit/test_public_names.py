@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ctxcore
 
 PUBLIC_NAMES = [
-    "EXPAND_TOOL",
     "BudgetError",
     "Compaction",
     "CompactionPlan",
@@ -25,6 +26,7 @@ PUBLIC_NAMES = [
     "ContextEngine",
     "ContextError",
     "Draft",
+    "EXPAND_TOOL",
     "EachMessage",
     "ExtractiveSummarizer",
     "Format",
@@ -86,6 +88,15 @@ def _run(code: str) -> str:
 
 def test_the_public_names_are_these() -> None:
     assert ctxcore.__all__ == PUBLIC_NAMES
+
+
+def test_type_checkers_see_each_name_where_it_is_loaded_from() -> None:
+    source = ast.parse(Path(str(ctxcore.__file__)).read_text(encoding="utf-8"))
+    block = next(node for node in source.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.asname: node.module for node in imports for alias in node.names}
+
+    assert seen == {name: f"ctxcore.{module}" for name, module in ctxcore._HOMES.items()}
 
 
 def test_every_public_name_can_be_imported_alone() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ctxcore import __version__
 from ctxcore.cli.output import amount, block, json_escape, one_line, percent
-from ctxcore.cli.running import told
+from ctxcore.cli.running import problem_document
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.places import PlaceCode, in_file
 from ctxcore.reasons.storage_problems import FileProblem
@@ -173,11 +173,11 @@ def test_the_formats_that_are_read_are_said_once(tmp_path: Path) -> None:
 
 
 def test_a_failure_in_json_has_its_facts() -> None:
-    said = told(in_place(FileProblem.NO_SUCH_ID(beginning="ab")))
+    said = problem_document(in_place(FileProblem.NO_SUCH_ID(beginning="ab")))
     assert said["code"] == "file.no_such_id"
     assert said["facts"] == {"beginning": "ab"}
     assert str(said["reason"]).startswith("a.json: no conversation")
-    assert told(FileProblem.EMPTY())["facts"] == {}
+    assert problem_document(FileProblem.EMPTY())["facts"] == {}
 
 
 def in_place(problem: Reason) -> Reason:
