@@ -59,12 +59,12 @@ class RecordNotFoundError(StoreError):
     """There is no such record."""
 
     def __init__(
-        self, *, kind: RecordKind, record_id: str | int, told: Reason | None = None
+        self, *, kind: RecordKind, record_id: str | int, reason: Reason | None = None
     ) -> None:
         self.kind: RecordKind = kind
         self.record_id = record_id
         super().__init__(
-            told
+            reason
             or StoreProblem.NO_RECORD(
                 what=RecordCode[kind.upper().replace(" ", "_")](), id=record_id
             )
