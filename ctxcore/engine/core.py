@@ -14,6 +14,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import NOTHING_SAID, WorkingState
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
+from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.markers import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import Automatic
@@ -31,7 +32,7 @@ from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progr
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
-from ctxcore.engine.tools import expand
+from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
@@ -51,6 +52,7 @@ from ctxcore.store.values import (
     UserInfo,
 )
 from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.tokens.count import counter_for
 
 Content = str | Mapping[str, object] | Message
 
@@ -302,8 +304,14 @@ class ContextEngine:
         Raises:
             PartNotFoundError: there is no such message or part; the error says what there is.
         """
-        return expand(
-            self._services, session_id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
+        session = self._services.session(session_id)
+        return extract_with(
+            original_text(self._store, session, ref),
+            path=path,
+            rows=rows,
+            grep=grep,
+            max_tokens=max_tokens,
+            counter=counter_for(session.model or self._services.default_model),
         )
 
     # contexts and turns

@@ -29,41 +29,26 @@ from ctxcore.errors import ContextError, PartNotFoundError
 from ctxcore.messages.values import JsonObject, ToolCall, tool_result
 from ctxcore.reasons.codes import TriggerCode
 from ctxcore.reasons.problems import PartProblem
-from ctxcore.tokens.count import counter_for
-from ctxcore.tokens.families import TokenCounter
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import SessionInfo
 
 _MAX_USABLE_RATIO = 0.25  # of an answer; the same as for outputs shortened when appended
 
 
-def expand(
-    services: EngineServices,
-    session_id: str,
-    ref: str,
-    *,
-    path: str | None = None,
-    rows: str | None = None,
-    grep: str | None = None,
-    max_tokens: int = EXPAND_TOKENS,
-    counter: TokenCounter | None = None,
-) -> str:
-    """Exact parts of the message that `ref` means; see `ContextEngine.expand`."""
-    session = services.session(session_id)
-    seq = seq_of(ref)
-    if seq is None or not 1 <= seq <= session.length:
-        last = session.length
+def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
+    """The text of the message that `ref` names.
+
+    Raises:
+        PartNotFoundError: there is no such message, or it has no text.
+    """
+    seq, last = seq_of(ref), session.length
+    if seq is None or not 1 <= seq <= last:
         problem = PartProblem.MESSAGES(last=last) if last else PartProblem.NO_MESSAGES()
         raise PartNotFoundError(part=ref, problem=problem)
-    text = services.store.messages(session_id, seq, seq)[0].message.text
+    text = store.messages(session.id, seq, seq)[0].message.text
     if not text:
         raise PartNotFoundError(part=ref, problem=PartProblem.NO_TEXT())
-    return extract_with(
-        text,
-        path=path,
-        rows=rows,
-        grep=grep,
-        max_tokens=max_tokens,
-        counter=counter or counter_for(session.model or services.default_model),
-    )
+    return text
 
 
 def is_own(call: ToolCall, tools: Sequence[JsonObject]) -> bool:
@@ -87,10 +72,9 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
     ref = str(arguments.get("ref", ""))
     if seq_of(ref) in target.view.anchors().excluded:
         raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
-    return expand(
-        services,
-        target.session.id,
-        ref,
+    session = services.session(target.session.id)  # as long as it is now
+    return extract_with(
+        original_text(services.store, session, ref),
         path=_text(arguments.get("path")),
         rows=_text(arguments.get("rows")),
         grep=_text(arguments.get("grep")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -177,17 +177,6 @@ def after_purge(connection: Connection) -> None:
         connection.execute(text("INSERT INTO message_index (message_index) VALUES ('optimize')"))
 
 
-def empty_log(engine: Engine) -> None:
-    """Moves the content of SQLite's write-ahead log into the file, and truncates the log."""
-    if engine.dialect.name != "sqlite":
-        return
-    connection = engine.raw_connection()  # a checkpoint cannot run inside a transaction
-    try:
-        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-    finally:
-        connection.close()
-
-
 def upgrade(connection: Connection, *, to: str = HEAD) -> None:
     """Runs the missing revisions in the transaction of `connection`.
 
@@ -271,8 +260,11 @@ class Database:
 
     def empty_log(self) -> None:
         """Removes erased rows from the log too, unless another process is reading it."""
-        with self._writing, _explained():
-            empty_log(self._writer)
+        if self._writer.dialect.name != "sqlite":
+            return
+        # A raw connection, since no checkpoint can run inside a transaction.
+        with self._writing, _explained(), closing(self._writer.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
     def close(self) -> None:
         """Closes all connections, after the current write; later reads and writes raise."""

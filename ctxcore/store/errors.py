@@ -63,12 +63,8 @@ class RecordNotFoundError(StoreError):
     ) -> None:
         self.kind: RecordKind = kind
         self.record_id = record_id
-        super().__init__(
-            reason
-            or StoreProblem.NO_RECORD(
-                what=RecordCode[kind.upper().replace(" ", "_")](), id=record_id
-            )
-        )
+        what = RecordCode[kind.upper().replace(" ", "_")]
+        super().__init__(reason or StoreProblem.NO_RECORD(what=what(), id=record_id))
 
 
 class CorruptRecordError(StoreError):

@@ -238,7 +238,7 @@ class StoredHistory:
         return range(head, after or self._length + 1)
 
 
-SAMPLE_TOKENS = 4_000  # of the newest messages, the likest to the next ones; counted in 3 ms
+SAMPLE_TOKENS = 4_000  # of the newest messages, which resemble the next ones; counted in 3 ms
 
 
 class ScaledHistory:
