@@ -16,11 +16,11 @@ from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, me
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
 from ctxcore.engine.events import (
-    ASKED_BY_MODEL,
     COMPACTED,
     CONFIRMATION,
     FAILED,
     PLANNED,
+    REQUESTED_BY_MODEL,
     SKIPPED,
     CompactionFinished,
     CompactionRejected,
@@ -39,7 +39,7 @@ Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
 """Whether the turn continues, waits for a person, or continues in a new session."""
 
 
-class Automatic:
+class AutomaticCompactions:
     """Finds the rule that requests a compaction, and carries it out."""
 
     def __init__(self, services: EngineServices, compactions: Compactions) -> None:
@@ -209,9 +209,9 @@ class Automatic:
 
     def _is_requested(self, session_id: str) -> bool:
         """Whether the model requested a compaction and none was tried since."""
-        kinds = (ASKED_BY_MODEL, COMPACTED, FAILED, SKIPPED)
+        kinds = (REQUESTED_BY_MODEL, COMPACTED, FAILED, SKIPPED)
         newest = self._services.store.last_events(session_id, kinds, limit=1)
-        return bool(newest) and newest[0].kind == ASKED_BY_MODEL
+        return bool(newest) and newest[0].kind == REQUESTED_BY_MODEL
 
     def _is_suspended(self, session_id: str) -> bool:
         """Whether automatic compaction waits: after an undo, or after too many failures in a row.

@@ -17,7 +17,7 @@ from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.markers import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
 from ctxcore.engine.compactions import (
     Compactions,
@@ -109,7 +109,7 @@ class ContextEngine:
             layers=tuple(layers),
         )
         self._compactions = Compactions(self._services)
-        self._automatic = Automatic(self._services, self._compactions)
+        self._automatic = AutomaticCompactions(self._services, self._compactions)
         self._turns = Turns(self._services, self._automatic)
         self._exchange = Exchange(self._services)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ctxcore.engine.errors import TurnLostError
-from ctxcore.engine.events import ASKED_BY_MODEL, TurnEnded
+from ctxcore.engine.events import REQUESTED_BY_MODEL, TurnEnded
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
@@ -145,7 +145,7 @@ class RunningTurn:
         self.text += message.text
         if message is not reply.message:
             session_id = self.target.session.id
-            self._services.journal.record(ASKED_BY_MODEL, {"seq": seq}, session_id=session_id)
+            self._services.journal.record(REQUESTED_BY_MODEL, {"seq": seq}, session_id=session_id)
         return seq
 
     def add_partial(self) -> None:

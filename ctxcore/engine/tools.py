@@ -21,7 +21,7 @@ from ctxcore.compression.markers import (
     is_answered_beside,
     seq_of,
 )
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
 from ctxcore.engine.running import RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool
@@ -103,7 +103,7 @@ def without_expand(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
 class Tools:
     """Runs the calls of a turn."""
 
-    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+    def __init__(self, services: EngineServices, automatic: AutomaticCompactions) -> None:
         self._services = services
         self._automatic = automatic
 

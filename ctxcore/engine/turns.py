@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.compaction.triggers import Trigger
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.calls import Calls
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
@@ -36,7 +36,7 @@ MAX_CALLS = 25  # of one turn; chosen: stops endless loops, above what tasks nee
 class Turns:
     """Starts, resumes and answers turns."""
 
-    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+    def __init__(self, services: EngineServices, automatic: AutomaticCompactions) -> None:
         self._services = services
         self._automatic = automatic
         self._tools = Tools(services, automatic)
@@ -106,7 +106,7 @@ class Turns:
         yield from self._run(request, running, self._calls(request, running, pending.trigger))
 
     def _begin(self, request: TurnRequest, target: CallTarget, message: Message) -> RunningTurn:
-        self._keep_leftover(target)
+        self._recover_partial(target)
         now = self._services.clock()
         turn = self._services.store.begin_turn(
             request.session_id,
@@ -122,7 +122,7 @@ class Turns:
         running.renew()
         return running
 
-    def _keep_leftover(self, target: CallTarget) -> None:
+    def _recover_partial(self, target: CallTarget) -> None:
         """Stores the partial answer of a crashed process as a message."""
         turn = self._services.store.last_turn(target.session.id)
         if turn is None or turn.state not in ("running", "interrupted") or not turn.partial:
