@@ -321,8 +321,13 @@ class Policies(Area):
             known = {astuple(found.scope): found.version for found in _newest(connection, keys)}
             new = {"body": overrides, "created_by": by, "created_at": at}
             rows = [
-                {"scope": kind, "owner": owner, "model": model, **new}
-                | {"version": known.get((kind, owner, model), 0) + 1}
+                {
+                    **new,
+                    "scope": kind,
+                    "owner": owner,
+                    "model": model,
+                    "version": known.get((kind, owner, model), 0) + 1,
+                }
                 for kind, owner, model in keys
             ]
             connection.execute(insert(POLICY), rows)
