@@ -1,5 +1,4 @@
-"""Owns the database's tables. Rows are storage, never values: only the store and the migrations
-know them, and what the store gives out is built from values of its own.
+"""The database's tables, which only the store and the migrations use.
 
 Rows of `message`, `message_tokens`, `compaction`, `policy`, `call` and `event` are only ever
 inserted; purging a session is what deletes them.
@@ -34,7 +33,7 @@ _BIG = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows in IN
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """An aware UTC time; SQLite, which has no zones, holds it without one."""
+    """An aware UTC time; SQLite, which has no zones, stores it without one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -54,7 +53,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 class JsonText(TypeDecorator[JsonValue]):
-    """Any JSON value, a text with lone surrogates or NUL among them, as canonical JSON."""
+    """Any JSON value as canonical JSON; texts may contain lone surrogates and NUL."""
 
     impl = Text
     cache_ok = True
@@ -67,7 +66,7 @@ class JsonText(TypeDecorator[JsonValue]):
 
 
 class Label(TypeDecorator[str]):
-    """A text for people to read; what no database stores becomes U+FFFD."""
+    """A text for people; characters that databases refuse become U+FFFD."""
 
     impl = Text
     cache_ok = True
@@ -75,12 +74,9 @@ class Label(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         return None if value is None else printable(value).replace("\x00", "\ufffd")
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        return value
-
 
 class Row(SQLModel, registry=registry(metadata=MetaData())):
-    """Base of all rows; the tables stay out of the metadata that other users of SQLModel share."""
+    """Base of all rows, with metadata apart from SQLModel's shared one."""
 
 
 def _in_session() -> ForeignKeyConstraint:
@@ -98,7 +94,7 @@ class UserRow(Row, table=True):
 
 
 class SessionRow(Row, table=True):
-    """The head of a conversation: what an append or a context needs without reading messages."""
+    """A session, with all that an append or a context needs without reading messages."""
 
     __tablename__: ClassVar[str] = "session"
     __table_args__ = (
@@ -126,12 +122,12 @@ class SessionRow(Row, table=True):
     last_user_seq: int | None
     system_seqs: list[int] = Field(sa_type=JsonText)
     counter_id: str | None = Field(sa_type=Text)
-    """The counter whose counts every append carries on."""
+    """The counter whose running sums every append continues."""
     active_compaction_id: str | None = Field(sa_type=Text)
     indexed_until: int
-    """Messages 1 … this are found by a search."""
+    """The last message that search finds."""
     working: str | None = Field(sa_type=Text)
-    """What the application says of its work; None: nothing."""
+    """The working state that the application provides; None if it is empty."""
 
 
 class MessageRow(Row, table=True):
@@ -159,15 +155,15 @@ class MessageRow(Row, table=True):
     turn_id: str | None = Field(sa_type=Text)
     created_at: datetime = Field(sa_type=UtcTime)
     facts: str | None = Field(sa_type=Text)
-    """What it says that must not get lost, found when it was appended; None: not looked for."""
+    """The facts found when it was appended; None: not looked for."""
     rules: int | None
-    """How many of them lay down standing instructions or take them back; None: not looked for."""
+    """How many of the facts set or revoke standing instructions; None: not looked for."""
 
 
 class MessageTokensRow(Row, table=True):
-    """Sizes under one counter, always of the messages 1 … some place without a hole.
+    """Sizes by one counter, always of messages 1 … n without a gap.
 
-    `cum` adds up `tokens`; `short_cum` what is sent, system messages left out.
+    `cum` is the running sum of `tokens`, `short_cum` that of what is sent, without system messages.
     """
 
     __tablename__: ClassVar[str] = "message_tokens"
@@ -187,7 +183,7 @@ class MessageTokensRow(Row, table=True):
 
 
 class CompactionRow(Row, table=True):
-    """An applied compaction; `body` is the whole record, the columns beside it are for queries."""
+    """An applied compaction; `body` is the whole record, the other columns are for queries."""
 
     __tablename__: ClassVar[str] = "compaction"
     __table_args__ = (
@@ -208,11 +204,11 @@ class CompactionRow(Row, table=True):
     details: dict[str, object] = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
     facts_lost: list[str] | None = Field(sa_type=JsonText)
-    """Of the body; None: not looked for."""
+    """A copy from the body; None: not looked for."""
 
 
 class ImportedCompactionRow(Row, table=True):
-    """A compaction that the program which recorded an imported conversation did itself."""
+    """A compaction made by the program that recorded an imported conversation."""
 
     __tablename__: ClassVar[str] = "imported_compaction"
     __table_args__ = (_in_session(), Index("ix_imported_compaction_session", "session_id"))
@@ -251,7 +247,7 @@ class MarkRow(Row, table=True):
 
 
 class PolicyRow(Row, table=True):
-    """One version of what a scope changes about its policy."""
+    """One version of a scope's policy overrides."""
 
     __tablename__: ClassVar[str] = "policy"
     __table_args__ = (
@@ -334,7 +330,7 @@ class EventRow(Row, table=True):
 
 
 class SettingRow(Row, table=True):
-    """What an installation keeps by name, e.g. its connections; never a key or a password."""
+    """A setting of the installation, e.g. its connections; never a key or a password."""
 
     __tablename__: ClassVar[str] = "setting"
 

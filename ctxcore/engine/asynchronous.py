@@ -1,6 +1,6 @@
-"""Owns the async twins of the engine's slow verbs: each runs in a worker thread of its own.
+"""Runs blocking functions and iterators for an event loop, each in a thread of its own.
 
-The event loop only passes events on, so a hundred turns in one loop do not stall it.
+The loop only passes results on, so a hundred turns at once do not stall it.
 """
 
 from __future__ import annotations
@@ -8,27 +8,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import update_wrapper
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from ctxcore.assembly.binding import OnMismatch
-from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import CompactionResult, Messages, Tools, compact
-from ctxcore.compaction.plans import Confirm
-from ctxcore.policy.values import Policy
-from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.compaction.compacting import compact
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _END = object()
 _CLOSING_SECONDS = 2.0  # a turn notices within half a second; a tool may take longer
 
 
 class _Starter:
-    """Starts threads from one of its own.
+    """Starts threads from a thread of its own.
 
-    Starting a thread waits until it runs; a hundred of them held an event loop up for 150 ms.
+    Starting a thread waits until it runs: a hundred of them blocked an event loop for 150 ms.
     """
 
     def __init__(self) -> None:
@@ -37,7 +35,7 @@ class _Starter:
         self._thread: threading.Thread | None = None
 
     def start(self, run: Callable[[], None]) -> None:
-        """Has `run` run in a thread of its own, soon."""
+        """Calls `run` in a new thread, soon."""
         self._work.put(run)
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
@@ -55,7 +53,7 @@ _STARTER = _Starter()
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:
-    """What `work` returns, from a thread of its own; the shared pool is small."""
+    """Calls `work` in a new thread, since asyncio's shared pool is small; returns its result."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -63,49 +61,29 @@ async def run_in_thread(work: Callable[[], T]) -> T:
             return
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001  # handed to whoever awaits it
+        except BaseException as error:  # noqa: BLE001  # raised again where it is awaited
             future.set_exception(error)
 
     _STARTER.start(run)
     return await asyncio.wrap_future(future)
 
 
-async def acompact(
-    messages: Messages,
-    *,
-    policy: Policy | None = None,
-    max_tokens: int | None = None,
-    target_tokens: int | None = None,
-    summarizer: Summarizer | None = None,
-    model: str | None = None,
-    tools: Tools | None = None,
-    knowledge: Mapping[str, str] | None = None,
-    state: CompactionState | str | None = None,
-    force: bool = False,
-    confirm: Confirm | None = None,
-    on_mismatch: OnMismatch = "raise",
-) -> CompactionResult:
-    """`compact` for an event loop; arguments and errors are those of `compact`."""
-    return await run_in_thread(
-        lambda: compact(
-            messages,
-            policy=policy,
-            max_tokens=max_tokens,
-            target_tokens=target_tokens,
-            summarizer=summarizer,
-            model=model,
-            tools=tools,
-            knowledge=knowledge,
-            state=state,
-            force=force,
-            confirm=confirm,
-            on_mismatch=on_mismatch,
-        )
-    )
+def _async_twin(work: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await run_in_thread(lambda: work(*args, **kwargs))
+
+    update_wrapper(twin, work)
+    twin.__name__ = twin.__qualname__ = f"a{work.__name__}"
+    twin.__module__ = __name__
+    twin.__doc__ = f"`{work.__name__}` for an event loop; arguments and errors are the same."
+    return twin
+
+
+acompact = _async_twin(compact)
 
 
 async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
-    """The items of an iterator that runs in a thread; leaving early closes it there."""
+    """Runs an iterator in a new thread; leaving the loop early closes it there."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[object] = asyncio.Queue()
     stop = threading.Event()
@@ -114,15 +92,16 @@ async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]
         try:
             loop.call_soon_threadsafe(queue.put_nowait, item)
         except RuntimeError:
-            stop.set()  # the loop is gone: nobody reads on
+            stop.set()  # the loop is closed
 
     def run() -> None:
         try:
             iterator = make()
             while not stop.is_set() and (item := next(iterator, _END)) is not _END:
                 put(item)
-            _close(iterator)
-        except BaseException as error:  # noqa: BLE001  # handed to whoever iterates
+            if (close := getattr(iterator, "close", None)) is not None:
+                close()
+        except BaseException as error:  # noqa: BLE001  # raised again in the loop
             put(_Failed(error))
         finally:
             put(_END)
@@ -141,19 +120,13 @@ async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]
 
 
 async def _until_end(queue: asyncio.Queue[object]) -> None:
-    """Waits a moment for an iterator that is being closed, so that its turn is saved by then."""
+    """Waits for an iterator that is being closed, up to a limit, so that its turn is stored."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_CLOSING_SECONDS):
             while await queue.get() is not _END:
                 pass
 
 
+@dataclass
 class _Failed:
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-def _close(iterator: Iterator[T]) -> None:
-    close = getattr(iterator, "close", None)
-    if close is not None:
-        close()
+    error: BaseException

@@ -1,14 +1,13 @@
-"""Owns compactions that start by themselves: which rule asks, who is asked, what is told.
+"""Automatic compactions: which rule is due, whether a person must agree, what is recorded.
 
-A shadow policy changes nothing and tells what it would have done; a policy that wants a person's
-consent waits for the answer, and without anybody to answer nothing changes.
+A shadow policy changes nothing and records what it would have done. A policy that requires
+confirmation waits for a person's answer and changes nothing without one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from ctxcore.compaction.compacting import confirmation, refusal
@@ -17,11 +16,11 @@ from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, me
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
 from ctxcore.engine.events import (
-    ASKED_BY_MODEL,
     COMPACTED,
     CONFIRMATION,
     FAILED,
     PLANNED,
+    REQUESTED_BY_MODEL,
     SKIPPED,
     CompactionFinished,
     CompactionRejected,
@@ -37,23 +36,20 @@ from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import to_json
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
-"""Whether the turn goes on, waits for a person, or goes on in a session of its own."""
-
-_JUDGED = (COMPACTED, FAILED)
+"""Whether the turn continues, waits for a person, or continues in a new session."""
 
 
-class Automatic:
-    """What happens when a rule asks for a compaction."""
+class AutomaticCompactions:
+    """Finds the rule that requests a compaction, and carries it out."""
 
     def __init__(self, services: EngineServices, compactions: Compactions) -> None:
         self._services = services
         self._compactions = compactions
 
     def due(self, target: CallTarget, *, all_rules: bool = True) -> Trigger | None:
-        """The rule that asks for a compaction now; after an undo or failures, only an overflow.
+        """The rule that requests a compaction now; after an undo or failures, only an overflow.
 
-        An overflow is named before any other rule that holds: it cannot wait. Without
-        `all_rules` nothing else is looked at.
+        An overflow takes precedence over all other rules; without `all_rules` only that is checked.
         """
         if not target.call.policy.is_automatic:
             return None
@@ -61,10 +57,10 @@ class Automatic:
         too_large = overflow(measured, target.call)
         if too_large is not None or not all_rules:
             return too_large
-        if target.call.policy.summary_marker and self._is_asked(target):
+        if target.call.policy.summary_marker and self._is_requested(target.session.id):
             measured = replace(measured, is_marked=True)
         found = find_trigger(measured, target.call)
-        return None if found is None or self._waits(target) else found
+        return None if found is None or self._is_suspended(target.session.id) else found
 
     def run(
         self,
@@ -75,32 +71,38 @@ class Automatic:
         answer: Answer | None = None,
         is_refused: bool = False,
     ) -> Generator[TurnEvent, None, Outcome]:
-        """Carries out what `trigger` asks for, or asks first.
+        """Compacts because of `trigger`, or asks a person first.
 
         Raises (from the iterator):
-            CompactionRefusedError: a person refused and wants to be told.
+            CompactionRefusedError: a person refused.
         """
         policy = target.call.policy
         if policy.is_shadow:
-            self._note_planned(target, trigger)
+            self._record_planned(target, trigger)
             return "done"
         if policy.requires_confirmation and answer is None:
-            asked = self._asked(target, trigger, confirm, is_refused=is_refused)
-            if isinstance(asked, Pending):
-                yield _needed(asked)
+            response = self._ask(target, trigger, confirm, is_refused=is_refused)
+            if isinstance(response, Pending):
+                yield ConfirmationNeeded(
+                    plan_id=response.plan_id,
+                    before_tokens=response.current_tokens,
+                    expected_tokens=response.expected_tokens,
+                    max_tokens=response.max_tokens,
+                    messages=response.messages,
+                )
                 return "waiting"
-            answer = asked
+            answer = response
         if answer == "new_session":
             return "new_session"
         yield CompactionStarted(trigger=trigger)
-        yield self._carried_out(target, trigger, answer or "compact", is_refused=is_refused)
+        yield self._carry_out(target, trigger, answer or "compact", is_refused=is_refused)
         return "done"
 
     def pending(self, plan_id: str) -> Pending:
-        """The question with this id.
+        """The pending confirmation with this id.
 
         Raises:
-            TurnStateError: nobody waits for it any more.
+            TurnStateError: it is not pending any more.
         """
         found = load_pending(self._services.store, plan_id)
         if found is None:
@@ -108,31 +110,31 @@ class Automatic:
         return found
 
     def pending_of(self, session_id: str) -> Pending | None:
-        """The question that waits in a session."""
+        """The pending confirmation of a session."""
         newest = self._services.store.last_events(session_id, (CONFIRMATION, COMPACTED), limit=1)
         if not newest or newest[0].kind != CONFIRMATION:
             return None
         return load_pending(self._services.store, str(newest[0].body.get("plan_id", "")))
 
     def settle(self, pending: Pending, target: CallTarget) -> None:
-        """Takes the question back: it is being answered.
+        """Removes a pending confirmation because it is being answered.
 
         Raises:
-            StaleProposalError: what it was asked about has changed since.
+            StaleProposalError: what it was made from has changed since.
         """
         now = self._compactions.proposals.base(target, pending.covered_until)
         drop_pending(self._services.store, pending.plan_id)
         if changed := now.changes(pending.base):
             raise StaleProposalError(changed=changed)
 
-    def _carried_out(
+    def _carry_out(
         self, target: CallTarget, trigger: Trigger, answer: Answer, *, is_refused: bool
     ) -> TurnEvent:
         if answer == "refuse":
             measured = measure(target.view, target.call, target.record)
             raise refusal(target.call.budget, measured)
         try:
-            proposal = self._compactions.propose(
+            proposal = self._compactions.proposals.make(
                 target, trigger, is_refused=is_refused, answer=answer
             )
             info = self._compactions.confirm(proposal)
@@ -148,17 +150,23 @@ class Automatic:
             return CompactionRejected(reason=proposal.outcome.reason)
         return CompactionFinished(info=info)
 
-    def _asked(
+    def _ask(
         self, target: CallTarget, trigger: Trigger, confirm: Confirm | None, *, is_refused: bool
     ) -> Answer | Pending:
-        """A person's answer, or the question that now waits for one."""
+        """A person's answer, or the confirmation that is pending now."""
+        proposals = self._compactions.proposals
         measured = measure(target.view, target.call, target.record)
-        planned = self._compactions.proposals.plan(target, measured, trigger, is_refused=is_refused)
+        planned = proposals.plan(target, measured, trigger, is_refused=is_refused)
         if planned is None:
-            return "compact"  # there is nothing to agree to, and that is what will be told
+            return "compact"  # there is nothing to confirm, and the event will say so
         question = confirmation(target.call.budget, measured, planned)
         if confirm is not None:
             return confirm(question)
+        waiting = self.pending_of(target.session.id)
+        if waiting is not None:
+            now = proposals.base(target, waiting.covered_until)
+            if not now.changes(waiting.base):
+                return waiting
         pending = Pending(
             plan_id=self._services.new_id(),
             session_id=target.session.id,
@@ -168,23 +176,12 @@ class Automatic:
             expected_tokens=planned.expected_tokens,
             messages=len(planned.fold),
             covered_until=planned.covered_until,
-            base=self._compactions.proposals.base(target, planned.covered_until),
+            base=proposals.base(target, planned.covered_until),
         )
-        return self._known(target) or self._noted(pending)
-
-    def _known(self, target: CallTarget) -> Pending | None:
-        """The question that waits already, if nothing has changed since."""
-        waiting = self.pending_of(target.session.id)
-        if waiting is None:
-            return None
-        now = self._compactions.proposals.base(target, waiting.covered_until)
-        return None if now.changes(waiting.base) else waiting
-
-    def _noted(self, pending: Pending) -> Pending:
         save_pending(self._services.store, pending)
         body: JsonObject = {
             "plan_id": pending.plan_id,
-            "trigger": to_json(pending.trigger.reason),
+            "trigger": to_json(trigger.reason),
             "current_tokens": pending.current_tokens,
             "max_tokens": pending.max_tokens,
             "expected_tokens": pending.expected_tokens,
@@ -193,8 +190,8 @@ class Automatic:
         self._services.journal.record(CONFIRMATION, body, session_id=pending.session_id)
         return pending
 
-    def _note_planned(self, target: CallTarget, trigger: Trigger) -> None:
-        """Tells what a compaction would have done."""
+    def _record_planned(self, target: CallTarget, trigger: Trigger) -> None:
+        """Records what a compaction would have done."""
         measured = measure(target.view, target.call, target.record)
         planned = self._compactions.proposals.plan(target, measured, trigger)
         if planned is None:
@@ -210,29 +207,19 @@ class Automatic:
         }
         self._services.journal.record(PLANNED, body, session_id=target.session.id)
 
-    def _is_asked(self, target: CallTarget) -> bool:
-        """Whether the model asked for a compaction and none was tried since."""
-        kinds = (ASKED_BY_MODEL, *_JUDGED, SKIPPED)
-        newest = self._services.store.last_events(target.session.id, kinds, limit=1)
-        return bool(newest) and newest[0].kind == ASKED_BY_MODEL
+    def _is_requested(self, session_id: str) -> bool:
+        """Whether the model requested a compaction and none was tried since."""
+        kinds = (REQUESTED_BY_MODEL, COMPACTED, FAILED, SKIPPED)
+        newest = self._services.store.last_events(session_id, kinds, limit=1)
+        return bool(newest) and newest[0].kind == REQUESTED_BY_MODEL
 
-    def _waits(self, target: CallTarget) -> bool:
-        """Whether automatic compaction waits: after an undo, or after too many failures."""
-        if self._services.store.undone_compaction(target.session.id) is not None:
+    def _is_suspended(self, session_id: str) -> bool:
+        """Whether automatic compaction waits: after an undo, or after too many failures in a row.
+
+        A truncation in place of a failed summary counts as a failure.
+        """
+        if self._services.store.undone_compaction(session_id) is not None:
             return True
-        return self._failures(target.session.id, MOST_FAILURES) >= MOST_FAILURES
-
-    def _failures(self, session_id: str, limit: int) -> int:
-        """Failed compactions in a row, `limit` at most; a truncation in place of one counts too."""
-        newest = self._services.store.last_events(session_id, _JUDGED, limit=limit)
-        return sum(1 for _ in takewhile(lambda event: event.body.get("failed"), newest))
-
-
-def _needed(pending: Pending) -> ConfirmationNeeded:
-    return ConfirmationNeeded(
-        plan_id=pending.plan_id,
-        before_tokens=pending.current_tokens,
-        expected_tokens=pending.expected_tokens,
-        max_tokens=pending.max_tokens,
-        messages=pending.messages,
-    )
+        kinds = (COMPACTED, FAILED)
+        newest = self._services.store.last_events(session_id, kinds, limit=MOST_FAILURES)
+        return len(newest) == MOST_FAILURES and all(event.body.get("failed") for event in newest)

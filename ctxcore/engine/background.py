@@ -1,4 +1,4 @@
-"""Owns work that no turn waits for: one thread, one job after another, joined at the end."""
+"""Background work of an engine: jobs of sessions, and recounts after a change of model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from ctxcore.tokens.families import TokenCounter
 
 logger = logging.getLogger(__name__)
 
+IMMEDIATE_MESSAGES = 200  # counted in about 20 ms; a longer session would delay its turn
+
 
 class Jobs:
-    """Runs jobs of sessions in the background, in the order in which they came."""
+    """Runs jobs of sessions in one background thread, in the order of submission."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -26,7 +28,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def submit(self, session_id: str, work: Callable[[], None]) -> None:
-        """Runs `work` soon; what it raises is logged."""
+        """Queues `work`; its exceptions are logged."""
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ctxcore-jobs")
@@ -35,14 +37,14 @@ class Jobs:
         future.add_done_callback(self._forget)
 
     def is_busy(self, session_id: str) -> bool:
-        """Whether a job of the session is not done yet."""
+        """Whether a job of the session is pending."""
         with self._lock:
             return session_id in self._pending.values()
 
     def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
-        """Waits for the jobs of a session, or all; False if the time was not enough."""
+        """Waits for the jobs of a session, or for all; False if time ran out."""
         with self._lock:
-            chosen = [one for one, of in self._pending.items() if session_id in (None, of)]
+            chosen = [job for job, owner in self._pending.items() if session_id in (None, owner)]
         return not wait(chosen, timeout=timeout_seconds).not_done
 
     def _forget(self, future: Future[None]) -> None:
@@ -59,11 +61,8 @@ def _run(work: Callable[[], None]) -> None:
         logger.exception("a background job failed")
 
 
-AT_ONCE_MESSAGES = 200  # counted in some 20 ms; a longer session would hold its turn up
-
-
 class Recounts:
-    """The recounts of one engine, each in a thread of its own, one for a session and counter."""
+    """Recounts sessions, each in a thread of its own, once per session and counter at a time."""
 
     def __init__(self, store: SessionStore) -> None:
         self._store = store
@@ -71,16 +70,15 @@ class Recounts:
         self._lock = threading.Lock()
 
     def view(self, session: SessionInfo, counter: TokenCounter) -> tuple[HistoryView, bool]:
-        """The history by `counter`, and whether its sizes are estimates that a recount replaces."""
+        """The history by `counter`, and whether its sizes are estimates until a recount is done."""
         try:
             return self._store.view(session.id, counter.id), False
         except CountsMissingError:
-            pass
-        if session.length <= AT_ONCE_MESSAGES:
-            self._store.recount(session.id, counter)
-            return self._store.view(session.id, counter.id), False
-        self._start(session.id, counter)
-        return self._store.estimated_view(session.id, counter), True
+            if session.length > IMMEDIATE_MESSAGES:
+                self._start(session.id, counter)
+                return self._store.estimated_view(session.id, counter), True
+        self._store.recount(session.id, counter)
+        return self._store.view(session.id, counter.id), False
 
     def wait(self) -> None:
         """Returns when no recount is running."""
@@ -101,7 +99,7 @@ class Recounts:
     def _run(self, session_id: str, counter: TokenCounter) -> None:
         try:
             self._store.recount(session_id, counter)
-        except ContextError as error:  # the next call finds it missing and starts it again
+        except ContextError as error:  # the next call starts it again
             logger.warning("recount failed session=%s error=%s", session_id, type(error).__name__)
         finally:
             with self._lock:

@@ -1,6 +1,6 @@
-"""Owns the log lines of a model call: what was sent of what there is.
+"""Makes the model calls of a turn: sends the context, streams and stores the answer, logs it.
 
-Ids and numbers only: messages are people's words. Source: the `dual-threshold` design, section 5.
+Log lines hold ids and numbers only, no message texts (`dual-threshold` design, section 5).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -30,8 +30,122 @@ from ctxcore.store.values import CallInfo
 logger = logging.getLogger(__name__)
 
 
-def log_call(target: CallTarget, context: Context) -> None:
-    """Tells what a call is sent: at once where everything is, else with budgets and reduction."""
+class Calls:
+    """Makes the calls of a turn, one at a time."""
+
+    def __init__(self, services: EngineServices) -> None:
+        self._services = services
+
+    def make(self, request: TurnRequest, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
+        """Makes call `number` of the turn, from 1; stores the answer before reporting its usage."""
+        target = running.target
+        with self._services.slots:
+            context = build_context(target.view, target.call, target.record)
+        _log_call(target, context)
+        yield ContextBuilt(context=context, call_number=number)
+        try:
+            reply = yield from self._receive(running, _to_request(request, target, context))
+        except ContextError as error:
+            self._record(running, context, None, error.reason)
+            raise
+        except GeneratorExit:
+            self._record(running, context, None, CallCode.STOPPED())
+            raise
+        reply = replace(reply, calls=context.own_calls(reply.calls))
+        if target.price is not None:
+            reply = replace(reply, cost=cost_of(reply.usage, target.price))
+        with self._services.slots:
+            seq = running.add_reply(reply, target.call.policy.summary_marker)
+            self._record(running, context, reply, None, seq=seq)
+        yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
+
+    def _receive(
+        self, running: RunningTurn, request: ModelRequest
+    ) -> Generator[TurnEvent, None, ModelReply]:
+        """Streams the answer without the marker by which a model requests a compaction."""
+        running.calls = ()
+        reply: ModelReply | None = None
+        shown = MarkerFilter(running.target.call.policy.summary_marker)
+        with closing(self._stream(request)) as stream:
+            for event in stream:
+                if isinstance(event, ModelReply):
+                    reply = event
+                elif isinstance(event, TextDelta):
+                    text = shown.feed(event.text)
+                    running.keep_partial(text)
+                    if text:
+                        yield TextDelta(text=text)
+                elif not isinstance(event, CallDelta):
+                    running.keep_partial()
+                    yield event
+        if rest := shown.flush():
+            running.keep_partial(rest)
+            yield TextDelta(text=rest)
+        if reply is None:
+            raise TurnStateError(problem=TurnProblem.NO_REPLY())
+        return reply
+
+    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
+        """The gateway's events; its other exceptions become `ProviderError`s."""
+        assert self._services.gateway is not None  # a turn begins with one
+        try:
+            with closing(self._services.gateway.stream(request)) as stream:
+                yield from stream
+        except ContextError:
+            raise
+        except Exception as error:
+            detail = to_detail(f"{type(error).__name__} - {error}")
+            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
+
+    def _record(
+        self,
+        running: RunningTurn,
+        context: Context,
+        reply: ModelReply | None,
+        error: Reason | None,
+        *,
+        seq: int | None = None,
+    ) -> None:
+        target = running.target
+        info = CallInfo(
+            id=self._services.new_id(),
+            session_id=target.session.id,
+            created_at=self._services.clock(),
+            purpose="answer",
+            turn_id=running.id,
+            model=target.model,
+            policy_version_id=target.effective.version_id,
+            compaction_id=target.active.id if target.active else None,
+            seq=seq,
+            estimate=context.breakdown.to_dict(),
+            runs=context.runs,
+            error=error,
+        )
+        if reply is not None:
+            cost, seconds = reply.cost, reply.latency_seconds
+            info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+        try:
+            self._services.store.record_calls([info])
+        except StoreError as lost:  # the session may be erased; the result of the call stands
+            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+
+
+def _to_request(request: TurnRequest, target: CallTarget, context: Context) -> ModelRequest:
+    reserve = context.budget.reserve_tokens if context.budget else 0
+    # Without a limit of the caller: the reserve, if the window is shared with the reply.
+    limit = request.max_output_tokens or reserve or target.info.max_output_tokens
+    return ModelRequest(
+        model=target.model or "",
+        messages=context.messages,
+        tools=context.sent_tools(target.tools),
+        max_output_tokens=limit,
+        temperature=request.temperature,
+        connection=target.connection,
+    )
+
+
+def _log_call(target: CallTarget, context: Context) -> None:
+    """Logs what a call is sent, with budgets and reduction if that is less than the history."""
     if not logger.isEnabledFor(logging.INFO):
         return
     session, parts, budget = target.session.id, context.breakdown, context.budget
@@ -82,134 +196,7 @@ def log_call(target: CallTarget, context: Context) -> None:
 
 
 def _shown(context: Context) -> int:
-    """How many messages of the history, system messages left out, are in the context."""
+    """The number of history messages in the context, without system messages."""
     kinds = ("kept", "compressed", "recalled")
     shown = sum(run.last - run.first + 1 for run in context.runs if run.verdict in kinds)
     return shown - sum(message["role"] == "system" for message in context.messages[:1])
-
-
-class Calls:
-    """Makes the calls of a turn, one at a time."""
-
-    def __init__(self, services: EngineServices) -> None:
-        self._services = services
-
-    def make(self, request: TurnRequest, running: RunningTurn, number: int) -> Iterator[TurnEvent]:
-        """Call `number` of the turn, from 1; the answer is stored before its usage is told."""
-        target = running.target
-        with self._services.slots:
-            context = build_context(target.view, target.call, target.record)
-        log_call(target, context)
-        yield ContextBuilt(context=context, call_number=number)
-        try:
-            reply = yield from self._receive(running, _to_request(request, target, context))
-        except ContextError as error:
-            self._record(running, context, None, error.reason)
-            raise
-        except GeneratorExit:
-            self._record(running, context, None, CallCode.STOPPED())
-            raise
-        reply = replace(reply, calls=context.own_calls(reply.calls))
-        if target.price is not None:
-            reply = replace(reply, cost=cost_of(reply.usage, target.price))
-        with self._services.slots:
-            seq = running.add_reply(reply, target.call.policy.summary_marker)
-            self._record(running, context, reply, None, seq=seq)
-        yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
-
-    def _receive(
-        self, running: RunningTurn, request: ModelRequest
-    ) -> Generator[TurnEvent, None, ModelReply]:
-        """The answer, told piece by piece without the marker that asks for a compaction."""
-        running.calls = ()
-        reply: ModelReply | None = None
-        shown = MarkerFilter(running.target.call.policy.summary_marker)
-        with closing(self._stream(request)) as stream:
-            for event in stream:
-                if isinstance(event, ModelReply):
-                    reply = event
-                elif isinstance(event, TextDelta):
-                    text = shown.feed(event.text)
-                    running.keep_partial(text)
-                    if text:
-                        yield TextDelta(text=text)
-                elif not isinstance(event, CallDelta):
-                    running.keep_partial()
-                    yield event
-        if rest := shown.flush():
-            running.keep_partial(rest)
-            yield TextDelta(text=rest)
-        if reply is None:
-            raise TurnStateError(problem=TurnProblem.NO_REPLY())
-        return reply
-
-    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
-        """The gateway's events; whatever else it raises becomes a failed call."""
-        assert self._services.gateway is not None  # a turn begins with one
-        try:
-            with closing(self._services.gateway.stream(request)) as stream:
-                yield from stream
-        except ContextError:
-            raise
-        except Exception as error:
-            detail = to_detail(f"{type(error).__name__} - {error}")
-            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
-
-    def _record(
-        self,
-        running: RunningTurn,
-        context: Context,
-        reply: ModelReply | None,
-        error: Reason | None,
-        *,
-        seq: int | None = None,
-    ) -> None:
-        target = running.target
-        info = CallInfo(
-            id=self._services.new_id(),
-            session_id=target.session.id,
-            created_at=self._services.clock(),
-            purpose="answer",
-            turn_id=running.id,
-            model=target.model,
-            policy_version_id=target.effective.version_id,
-            compaction_id=target.active.id if target.active else None,
-            seq=seq,
-            estimate=context.breakdown.to_dict(),
-            runs=context.runs,
-            error=error,
-        )
-        try:
-            self._services.store.record_calls([_with_reply(info, reply) if reply else info])
-        except StoreError as lost:  # the session may be erased; what the call ended with counts
-            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
-
-
-def _to_request(request: TurnRequest, target: CallTarget, context: Context) -> ModelRequest:
-    return ModelRequest(
-        model=target.model or "",
-        messages=context.messages,
-        tools=context.sent_tools(target.tools),
-        max_output_tokens=request.max_output_tokens or _reply_limit(context, target),
-        temperature=request.temperature,
-        connection=target.connection,
-    )
-
-
-def _reply_limit(context: Context, target: CallTarget) -> int | None:
-    """The longest reply: the reserve, where the window is shared with it."""
-    reserve = context.budget.reserve_tokens if context.budget else 0
-    return reserve or target.info.max_output_tokens
-
-
-def _with_reply(info: CallInfo, reply: ModelReply) -> CallInfo:
-    return replace(
-        info,
-        input_tokens=reply.usage.input_tokens,
-        output_tokens=reply.usage.output_tokens,
-        cached_tokens=reply.usage.cached_tokens,
-        cache_write_tokens=reply.usage.cache_write_tokens,
-        reasoning_tokens=reply.usage.reasoning_tokens,
-        cost=reply.cost,
-        latency_seconds=reply.latency_seconds,
-    )

@@ -1,6 +1,6 @@
-"""Owns `ContextEngine`: sessions that last, behind one object that threads may share.
+"""`ContextEngine`: stored sessions behind one object that is safe to share between threads.
 
-Every verb checks whose session it is. Nothing here decides; parts do, and each is one file.
+Every method checks the owner of the session, then calls the store or one of the engine's parts.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import NOTHING_SAID, WorkingState
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
+from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.markers import EXPAND_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
 from ctxcore.engine.compactions import (
     Compactions,
@@ -31,7 +32,7 @@ from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progr
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
-from ctxcore.engine.tools import expand
+from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
@@ -51,39 +52,32 @@ from ctxcore.store.values import (
     UserInfo,
 )
 from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.tokens.count import counter_for
 
 Content = str | Mapping[str, object] | Message
 
-KEPT_AFTER_DELETE = timedelta(days=30)
-_PATIENCE_SECONDS = 60.0  # for a compaction in the background, before a person gets one
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex
+KEPT_AFTER_DELETE = timedelta(days=30)  # chosen: time to notice a mistake
+_PATIENCE_SECONDS = 60.0  # for a background compaction; chosen: longer than a summary takes
 
 
 class ContextEngine:
-    """Chats, compacts, undoes and explains stored sessions on behalf of one user.
+    """Chats in stored sessions, compacts them, and undoes and explains compactions, for one user.
 
-    Messages go in in any shape that is read, or as `Message` values; places in a session count from
-    0, sizes are in tokens of the session's model, times are aware and in UTC. Every verb that
+    Messages may have any shape that is read, or be `Message` values; places in a session count from
+    0, sizes are in tokens of the session's model, times are aware and in UTC. Every method that
     takes a session raises `SessionNotFoundError` where there is none and `NotAllowedError` where
-    it is another user's and who asks is no operator; all errors are `ContextError`s.
+    it is another user's and this user is no operator; all errors are `ContextError`s.
 
     Args:
-        store: where sessions live, from `open_store()`.
-        user_id: on whose behalf; the first user of a store is an operator.
-        gateway: what reaches models; without one nothing is sent, all else works.
-        summarizer: what writes summaries; the extractive one without it.
+        store: the sessions, from `open_store()`.
+        user_id: the user of this engine; the first user of a store is an operator.
+        gateway: the connection to models; without one nothing can be sent.
+        summarizer: writes summaries; the extractive one by default.
         model: the model of sessions that name none.
-        layers: what environment and file say about policies, from `load_layers()`.
-        confirm: asked before a compaction where the policy wants a person's consent; without it
-            a turn ends as `awaiting_confirmation`, and `answer` goes on with it.
-        clock: the time, aware; for tests.
+        layers: the policy layers of environment and file, from `load_layers()`.
+        confirm: asked before a compaction where the policy requires a person's confirmation;
+            without it a turn ends as `awaiting_confirmation`, and `answer` resumes it.
+        clock: the current time, aware; for tests.
         new_id: makes ids; for tests.
     """
 
@@ -97,9 +91,10 @@ class ContextEngine:
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
-        clock: Callable[[], datetime] = _now,
-        new_id: Callable[[], str] = _new_id,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
+        self._store = store
         self._services = EngineServices(
             store=store,
             user_id=user_id,
@@ -114,18 +109,18 @@ class ContextEngine:
             layers=tuple(layers),
         )
         self._compactions = Compactions(self._services)
-        self._automatic = Automatic(self._services, self._compactions)
+        self._automatic = AutomaticCompactions(self._services, self._compactions)
         self._turns = Turns(self._services, self._automatic)
         self._exchange = Exchange(self._services)
 
     @property
     def store(self) -> SessionStore:
-        """The store behind this engine; what is read from it directly is not checked for owner."""
-        return self._services.store
+        """The store of this engine; reading from it directly does not check owners."""
+        return self._store
 
     @property
     def user_id(self) -> str:
-        """On whose behalf this engine acts."""
+        """The id of this engine's user."""
         return self._services.user_id
 
     # sessions
@@ -138,19 +133,12 @@ class ContextEngine:
         system: str | None = None,
         tools: Sequence[Mapping[str, object]] = (),
     ) -> SessionInfo:
-        """A new session, with a system prompt if there is one."""
-        self._services.user()
-        session = self._services.store.create_session(
-            self._services.new_id(),
-            user_id=self._services.user_id,
-            at=self._services.clock(),
-            title=title,
-            model=model,
-            tools=to_definitions(tools),
-        )
+        """Creates a session, with a system prompt if one is given."""
+        definitions = to_definitions(tools)
+        session = self._services.create_session(title=title, model=model, tools=definitions)
         if system:
             self.append(session.id, [text_message("system", system)])
-        return self._services.store.session(session.id)
+        return self._store.session(session.id)
 
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
@@ -160,7 +148,7 @@ class ContextEngine:
         self, *, title: str = "", limit: int = 100, offset: int = 0, deleted: bool = False
     ) -> list[SessionInfo]:
         """The user's sessions, the one last changed first."""
-        return self._services.store.list_sessions(
+        return self._store.list_sessions(
             self._services.user_id,
             listed="deleted" if deleted else "present",
             title=title,
@@ -169,62 +157,62 @@ class ContextEngine:
         )
 
     def rename(self, session_id: str, title: str) -> None:
-        """Gives a session another title."""
+        """Changes the title of a session."""
         self._services.session(session_id)
-        self._services.store.rename(session_id, title, at=self._services.clock())
+        self._store.rename(session_id, title, at=self._services.clock())
 
     def set_model(self, session_id: str, model: str | None) -> None:
-        """Changes the model that a session talks to."""
+        """Changes the model of a session."""
         self._services.session(session_id)
-        self._services.store.set_model(session_id, model, at=self._services.clock())
+        self._store.set_model(session_id, model, at=self._services.clock())
 
     def set_goal(self, session_id: str, at: int) -> None:
-        """Says which message (its place, from 0) states what the user wants.
+        """Sets the message (its place, from 0) that states what the user wants.
 
         Raises:
             PlaceError: there is no such message.
         """
-        self._services.store.set_goal(session_id, self._seq(session_id, at))
+        self._store.set_goal(session_id, self._seq(session_id, at))
 
     def set_working_state(self, session_id: str, working: WorkingState | None) -> None:
-        """Says what the session's compactions keep word for word beside a summary, from now on.
+        """Sets what later compactions of the session keep word for word beside a summary.
 
-        It takes the place of what was said before. A field that is None is read from the history,
-        and None reads all of them from there. Only policies with a `working_state_ratio` keep it.
+        It replaces the previous one. A field that is None is read from the history, as all fields
+        are with None. Only policies with a `working_state_ratio` keep it.
         """
         self._services.session(session_id)
-        self._services.store.set_working_state(session_id, working or NOTHING_SAID)
+        self._store.set_working_state(session_id, working or NOTHING_SAID)
 
     def working_state(self, session_id: str) -> WorkingState:
-        """What `set_working_state` said last; a field that is None is read from the history."""
+        """The last value of `set_working_state`; fields that are None are read from the history."""
         return self._services.session(session_id).working
 
     def delete(self, session_id: str) -> None:
         """Hides a session; `restore` brings it back for 30 days."""
         self._services.session(session_id)
-        self._services.store.delete(session_id, at=self._services.clock())
+        self._store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
-        """Brings a deleted session back."""
+        """Restores a deleted session."""
         self._services.session(session_id)
-        self._services.store.restore(session_id)
+        self._store.restore(session_id)
 
     def purge(self, session_id: str) -> None:
-        """Erases a session and all that was recorded with it, for good."""
+        """Erases a session and all its records permanently."""
         self._services.session(session_id)
-        self._services.store.purge(session_id)
+        self._store.purge(session_id)
 
     def purge_expired(self) -> list[str]:
-        """Erases every session that was deleted more than 30 days ago; their ids."""
-        return self._services.store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
+        """Erases the sessions that were deleted more than 30 days ago; returns their ids."""
+        return self._store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
-        """A new session with this one's beginning, to the end of the block of message `at`.
+        """Copies a session up to the end of the block of message `at` into a new one.
 
         Raises:
             PlaceError: there is no such message.
         """
-        return self._services.store.fork(
+        return self._store.fork(
             session_id,
             self._seq(session_id, at),
             fork_id=self._services.new_id(),
@@ -235,26 +223,26 @@ class ContextEngine:
         )
 
     def search(self, query: str, *, session_id: str | None = None) -> list[SearchHit]:
-        """Messages of the user's sessions that hold every word of `query`."""
-        return self._services.store.search(self._services.user_id, query, session_id=session_id)
+        """Messages of the user's sessions that contain every word of `query`."""
+        return self._store.search(self._services.user_id, query, session_id=session_id)
 
     # messages and marks
 
     def append(
         self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
     ) -> list[int]:
-        """Adds messages at the end, all or none; the places they got, from 0.
+        """Appends messages, all or none; returns their places, from 0.
 
-        They may be in any shape that is read; some hold several messages, or are parts of one.
+        They may have any shape that is read; some contain several messages, or parts of one.
 
         Raises:
-            MessageError: one of them is no message, or of another shape; nothing was added.
+            MessageError: one of them is not a message, or of another shape; nothing was added.
         """
         target = self._services.call_target(session_id)
         return [seq - 1 for seq in self._services.append(target, parse_messages(messages))]
 
     def pin(self, session_id: str, at: int) -> None:
-        """Keeps message `at`, with its whole block, in every context, verbatim.
+        """Keeps message `at`, with its whole block, verbatim in every context.
 
         Raises:
             PlaceError: there is no such message.
@@ -262,12 +250,11 @@ class ContextEngine:
         self._mark(session_id, at, "pin")
 
     def unpin(self, session_id: str, at: int) -> bool:
-        """Lets message `at` be folded again; False if it was not pinned."""
-        self._services.session(session_id)
-        return self._services.store.clear_mark(session_id, at + 1, "pin", at=self._services.clock())
+        """Allows message `at` to be folded again; False if it was not pinned."""
+        return self._clear_mark(session_id, at, "pin")
 
     def exclude(self, session_id: str, at: int) -> None:
-        """Leaves message `at`, with its whole block, out of every context, not of the history.
+        """Leaves message `at`, with its whole block, out of every context; it stays stored.
 
         Raises:
             PlaceError: there is no such message.
@@ -275,18 +262,19 @@ class ContextEngine:
         self._mark(session_id, at, "exclude")
 
     def include(self, session_id: str, at: int) -> bool:
-        """Takes an exclusion back; False if there was none."""
-        self._services.session(session_id)
-        return self._services.store.clear_mark(
-            session_id, at + 1, "exclude", at=self._services.clock()
-        )
+        """Removes an exclusion; False if there was none."""
+        return self._clear_mark(session_id, at, "exclude")
 
     def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
         seq = self._seq(session_id, at)
-        self._services.store.add_mark(session_id, seq, kind, at=self._services.clock())
+        self._store.add_mark(session_id, seq, kind, at=self._services.clock())
+
+    def _clear_mark(self, session_id: str, at: int, kind: MarkKind) -> bool:
+        self._services.session(session_id)
+        return self._store.clear_mark(session_id, at + 1, kind, at=self._services.clock())
 
     def _seq(self, session_id: str, at: int) -> int:
-        """The number, from 1, of the message at a place, from 0."""
+        """The sequence number, from 1, of the message at a place, from 0."""
         length = self._services.session(session_id).length
         if not 0 <= at < length:
             raise PlaceError(place=at, length=length)
@@ -302,22 +290,28 @@ class ContextEngine:
         grep: str | None = None,
         max_tokens: int = EXPAND_TOKENS,
     ) -> str:
-        """Exact parts of a stored message, however it stands in a context.
+        """Exact parts of a stored message, even if contexts have it shortened or folded.
 
         Args:
-            session_id: Whose message it is.
+            session_id: The session of the message.
             ref: The message as shortened outputs name it: `m1` is the first of the session. It
                 is the same after a restart, in an export and in a fork.
             path: A value inside JSON, e.g. `items[3].name`.
             rows: Lines of text or items of a list, `a:b`, counted from 0.
-            grep: A regular expression, or plain words; what matches, with what is around it.
+            grep: A regular expression, or plain words; gives matches with their surroundings.
             max_tokens: The budget of the answer, in tokens of the session's model.
 
         Raises:
-            PartNotFoundError: there is no such message or part; it says what there is.
+            PartNotFoundError: there is no such message or part; the error says what there is.
         """
-        return expand(
-            self._services, session_id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
+        session = self._services.session(session_id)
+        return extract_with(
+            original_text(self._store, session, ref),
+            path=path,
+            rows=rows,
+            grep=grep,
+            max_tokens=max_tokens,
+            counter=counter_for(session.model or self._services.default_model),
         )
 
     # contexts and turns
@@ -329,7 +323,7 @@ class ContextEngine:
         model: str | None = None,
         knowledge: Mapping[str, str] | None = None,
     ) -> Context:
-        """What the next call would be sent.
+        """The context of the next call.
 
         Raises:
             BudgetError: what must be kept does not fit.
@@ -342,7 +336,7 @@ class ContextEngine:
         return self._services.call_target(session_id, model=model)
 
     def subject(self, session_id: str, *, model: str | None = None) -> CallTarget:
-        """The earlier name of `call_target`; goes with the next release."""
+        """The former name of `call_target`, to be removed in the next release."""
         warnings.warn("use call_target()", DeprecationWarning, stacklevel=2)
         return self.call_target(session_id, model=model)
 
@@ -359,9 +353,9 @@ class ContextEngine:
         temperature: float | None = None,
         confirm: Confirm | None = None,
     ) -> Iterator[TurnEvent]:
-        """Says `content` to the model and yields what happens; the last event is `TurnEnded`.
+        """Sends `content` to the model and yields events; the last one is `TurnEnded`.
 
-        Nothing happens before the first event is asked for. Closing the iterator cancels the
+        Nothing happens before the first `next()`. Closing the iterator cancels the
         provider's stream and saves the turn as stopped. Without `run_tool` a turn with calls ends
         as `awaiting_tools`: append the results, then `continue_turn`.
 
@@ -389,10 +383,10 @@ class ContextEngine:
         run_tool: RunTool | None = None,
         max_output_tokens: int | None = None,
     ) -> Iterator[TurnEvent]:
-        """Goes on with the last turn: its tools were answered, or it failed or was stopped.
+        """Resumes the last turn, after tool results, a failure or a stop.
 
-        With `run_tool` calls without results are run first. What a process that is gone had said
-        becomes a message.
+        With `run_tool` calls without results are run first. The partial answer of a process that
+        crashed becomes a message.
 
         Raises (from the iterator):
             TurnStateError: no turn was begun, the last one is done, or calls wait for results.
@@ -416,16 +410,16 @@ class ContextEngine:
         run_tool: RunTool | None = None,
         knowledge: Mapping[str, str] | None = None,
     ) -> Iterator[TurnEvent]:
-        """A person's answer to `ConfirmationNeeded`: goes on with the turn that waits for it.
+        """Resumes the turn that waits for a person's answer to `ConfirmationNeeded`.
 
         "compact" carries the plan out, "drop_oldest" leaves its messages out without a summary,
-        "new_session" goes on in a new one, and "refuse" ends the turn with an error that says how
-        full the context is. What is planned is planned anew, with what was said since.
+        "new_session" continues in a new one, and "refuse" ends the turn with an error that says how
+        full the context is. The plan is made again, with the messages since.
 
         Raises (from the iterator):
             TurnStateError: nothing waits for this answer.
             StaleProposalError: the active compaction, a mark inside its range or the policy
-                changed since it was asked; continue the turn to be asked anew.
+                changed since; continue the turn to be asked again.
         """
         if answer not in ANSWERS:
             raise TurnStateError(problem=TurnProblem.NO_ANSWER(answer=answer, names=tuple(ANSWERS)))
@@ -441,20 +435,19 @@ class ContextEngine:
         return self._turns.answer(request, pending, answer)
 
     def pending(self, session_id: str) -> Pending | None:
-        """The compaction that waits for a person's consent in a session."""
+        """The compaction that waits for a person's confirmation in a session."""
         self._services.session(session_id)
         return self._automatic.pending_of(session_id)
 
     def state(self, session_id: str) -> SessionState:
-        """What is summarized of a session, in the words of the designs that keep such a state."""
+        """What is summarized of a session, with sizes and times."""
         self._services.session(session_id)
         return session_state(self._services, session_id)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tells `listener` every event of this engine's sessions from now on.
+        """Calls `listener` with every event of this engine's sessions from now on.
 
-        It is called in the thread in which the event happens; the function that comes back ends
-        the subscription.
+        It is called in the thread of the event; the returned function ends the subscription.
         """
         return self._services.journal.subscribe(listener)
 
@@ -463,75 +456,76 @@ class ContextEngine:
         return self._services.jobs.wait(session_id, timeout_seconds)
 
     def interrupt_stale_turns(self) -> list[TurnInfo]:
-        """Marks turns that ran in a process which is gone; call it once at start-up."""
-        return self._services.store.interrupt_stale_turns(at=self._services.clock())
+        """Marks turns of crashed processes as interrupted; call it once at start-up."""
+        return self._store.interrupt_stale_turns(at=self._services.clock())
 
     # compactions
 
     def propose(self, session_id: str, *, model: str | None = None) -> Proposal:
-        """What a compaction would do now; nothing is recorded until it is confirmed.
+        """Computes a compaction; nothing is recorded until it is confirmed.
 
         Raises:
             BudgetError: what must be kept does not fit.
         """
         self._services.session(session_id)
         self.wait(session_id, _PATIENCE_SECONDS)
-        return self._compactions.propose(self._services.call_target(session_id, model=model))
+        target = self._services.call_target(session_id, model=model)
+        return self._compactions.proposals.make(target)
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, with an edited summary if one is given.
 
         Raises:
-            StaleProposalError: what it was made from has changed since.
+            StaleProposalError: the session has changed since it was made.
         """
         self._services.session(proposal.session_id)
         return self._compactions.confirm(proposal, summary=summary)
 
     def compact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
-        """Compacts now, because somebody asks; None if nothing may be folded."""
+        """Compacts now, whatever the size; None if nothing may be folded."""
         return self.confirm(self.propose(session_id, model=model))
 
     def undo(self, session_id: str) -> CompactionInfo | None:
-        """Takes the active compaction back; None if there is none. Nothing is deleted.
+        """Undoes the active compaction; None if there is none. Nothing is deleted.
 
-        Afterwards nothing is compacted by itself until the input is above usable, or a person
-        compacts or redoes.
+        Afterwards nothing is compacted automatically until the input exceeds the usable window, or
+        a person compacts or redoes.
 
         Raises:
-            StaleCompactionError: somebody else compacted or undid at the same moment.
+            StaleCompactionError: another compaction or undo happened at the same time.
         """
         return self._compactions.undo(session_id)
 
     def redo(self, session_id: str) -> CompactionInfo | None:
-        """Takes the last undo back; None if nothing was undone.
+        """Reverts the last undo; None if nothing was undone.
 
         Raises:
-            StaleCompactionError: somebody else compacted or undid at the same moment.
+            StaleCompactionError: another compaction or undo happened at the same time.
         """
         return self._compactions.redo(session_id)
 
     def compactions(self, session_id: str) -> list[CompactionInfo]:
-        """All compactions of a session in the order they were made, undone ones among them."""
+        """All compactions of a session, oldest first, including undone ones."""
         self._services.session(session_id)
-        return self._services.store.compactions(session_id)
+        return self._store.compactions(session_id)
 
     def losses(self, session_id: str, compaction_id: str) -> LossReport:
-        """What a compaction lost: kind, place and worth of each fact, and where it was needed.
+        """The facts that a compaction lost, with kind, place, salience and later use.
 
-        Reads the history, so its time grows with it. For a compaction that an imported file
-        records, also what its session's policy would have kept, and what was read again.
+        Reads the whole history. For a compaction of an imported file the report also compares what
+        the session's policy would have kept, and lists what was read again.
 
         Raises:
             RecordNotFoundError: the session has no such compaction.
         """
         return loss_report(self._services, session_id, compaction_id)
 
-    # async twins: the same verbs in a thread of their own
+    # async twins, each in a thread of its own
 
     async def aappend(
         self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
     ) -> list[int]:
-        """`append` without stalling the event loop."""
+        """`append` without blocking the event loop."""
         return await run_in_thread(lambda: self.append(session_id, messages))
 
     def achat(
@@ -546,7 +540,7 @@ class ContextEngine:
         max_output_tokens: int | None = None,
         temperature: float | None = None,
     ) -> AsyncIterator[TurnEvent]:
-        """`chat` for an event loop; leaving the loop over it early stops the turn."""
+        """`chat` for an event loop; leaving its `async for` early stops the turn."""
         return iterate_in_thread(
             lambda: self.chat(
                 session_id,
@@ -561,53 +555,50 @@ class ContextEngine:
         )
 
     async def acompact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
-        """`compact` without stalling the event loop."""
+        """`compact` without blocking the event loop."""
         return await run_in_thread(lambda: self.compact(session_id, model=model))
 
     # policies, users, models
 
     def policy(self, session_id: str, *, model: str | None = None) -> EffectivePolicy:
-        """The policy that holds for a session, with where each value comes from."""
+        """The policy of a session, with the layer of each value."""
         session = self._services.session(session_id)
         return self._services.effective_policy(
             session, model or session.model or self._services.default_model
         )
 
     def save_policy(self, scope: Scope, overrides: JsonObject) -> PolicyVersion:
-        """Saves what `scope` changes from its next turn on; every save is a version.
+        """Saves a new version of a scope's overrides, in force from its next turn on.
 
         Raises:
             PolicyError: a field is unknown or a value is outside its range.
-            NotAllowedError: it is somebody else's, and who asks is no operator.
+            NotAllowedError: it is another user's, and this user is no operator.
         """
-        self._check_scope(scope)
-        to_policy(overrides)
-        return self._services.store.save_policy(
-            scope, overrides, by=self._services.user_id, at=self._services.clock()
-        )
+        (version,) = self.save_policies([scope], overrides)
+        return version
 
     def save_policies(self, scopes: Sequence[Scope], overrides: JsonObject) -> list[PolicyVersion]:
-        """Saves the same for many scopes, for all or for none, in place of what each had.
+        """Saves the same overrides for many scopes, all or none; they replace what each had.
 
         Raises:
             PolicyError: a field is unknown or a value is outside its range.
-            NotAllowedError: one is somebody else's, and who asks is no operator.
+            NotAllowedError: one is another user's, and this user is no operator.
         """
         for scope in scopes:
             self._check_scope(scope)
         to_policy(overrides)
-        return self._services.store.save_policies(
+        return self._store.save_policies(
             scopes, overrides, by=self._services.user_id, at=self._services.clock()
         )
 
     def deviations(self) -> list[Deviation]:
-        """Who has something otherwise than everybody, field by field; for operators."""
+        """The fields in which scopes differ from the default for everybody; for operators."""
         self._require_operator(AccessCode.THRESHOLDS())
-        return deviations(self._services.store.all_policies(), outer=self._services.layers)
+        return deviations(self._store.all_policies(), outer=self._services.layers)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """What environment and file say about policies, widest first."""
+        """The policy layers of environment and file, widest first."""
         return self._services.layers
 
     def _check_scope(self, scope: Scope) -> None:
@@ -620,30 +611,30 @@ class ContextEngine:
             )
 
     def user(self) -> UserInfo:
-        """On whose behalf this engine acts."""
+        """This engine's user."""
         return self._services.user()
 
     def users(self) -> list[UserInfo]:
         """All users; for operators."""
         self._require_operator(AccessCode.USERS())
-        return self._services.store.list_users()
+        return self._store.list_users()
 
     def create_user(self, user_id: str, *, name: str = "", group: str = "") -> UserInfo:
         """Adds a user; for operators."""
         self._require_operator(AccessCode.ADD_USERS())
-        return self._services.store.create_user(
+        return self._store.create_user(
             user_id, at=self._services.clock(), name=name or user_id, group=group
         )
 
     def assign(self, session_id: str, user_id: str) -> None:
-        """Gives a session to another user; for operators."""
+        """Changes the owner of a session; for operators."""
         self._require_operator(AccessCode.ASSIGN())
-        self._services.store.user(user_id)
-        self._services.store.assign(session_id, user_id)
+        self._store.user(user_id)
+        self._store.assign(session_id, user_id)
 
     def models(self) -> ModelCatalog:
-        """Connections, and this installation's own windows and prices."""
-        return self._services.models()
+        """This installation's connections, and its own windows and prices of models."""
+        return ModelCatalog.load(self._store)
 
     def _require_operator(self, what: Reason) -> None:
         if not self._services.user().is_operator:
@@ -652,11 +643,11 @@ class ContextEngine:
     # files
 
     def export(self, session_id: str, form: ExportFormat = "native") -> str:
-        """The session as a file's text: `native` holds all of it and can be imported again."""
+        """The session as a file's text; `native` is complete and can be imported again."""
         return self._exchange.export(session_id, form)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
-        """What a file holds, before anything is written."""
+        """The conversations of a file; nothing is written."""
         return self._exchange.preview(text, name=name)
 
     def import_(
@@ -667,18 +658,18 @@ class ContextEngine:
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        """The conversations of a file (or those at `places`) as new sessions of the user.
+        """Imports the conversations of a file (or those at `places`) as sessions of the user.
 
-        `on_progress` is told messages written so far, and all, of each conversation.
+        `on_progress` is called with the messages written so far, and all, of each conversation.
 
         Raises:
-            FormatError, ImportRefusedError: it is no conversation this library reads, or damaged;
-                nothing of it is kept.
+            FormatError, ImportRefusedError: the file is damaged, or has no format this library
+                reads; nothing of it is kept.
         """
         return self._exchange.import_(text, name=name, places=places, on_progress=on_progress)
 
     def digest(self, session_id: str) -> str:
-        """A hash of what a session holds; equal after export and import."""
+        """A hash of a session's content; equal after export and import."""
         return self._exchange.digest(session_id)
 
 

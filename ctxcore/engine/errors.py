@@ -1,4 +1,4 @@
-"""Owns the errors of the engine; all are `ContextError`s."""
+"""The errors of the engine; all are `ContextError`s."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ctxcore.store.errors import RecordNotFoundError
 
 
 class NotAllowedError(ContextError):
-    """Someone asked for what belongs to somebody else."""
+    """The user may not access this."""
 
     def __init__(self, *, user_id: str, what: Reason | str) -> None:
         self.user_id = user_id
@@ -18,7 +18,7 @@ class NotAllowedError(ContextError):
 
 
 class StaleProposalError(ContextError):
-    """What a proposal was made from has changed since."""
+    """The session has changed since the proposal was made."""
 
     def __init__(self, *, changed: Reason | str) -> None:
         self.changed = stated(changed)
@@ -26,7 +26,7 @@ class StaleProposalError(ContextError):
 
 
 class TurnStateError(ContextError):
-    """A turn cannot do this in the state it is in."""
+    """A turn's state does not allow this."""
 
     def __init__(self, *, problem: Reason | str) -> None:
         self.problem = stated(problem)
@@ -34,7 +34,7 @@ class TurnStateError(ContextError):
 
 
 class TurnLostError(TurnStateError):
-    """A turn is no longer this one's to write to."""
+    """Another process took over the turn, or it was erased."""
 
     def __init__(self, *, turn_id: str) -> None:
         self.turn_id = turn_id
@@ -45,23 +45,23 @@ class PlaceError(RecordNotFoundError):
     """A session has no message at this place."""
 
     def __init__(self, *, place: int, length: int) -> None:
-        told = (
+        reason = (
             StoreProblem.PLACE_OF(number=place, length=length, last=length - 1)
             if length
             else StoreProblem.PLACE(number=place, length=length)
         )
-        super().__init__(kind="message", record_id=place, told=told)
+        super().__init__(kind="message", record_id=place, reason=reason)
 
 
 class NoModelError(ContextError):
-    """A model was asked for an answer, but none is set."""
+    """No model is set."""
 
     def __init__(self) -> None:
         super().__init__(TurnProblem.NO_MODEL())
 
 
 class ImportRefusedError(ContextError):
-    """A file is no export of this library that it can read."""
+    """A file is not a readable export of this library."""
 
     def __init__(self, *, place: Reason | str, problem: Reason | str) -> None:
         self.place = stated(place)

@@ -1,4 +1,4 @@
-"""Owns what a turn tells while it runs: frozen events, in the order in which things happen."""
+"""The events that a turn yields, and the journal of stored events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContextBuilt:
-    """The context that the next call is sent."""
+    """The context of the next call."""
 
     context: Context
     call_number: int
@@ -46,7 +46,7 @@ class ContextBuilt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionStarted:
-    """A rule asked for a compaction."""
+    """A rule requested a compaction."""
 
     trigger: Trigger
 
@@ -70,24 +70,24 @@ class ConfirmationNeeded:
     """A person must decide about a compaction before the turn goes on."""
 
     plan_id: str
-    """What `engine.answer()` is told."""
+    """The argument of `engine.answer()`."""
     before_tokens: int
     expected_tokens: int
     max_tokens: int
     messages: int
-    """How many messages would be folded."""
+    """The number of messages that would be folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted:
-    """The turn goes on in a session of its own, as somebody wished."""
+    """The turn continues in a new session, as a person chose."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallRequested:
-    """The model wants a tool run."""
+    """The model requested a tool call."""
 
     call: ToolCall
 
@@ -102,7 +102,7 @@ class ToolResultAdded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported:
-    """What the provider counted for one call; a number it did not report is None."""
+    """The tokens that the provider reported for one call; None where it did not."""
 
     usage: ModelUsage
     cost: float | None
@@ -117,7 +117,7 @@ class TurnEnded:
     state: TurnState
     text: str
     error: Reason | None = None
-    """What went wrong and what to do."""
+    """The problem and its remedy."""
 
 
 TurnEvent: TypeAlias = (
@@ -142,7 +142,7 @@ COMPACTED = "context_compacted"
 FAILED = "compaction_failed"
 SKIPPED = "compaction_skipped"
 PLANNED = "compaction_planned"
-ASKED_BY_MODEL = "compaction_asked"
+REQUESTED_BY_MODEL = "compaction_asked"
 CONFIRMATION = "confirmation_needed"
 CONTINUED = "session_continued"
 UNDONE = "compaction_undone"
@@ -152,7 +152,7 @@ Listener: TypeAlias = Callable[[Event], None]
 
 
 class EventJournal:
-    """Stores, logs and tells events; safe to share between threads."""
+    """Stores and logs events and passes them to listeners; safe to share between threads."""
 
     def __init__(self, store: SessionStore, clock: Callable[[], datetime]) -> None:
         self._store = store
@@ -161,19 +161,25 @@ class EventJournal:
         self._lock = threading.Lock()
 
     def record(self, kind: str, body: JsonObject, *, session_id: str) -> Event:
-        """Keeps that something happened in a session, and tells it."""
+        """Stores an event of a session, logs its numbers and calls the listeners."""
         event = self._store.record_event(kind, body, session_id=session_id, at=self._clock())
-        numbers = {name: value for name, value in body.items() if _is_loggable(value)}
-        told = " ".join(f"{name}={value}" for name, value in numbers.items())
-        logger.info("%s session=%s %s", kind, session_id, told)
+        numbers = " ".join(
+            f"{name}={value}"
+            for name, value in body.items()
+            if value is None or isinstance(value, (int, float))
+        )
+        logger.info("%s session=%s %s", kind, session_id, numbers)
         with self._lock:
             listeners = tuple(self._listeners)
         for listener in listeners:
-            _tell(listener, event)
+            try:
+                listener(event)
+            except Exception:
+                logger.exception("a subscriber failed event=%s", event.kind)
         return event
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tells `listener` every event from now on; the function that comes back ends it."""
+        """Calls `listener` with every event from now on; the returned function ends this."""
         with self._lock:
             self._listeners.append(listener)
 
@@ -183,14 +189,3 @@ class EventJournal:
                     self._listeners.remove(listener)
 
         return unsubscribe
-
-
-def _is_loggable(value: object) -> bool:
-    return isinstance(value, (int, float)) or value is None
-
-
-def _tell(listener: Listener, event: Event) -> None:
-    try:
-        listener(event)
-    except Exception:
-        logger.exception("a subscriber failed event=%s", event.kind)

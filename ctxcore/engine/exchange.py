@@ -1,7 +1,7 @@
-"""Owns what goes into and out of an engine as files: exports, imports, previews of imports.
+"""Exports sessions to files and imports conversations from them.
 
-An import is parsed and checked as a whole before its first row is written; a session that could
-not be written whole is taken back.
+A file is parsed and checked completely before the first row is written; a session whose import
+fails is erased again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -17,7 +18,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
 from ctxcore.engine.native import (
     NativeFile,
-    Whole,
+    SessionContent,
     digest,
     is_native,
     parse_native,
@@ -32,7 +33,7 @@ from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import CallInfo, ImportedCompaction, MarkKind, Scope, SessionInfo
+from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
 from ctxcore.text.languages import detect_language
 from ctxcore.tokens.families import TokenCounter
 
@@ -40,15 +41,15 @@ ExportFormat = Literal["native", "openai", "markdown"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
-_BATCH = 1_000  # messages a write: long enough to be fast, short enough to show progress
+_BATCH = 1_000  # messages a write; chosen: speed against how often progress is reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPreview:
-    """What a file holds, before anything of it is written."""
+    """A conversation of a file, before anything of it is written."""
 
     place: int
-    """Which conversation of the file it is, from 0."""
+    """The index of the conversation in the file."""
     title: str
     format: str
     messages: int
@@ -58,16 +59,28 @@ class ImportPreview:
 
 
 class Exchange:
-    """The verbs that read and write files; texts in, texts out."""
+    """Exports and imports, as described in `ContextEngine`; takes and returns texts of files."""
 
     def __init__(self, services: EngineServices) -> None:
         self._services = services
 
-    def whole(self, session_id: str) -> Whole:
-        """Everything a session is."""
+    def digest(self, session_id: str) -> str:
+        return digest(self._content(session_id))
+
+    def export(self, session_id: str, form: ExportFormat) -> str:
+        content = self._content(session_id)
+        if form == "native":
+            return "".join(f"{line}\n" for line in to_lines(content))
+        if form == "openai":
+            messages = [to_openai(info.message) for info in content.messages]
+            body = {"messages": messages, "tools": list(content.session.tools)}
+            return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+        return "".join(_markdown(content))
+
+    def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
-        return Whole(
+        return SessionContent(
             session=session,
             messages=store.messages(session_id),
             marks=store.marks(session_id),
@@ -77,27 +90,7 @@ class Exchange:
             settings=policy.overrides if policy else {},
         )
 
-    def digest(self, session_id: str) -> str:
-        """A hash of what the session holds; ids and times do not count."""
-        return digest(self.whole(session_id))
-
-    def export(self, session_id: str, form: ExportFormat) -> str:
-        """The session as a file's text."""
-        whole = self.whole(session_id)
-        if form == "native":
-            return "".join(f"{line}\n" for line in to_lines(whole))
-        if form == "openai":
-            messages = [to_openai(info.message) for info in whole.messages]
-            body = {"messages": messages, "tools": list(whole.session.tools)}
-            return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
-        return "".join(_markdown(whole))
-
     def preview(self, text: str, *, name: str) -> list[ImportPreview]:
-        """What `text` holds; nothing is written.
-
-        Raises:
-            FormatError, ImportRefusedError: it is no conversation this library reads.
-        """
         if is_native(text):
             return [_preview_native(parse_native(text, name=name), name)]
         return [
@@ -113,11 +106,6 @@ class Exchange:
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        """The conversations of `text` (or those at `places`) as new sessions.
-
-        Raises:
-            FormatError, ImportRefusedError: it is no conversation this library reads.
-        """
         if is_native(text):
             return [self._import_native(parse_native(text, name=name), on_progress)]
         transcripts = parse_transcripts(text, name=name)
@@ -127,28 +115,29 @@ class Exchange:
     def _import_transcript(
         self, transcript: Transcript, on_progress: Progress | None
     ) -> SessionInfo:
-        session = self._new_session(
-            transcript.title, transcript.model, transcript.format, transcript.tools
+        session = self._services.create_session(
+            title=transcript.title,
+            model=transcript.model,
+            origin=transcript.format,
+            tools=transcript.tools,
         )
-
-        def fill() -> None:
+        with self._importing(session):
             self._append(session, transcript.messages, transcript.times, on_progress)
             self._services.store.record_calls(list(self._recorded_calls(session, transcript)))
             self._record_compactions(session, transcript)
-
-        return self._filled(session, fill)
+        return self._services.store.session(session.id)
 
     def _import_native(self, file: NativeFile, on_progress: Progress | None) -> SessionInfo:
         model, tools = file.head.get("model"), file.head.get("tools")
-        session = self._new_session(
-            str(file.head.get("title", "")),
-            model if isinstance(model, str) else None,
-            str(file.head.get("origin", "import")),
-            [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
+        listed = tools if isinstance(tools, list) else []
+        session = self._services.create_session(
+            title=str(file.head.get("title", "")),
+            model=model if isinstance(model, str) else None,
+            origin=str(file.head.get("origin", "import")),
+            tools=[tool for tool in listed if isinstance(tool, dict)],
         )
-
-        def fill() -> None:
-            store, now = self._services.store, self._services.clock()
+        store, now = self._services.store, self._services.clock()
+        with self._importing(session):
             if file.settings:
                 scope = Scope(kind="session", owner=session.id)
                 store.save_policy(scope, file.settings, by=self._services.user_id, at=now)
@@ -157,42 +146,26 @@ class Exchange:
                 store.set_goal(session.id, file.goal_seq)
             store.set_working_state(session.id, file.working)
             for kind, seq in file.marks:
-                mark: MarkKind = "pin" if kind == "pin" else "exclude"
-                store.add_mark(session.id, seq, mark, at=now)
+                store.add_mark(session.id, seq, kind, at=now)
             store.record_imported_compactions(session.id, file.imported)
             self._restore_compactions(session, file)
-            calls = (
+            calls = [
                 to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
                 for raw in file.calls
-            )
-            store.record_calls(list(calls))
+            ]
+            store.record_calls(calls)
+        return store.session(session.id)
 
-        return self._filled(session, fill)
-
-    def _new_session(
-        self, title: str, model: str | None, origin: str, tools: Sequence[object]
-    ) -> SessionInfo:
-        self._services.user()
-        return self._services.store.create_session(
-            self._services.new_id(),
-            user_id=self._services.user_id,
-            at=self._services.clock(),
-            title=title,
-            model=model,
-            origin=origin,
-            tools=[tool for tool in tools if isinstance(tool, dict)],
-        )
-
-    def _filled(self, session: SessionInfo, fill: Callable[[], None]) -> SessionInfo:
-        """The session once `fill` has written it; gone again if that fails."""
+    @contextmanager
+    def _importing(self, session: SessionInfo) -> Iterator[None]:
+        """Erases the session if writing it fails, else makes it searchable."""
         try:
-            fill()
+            yield
         except BaseException:
             self._services.store.purge(session.id)
             raise
         while self._services.store.index_pending(session.id, limit=_BATCH):
-            pass  # searchable in steps, so that a stop in between loses nothing
-        return self._services.store.session(session.id)
+            pass  # in steps, so that an interruption loses nothing
 
     def _append(
         self,
@@ -235,13 +208,21 @@ class Exchange:
             )
 
     def _record_compactions(self, session: SessionInfo, transcript: Transcript) -> None:
-        """What the other product compacted, as a chain of this session's own compactions."""
+        """Records the other product's compactions as compactions of this session."""
         if not transcript.compactions:
             return
         store, parent = self._services.store, None
-        store.record_imported_compactions(
-            session.id, [_imported(recorded) for recorded in transcript.compactions]
-        )
+        imported = [
+            ImportedCompaction(
+                before_seq=recorded.at + 1,
+                summary=recorded.summary,
+                before_tokens=recorded.before_tokens,
+                trigger=recorded.trigger,
+                recorded_at=recorded.recorded_at,
+            )
+            for recorded in transcript.compactions
+        ]
+        store.record_imported_compactions(session.id, imported)
         cuts = cut_points(transcript.messages)
         for recorded in transcript.compactions:
             cut = cuts[bisect_right(cuts, recorded.at) - 1]
@@ -251,7 +232,7 @@ class Exchange:
             info = store.record_compaction(
                 session.id,
                 self._services.new_id(),
-                _measured(record, recorded.before_tokens, after),
+                replace(record, before_tokens=recorded.before_tokens or 0, after_tokens=after),
                 parent_id=parent,
                 at=recorded.recorded_at or self._services.clock(),
             )
@@ -302,20 +283,13 @@ def _preview_transcript(transcript: Transcript, place: int) -> ImportPreview:
     )
 
 
-def _imported(recorded: RecordedCompaction) -> ImportedCompaction:
-    return ImportedCompaction(
-        before_seq=recorded.at + 1,
-        summary=recorded.summary,
-        before_tokens=recorded.before_tokens,
-        trigger=recorded.trigger,
-        recorded_at=recorded.recorded_at,
-    )
-
-
 def _to_record(
     recorded: RecordedCompaction, cut: int, transcript: Transcript, counter: TokenCounter
 ) -> Compaction:
-    covered = transcript.messages[:cut]
+    covered, product = transcript.messages[:cut], transcript.format
+    reason = OutcomeCode.RECORDED_UNTOLD(product=product)
+    if recorded.trigger:
+        reason = OutcomeCode.RECORDED(product=product, trigger=recorded.trigger)
     return Compaction(
         covered_until=cut,
         summary=recorded.summary,
@@ -323,25 +297,15 @@ def _to_record(
         summarized_until=cut,
         covered_messages=sum(not message.is_system for message in covered),
         language=detect_language(covered),
-        trigger=TriggerCode.RECORDED(product=transcript.format),
-        reason=_recorded(transcript.format, recorded.trigger),
+        trigger=TriggerCode.RECORDED(product=product),
+        reason=reason,
     )
 
 
-def _recorded(product: str, trigger: str | None) -> Reason:
-    if not trigger:
-        return OutcomeCode.RECORDED_UNTOLD(product=product)
-    return OutcomeCode.RECORDED(product=product, trigger=trigger)
-
-
-def _measured(record: Compaction, before: int | None, after: int) -> Compaction:
-    return replace(record, before_tokens=before or 0, after_tokens=after)
-
-
-def _markdown(whole: Whole) -> Iterator[str]:
-    """The conversation for people to read; nothing in it can be mistaken for a heading of ours."""
-    yield f"# {whole.session.title or whole.session.id}\n"
-    for info in whole.messages:
+def _markdown(content: SessionContent) -> Iterator[str]:
+    """The conversation as Markdown; texts are quoted or fenced, so they form no headings."""
+    yield f"# {content.session.title or content.session.id}\n"
+    for info in content.messages:
         message = info.message
         name = f" `{info.function_name}`" if info.function_name else ""
         yield f"\n## {info.seq} · {message.role}{name}\n\n"

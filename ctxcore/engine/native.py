@@ -1,7 +1,7 @@
-"""Owns the file form of a session: JSON lines that hold all of it and come back unchanged.
+"""Writes and reads the file format of sessions: JSON lines with all their content and a digest.
 
-The digest covers messages, marks, compactions, calls and settings, and neither ids nor times: an
-export that is imported again has the same.
+The digest covers messages, marks, compactions, calls and settings, but no ids and times: it is the
+same after an export and import.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -40,6 +40,7 @@ from ctxcore.store.values import (
     CompactionInfo,
     ImportedCompaction,
     Mark,
+    MarkKind,
     MessageInfo,
     SessionInfo,
 )
@@ -65,8 +66,8 @@ CALL_FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
-    """Everything a session is."""
+class SessionContent:
+    """All that is exported of a session."""
 
     session: SessionInfo
     messages: Sequence[MessageInfo]
@@ -77,31 +78,31 @@ class Whole:
     settings: JsonObject
 
 
-def to_lines(whole: Whole) -> Iterator[str]:
-    """The session as JSON lines, the digest of what they hold last."""
-    yield to_canonical(_head(whole.session))
-    for record in _records(whole):
+def to_lines(content: SessionContent) -> Iterator[str]:
+    """The session as JSON lines; the last one has the digest of the others."""
+    yield to_canonical(_head(content.session))
+    for record in _records(content):
         yield to_canonical(record)
-    yield to_canonical({"type": "end", "digest": digest(whole)})
+    yield to_canonical({"type": "end", "digest": digest(content)})
 
 
-def digest(whole: Whole) -> str:
-    """What a session holds, as a hash: equal for equal sessions, whatever their ids and times."""
-    return digest_records(_records(whole))
+def digest(content: SessionContent) -> str:
+    """A hash of a session's content, without ids and times."""
+    return digest_records(_records(content))
 
 
 def digest_records(records: Iterable[JsonObject]) -> str:
-    """The digest of a session's records, whatever their times.
+    """The hash of a session's records, without times.
 
-    Calls count in the order of their texts, since times and ids are what puts them in order.
+    Calls are sorted by their texts, since their stored order depends on times and ids.
     """
     texts: list[str] = []
     calls: list[str] = []
     for record in records:
         kept = {name: value for name, value in record.items() if name != "at"}
         (calls if record["type"] == "call" else texts).append(to_canonical(kept))
-    whole = "".join(f"{text}\n" for text in (*texts, *sorted(calls)))
-    return hashlib.sha256(whole.encode("utf-8")).hexdigest()
+    lines = "".join(f"{text}\n" for text in (*texts, *sorted(calls)))
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 def _head(session: SessionInfo) -> JsonObject:
@@ -116,23 +117,23 @@ def _head(session: SessionInfo) -> JsonObject:
     }
 
 
-def _records(whole: Whole) -> Iterator[JsonObject]:
-    yield _settings(whole)
-    for info in whole.messages:
+def _records(content: SessionContent) -> Iterator[JsonObject]:
+    yield _settings(content)
+    for info in content.messages:
         yield _message(info)
-    for mark in sorted(whole.marks, key=lambda mark: (mark.seq, mark.kind)):
+    for mark in sorted(content.marks, key=lambda mark: (mark.seq, mark.kind)):
         yield {"type": "mark", "kind": mark.kind, "seq": mark.seq}
-    yield from _compactions(whole)
-    for imported in whole.imported:
+    yield from _compactions(content)
+    for imported in content.imported:
         yield _imported(imported)
-    for call in whole.calls:
+    for call in content.calls:
         yield _call(call)
 
 
-def _settings(whole: Whole) -> JsonObject:
-    goal, said = whole.session.goal_seq, to_said(whole.session.working)
-    settings: JsonObject = {"type": "settings", "overrides": whole.settings, "goal": goal}
-    return {**settings, "working": said} if said else settings
+def _settings(content: SessionContent) -> JsonObject:
+    goal, working = content.session.goal_seq, to_said(content.session.working)
+    settings: JsonObject = {"type": "settings", "overrides": content.settings, "goal": goal}
+    return {**settings, "working": working} if working else settings
 
 
 def _message(info: MessageInfo) -> JsonObject:
@@ -154,14 +155,14 @@ def _imported(imported: ImportedCompaction) -> JsonObject:
     }
 
 
-def _compactions(whole: Whole) -> Iterator[JsonObject]:
-    numbers = {info.id: info.number for info in whole.compactions}
-    for info in sorted(whole.compactions, key=lambda info: info.number):
+def _compactions(content: SessionContent) -> Iterator[JsonObject]:
+    numbers = {info.id: info.number for info in content.compactions}
+    for info in sorted(content.compactions, key=lambda info: info.number):
         yield {
             "type": "compaction",
             "number": info.number,
             "parent": numbers.get(info.parent_id or ""),
-            "active": info.id == whole.session.active_compaction_id,
+            "active": info.id == content.session.active_compaction_id,
             "record": _record(info.compaction),
             "details": info.details,
             "at": info.created_at.isoformat(),
@@ -169,7 +170,7 @@ def _compactions(whole: Whole) -> Iterator[JsonObject]:
 
 
 def _record(compaction: Compaction) -> JsonObject:
-    """The record as it is read again; what nobody looked for is left out."""
+    """The record as JSON; lost facts are left out if none were looked for."""
     record = to_plain(compaction)
     if compaction.facts_lost is None:
         del record["facts_lost"]
@@ -190,28 +191,10 @@ def _plain(value: dict[str, Any]) -> JsonObject:
 
 
 IN_WORDS = 1
-"""The version that told reasons in English words; its digest is of those."""
+"""The version with reasons as English texts; its digest covers those texts."""
 
-# What a line that is JSON but no record of ours makes the parsers raise.
+# The parsers' errors for a line that is JSON but not a record of this format.
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NativeFile:
-    """A parsed export, checked and ready to be written."""
-
-    head: JsonObject
-    messages: tuple[Message, ...]
-    shorts: tuple[str | None, ...]
-    times: tuple[datetime | None, ...]
-    marks: tuple[tuple[str, int], ...]
-    compactions: tuple[tuple[int | None, Compaction, JsonObject, bool], ...]
-    """Parent's number, record, details, whether it is active; in the order they were made."""
-    calls: tuple[JsonObject, ...]
-    imported: tuple[ImportedCompaction, ...]
-    settings: JsonObject
-    goal_seq: int | None
-    working: WorkingState
 
 
 def is_native(text: str) -> bool:
@@ -227,10 +210,10 @@ def is_native(text: str) -> bool:
 
 
 def parse_native(text: str, *, name: str) -> NativeFile:
-    """The session in `text`, wholly checked before anything is written.
+    """Parses and checks an export.
 
     Raises:
-        ImportRefusedError: a line is broken, of a later version, or missing; it names the line.
+        ImportRefusedError: a line is damaged, missing or of a later version.
     """
     records = list(_lines(text, name))
     if not records or records[0][1].get("type") != KIND:
@@ -270,36 +253,38 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _to_file(head: JsonObject, records: Sequence[tuple[int, JsonObject]], name: str) -> NativeFile:
-    parsed, in_words = _Parsed(), head["version"] == IN_WORDS
+    file, in_words = NativeFile(head=head), head["version"] == IN_WORDS
     for number, record in records:
         try:
-            parsed.add(legacy_reasons.exported(record) if in_words else record)
+            file.add(legacy_reasons.exported(record) if in_words else record)
         except _UNREADABLE as error:
             problem = FileProblem.UNREADABLE(reason=reason_of(error))
             raise ImportRefusedError(place=in_file(name, number), problem=problem) from error
-    if parsed.goal_seq is not None and not 0 < parsed.goal_seq <= len(parsed.messages):
-        problem = ExportProblem.NO_GOAL(number=parsed.goal_seq)
+    if file.goal_seq is not None and not 0 < file.goal_seq <= len(file.messages):
+        problem = ExportProblem.NO_GOAL(number=file.goal_seq)
         raise ImportRefusedError(place=in_file(name), problem=problem)
-    return parsed.file(head)
+    return file
 
 
-class _Parsed:
-    """The records read so far; each may only name messages and compactions before it."""
+@dataclass(slots=True, kw_only=True)
+class NativeFile:
+    """A parsed export; each record may only refer to messages and compactions before it."""
 
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self.shorts: list[str | None] = []
-        self.times: list[datetime | None] = []
-        self.marks: list[tuple[str, int]] = []
-        self.compactions: list[tuple[int | None, Compaction, JsonObject, bool]] = []
-        self.calls: list[JsonObject] = []
-        self.imported: list[ImportedCompaction] = []
-        self.settings: JsonObject = {}
-        self.goal_seq: int | None = None
-        self.working = NOTHING_SAID
+    head: JsonObject
+    messages: list[Message] = field(default_factory=list)
+    shorts: list[str | None] = field(default_factory=list)
+    times: list[datetime | None] = field(default_factory=list)
+    marks: list[tuple[MarkKind, int]] = field(default_factory=list)
+    compactions: list[tuple[int | None, Compaction, JsonObject, bool]] = field(default_factory=list)
+    """The parent's number, the record, its details, whether it is active; oldest first."""
+    calls: list[JsonObject] = field(default_factory=list)
+    imported: list[ImportedCompaction] = field(default_factory=list)
+    settings: JsonObject = field(default_factory=dict)
+    goal_seq: int | None = None
+    working: WorkingState = NOTHING_SAID
 
     def add(self, record: JsonObject) -> None:
-        """Takes a record in, checked.
+        """Checks a record and adds it.
 
         Raises:
             One of `_UNREADABLE`: it is not what its type says.
@@ -317,26 +302,10 @@ class _Parsed:
             raise UnreadableError(ExportProblem.UNKNOWN_KIND(kind=raw_fact(kind)))
         readers[str(kind)](record)
 
-    def file(self, head: JsonObject) -> NativeFile:
-        """All of it."""
-        return NativeFile(
-            head=head,
-            messages=tuple(self.messages),
-            shorts=tuple(self.shorts),
-            times=tuple(self.times),
-            marks=tuple(self.marks),
-            compactions=tuple(self.compactions),
-            calls=tuple(self.calls),
-            imported=tuple(self.imported),
-            settings=self.settings,
-            goal_seq=self.goal_seq,
-            working=self.working,
-        )
-
     def _settings(self, record: JsonObject) -> None:
         overrides, goal = record.get("overrides"), record.get("goal")
         self.settings = overrides if isinstance(overrides, dict) else {}
-        to_policy(without_removed(self.settings)[0])  # stored as it is, and told when it is read
+        to_policy(without_removed(self.settings)[0])  # checks them
         self.goal_seq = None if goal is None else _whole(goal)
         self.working = from_said(record.get("working", {}))
 
@@ -355,17 +324,20 @@ class _Parsed:
         kind = record["kind"]
         if kind not in ("pin", "exclude"):
             raise UnreadableError(ExportProblem.MARK(kind=raw_fact(kind)))
-        self.marks.append((str(kind), self._place(record["seq"])))
+        seq = _whole(record["seq"])
+        if not 0 < seq <= len(self.messages):
+            raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
+        self.marks.append(("pin" if kind == "pin" else "exclude", seq))
 
     def _compaction(self, record: JsonObject) -> None:
         parent, details = record.get("parent"), record.get("details")
         made = to_compaction(record["record"])
         if made.last_seq > len(self.messages):
             raise UnreadableError(ExportProblem.KNOWS(number=made.last_seq))
-        if parent is not None and not 0 < _whole(parent) <= len(self.compactions):
+        number = None if parent is None else _whole(parent)
+        if number is not None and not 0 < number <= len(self.compactions):
             raise UnreadableError(ExportProblem.PARENT(id=raw_fact(parent)))
         known = details if isinstance(details, dict) else {}
-        number = None if parent is None else _whole(parent)
         self.compactions.append((number, made, known, record.get("active") is True))
 
     def _imported(self, record: JsonObject) -> None:
@@ -381,14 +353,8 @@ class _Parsed:
         )
 
     def _call(self, record: JsonObject) -> None:
-        to_call(record, call_id="", session_id="", at=datetime.now(UTC))
+        to_call(record, call_id="", session_id="", at=datetime.now(UTC))  # checks it
         self.calls.append(record)
-
-    def _place(self, value: JsonValue) -> int:
-        seq = _whole(value)
-        if not 0 < seq <= len(self.messages):
-            raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
-        return seq
 
 
 def _whole(value: JsonValue) -> int:
@@ -403,15 +369,15 @@ def _text(value: JsonValue) -> str:
     return value
 
 
-TOLD = ("shortened", "passages", "memories")
-"""The fields of a record that hold texts by message."""
+_TEXTS_BY_MESSAGE = ("shortened", "passages", "memories")
+"""The fields of a record that are pairs of message number and text."""
 
 
 def to_compaction(raw: JsonValue) -> Compaction:
-    """The record that `raw` holds; fields of later versions are refused.
+    """Parses an exported compaction; fields of later versions are refused.
 
     Raises:
-        UnreadableError: it is no record.
+        UnreadableError: it is not a record.
     """
     if not isinstance(raw, dict):
         raise UnreadableError(ExportProblem.RECORD())
@@ -419,7 +385,7 @@ def to_compaction(raw: JsonValue) -> Compaction:
     for name in ("kept", "pins"):
         values[name] = tuple(_whole(seq) for seq in values.get(name, ()))
     values["strategies"] = tuple(_text(name) for name in values.get("strategies", ()))
-    for name in TOLD:
+    for name in _TEXTS_BY_MESSAGE:
         pairs = values.get(name, ())
         values[name] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
     lost = values.get("facts_lost")
@@ -427,14 +393,14 @@ def to_compaction(raw: JsonValue) -> Compaction:
     plain = Compaction(covered_until=0)
     for name in ("trigger", "reason"):
         values[name] = parse_reason(raw.get(name))
-    read = {"kept", "pins", "strategies", "facts_lost", "trigger", "reason", *TOLD}
+    read = {"kept", "pins", "strategies", "facts_lost", "trigger", "reason", *_TEXTS_BY_MESSAGE}
     for name in values.keys() - read:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
     return Compaction(**values)
 
 
 def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> CallInfo:
-    """The call that an exported line describes; `at` where it says no time of its own."""
+    """Parses an exported call; `at` is its time if it has none."""
     values = cast("dict[str, Any]", {name: raw.get(name) for name in CALL_FIELDS})
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
@@ -447,7 +413,7 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
 
 
 def parse_time(value: object) -> datetime | None:
-    """The aware time that an ISO text gives; None where there is none."""
+    """Parses an ISO time as an aware one (default: UTC); None for anything but a text."""
     if not isinstance(value, str):
         return None
     time = datetime.fromisoformat(value)

@@ -1,13 +1,12 @@
-"""Owns which policy holds for a session: layers from the preset up to the session itself.
+"""The effective policy of a session, and the installation's own connections and model figures.
 
-An effective value comes from the narrowest layer that names it, and each says where from.
+A policy is merged from layers, from the preset to the session; the narrowest layer wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection
@@ -25,19 +24,19 @@ from ctxcore.tokens.catalog import ModelInfo, model_info
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectivePolicy:
-    """The policy that holds, and the layer that each field's value comes from."""
+    """A merged policy, with the layer that each field's value comes from."""
 
     policy: Policy
     sources: Mapping[str, str]
     version_id: int | None
-    """The newest stored version that takes part; None where nothing is stored."""
+    """The newest of the merged stored versions; None where nothing is stored."""
     places: Mapping[str, Reason] = field(default_factory=dict)
-    """Where exactly environment or file name a field, e.g. `config.yaml, line 4`."""
+    """The place in environment or file that sets a field, e.g. `config.yaml, line 4`."""
     notices: tuple[Reason, ...] = ()
-    """What stored layers say that is not used, since policies no longer have such a field."""
+    """Stored settings that are ignored, since policies no longer have such a field."""
 
     def source(self, field: str) -> str:
-        """Where the value of `field` comes from.
+        """The layer that the value of `field` comes from.
 
         `call`, `session`, `user_model`, `user`, `group`, `default` (set for everybody), `file`,
         `environment`, or the preset, e.g. `preset pi`.
@@ -47,51 +46,50 @@ class EffectivePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One field that a scope has otherwise than everybody."""
+    """A field whose value in a scope differs from the default for everybody."""
 
     scope: Scope
     field: str
     value: object
-    """What the scope says."""
+    """The scope's own value."""
     everybody: object
-    """What holds where nothing else is said."""
+    """The default for everybody."""
 
 
 def merge_layers(
     versions: Sequence[PolicyVersion], overrides: JsonObject, *, outer: Sequence[Layer] = ()
 ) -> EffectivePolicy:
-    """The policy of `outer` layers, stored `versions` (both widest first) and a caller's own.
+    """Merges `outer` layers, stored `versions` (both widest first) and a caller's `overrides`.
 
     Raises:
         PolicyError: a field is unknown or a value is outside its range.
     """
-    stored = [Layer(name=one.scope.kind, overrides=one.overrides) for one in versions]
+    stored = [Layer(name=found.scope.kind, overrides=found.overrides) for found in versions]
     merged = merge([*outer, *stored, Layer(name="call", overrides=overrides)])
     return EffectivePolicy(
         policy=merged.policy,
         sources=merged.sources,
         places=merged.places,
         version_id=max((version.id for version in versions), default=None),
-        notices=tuple(_removed(versions)),
+        notices=tuple(
+            PolicyCode.FIELD_REMOVED(
+                place=PlaceCode.POLICY_OF(layer=version.scope.kind), field=name, since=REMOVED[name]
+            )
+            for version in versions
+            for name in version.removed
+        ),
     )
-
-
-def _removed(versions: Sequence[PolicyVersion]) -> Iterator[Reason]:
-    for version in versions:
-        place = PlaceCode.POLICY_OF(layer=version.scope.kind)
-        for name in version.removed:
-            yield PolicyCode.FIELD_REMOVED(place=place, field=name, since=REMOVED[name])
 
 
 def deviations(
     versions: Sequence[PolicyVersion], *, outer: Sequence[Layer] = ()
 ) -> list[Deviation]:
-    """Where scopes differ from what holds for everybody, field by field, in the order given.
+    """The fields in which scopes differ from the default, in the given order of scopes.
 
-    Where a scope names another preset, that is one deviation: its values are not listed.
+    Another preset is one deviation; its values are not listed.
     """
-    house = [version for version in versions if version.scope.kind == "default"]
-    everybody = merge_layers(house, {}, outer=outer).policy
+    defaults = [version for version in versions if version.scope.kind == "default"]
+    everybody = merge_layers(defaults, {}, outer=outer).policy
     return [
         Deviation(scope=version.scope, field=name, value=own, everybody=common)
         for version in versions
@@ -120,25 +118,24 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCatalog:
-    """The connections and the overridden figures of one installation."""
+    """The connections of one installation, and its own windows and prices of models."""
 
     connections: tuple[Connection, ...] = ()
     overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, store: SessionStore) -> ModelCatalog:
-        """What the store holds."""
-        raw_connections = store.setting(CONNECTIONS) or []
-        raw_models = store.setting(MODELS) or {}
-        listed = raw_connections if isinstance(raw_connections, list) else []
-        figures = raw_models if isinstance(raw_models, dict) else {}
+        """Reads the catalog from the store's settings."""
+        connections, figures = store.setting(CONNECTIONS), store.setting(MODELS)
+        listed = connections if isinstance(connections, list) else []
+        named = figures if isinstance(figures, dict) else {}
         return cls(
             connections=tuple(_to_connection(raw) for raw in listed if isinstance(raw, dict)),
-            overrides={name: _figures(raw) for name, raw in figures.items()},
+            overrides={name: _to_figures(raw) for name, raw in named.items()},
         )
 
     def info(self, model: str | None) -> ModelInfo:
-        """What is known about `model`, this installation's figures first."""
+        """The figures of `model`, this installation's own before the public ones."""
         info = model_info(model)
         figures = self.overrides.get(model or "", {})
         whole = {name: int(value) for name, value in figures.items() if name.endswith("_tokens")}
@@ -146,7 +143,7 @@ class ModelCatalog:
         return replace(info, **whole, **prices) if figures else info  # type: ignore[arg-type]  # split by kind above
 
     def own_price(self, model: str | None) -> Price | None:
-        """What this installation says `model` costs; None where it does not say both ways."""
+        """This installation's price of `model`; None unless input and output are set."""
         figures = self.overrides.get(model or "", {})
         if "input_price" not in figures or "output_price" not in figures:
             return None
@@ -159,29 +156,29 @@ class ModelCatalog:
         )
 
     def connection(self, model: str) -> Connection | None:
-        """The first connection that was made for `model`."""
-        return next((one for one in self.connections if one.model == model), None)
+        """The first connection for `model`."""
+        return next((found for found in self.connections if found.model == model), None)
 
 
 def save_connections(store: SessionStore, connections: Sequence[Connection]) -> None:
-    """Stores `connections` in place of those there are."""
-    store.save_setting(CONNECTIONS, [_from_connection(one) for one in connections])
+    """Replaces all stored connections."""
+    store.save_setting(CONNECTIONS, [asdict(connection) for connection in connections])
 
 
 def save_figures(store: SessionStore, model: str, figures: Mapping[str, float | None]) -> None:
-    """Stores windows and prices of `model`; None takes one back."""
-    raw = store.setting(MODELS)
-    known = dict(raw) if isinstance(raw, dict) else {}
-    kept = {
+    """Replaces the windows and prices of `model`; figures that are None are left out."""
+    stored = store.setting(MODELS)
+    known = dict(stored) if isinstance(stored, dict) else {}
+    known.pop(model, None)
+    kept: JsonObject = {
         name: value for name, value in figures.items() if name in _NUMBERS and value is not None
     }
-    known[model] = cast("JsonObject", kept)
-    if not kept:
-        del known[model]
+    if kept:
+        known[model] = kept
     store.save_setting(MODELS, known)
 
 
-def _figures(raw: JsonValue) -> dict[str, float]:
+def _to_figures(raw: JsonValue) -> dict[str, float]:
     given = raw if isinstance(raw, dict) else {}
     return {
         name: float(value)
@@ -199,16 +196,6 @@ def _to_connection(raw: JsonObject) -> Connection:
         key_env=_text(raw.get("key_env")),
         options=options if isinstance(options, dict) else {},
     )
-
-
-def _from_connection(connection: Connection) -> JsonObject:
-    return {
-        "name": connection.name,
-        "model": connection.model,
-        "api_base": connection.api_base,
-        "key_env": connection.key_env,
-        "options": dict(connection.options),
-    }
 
 
 def _text(value: JsonValue) -> str | None:

@@ -1,11 +1,12 @@
-"""Owns questions that wait for a person: kept until they are answered, across restarts."""
+"""Proposed compactions, and those that wait for a person's confirmation, kept across restarts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, cast
 
 from ctxcore.assembly.building import build_context
@@ -16,6 +17,7 @@ from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import Answer, CompactionPlan, dropping
 from ctxcore.compaction.strategies import Uses
 from ctxcore.compaction.triggers import Measure, Trigger, asked, for_trigger, measure, overflow
+from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.messages.values import JsonObject
@@ -24,14 +26,63 @@ from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CallInfo, CompactionInfo
+from ctxcore.store.values import CallInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
+
+LEASE = timedelta(minutes=5)  # chosen: longer than any summary takes, short after a crash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """A compaction that is computed but not recorded; its summary can be edited."""
+
+    session_id: str
+    trigger: Trigger
+    plan: CompactionPlan | None
+    outcome: Outcome
+    before: Context
+    after: Context | None
+    """The context once it is confirmed; None where nothing would change."""
+    base: Base
+    """What must be unchanged when it is confirmed."""
+    working: WorkingState
+    """The working state that the application had provided."""
+    folded: tuple[int, ...]
+    """The sequence numbers of the messages that fold, also of those that were kept before."""
+
+    @property
+    def record(self) -> Compaction | None:
+        """The record that `confirm` would store."""
+        return self.outcome.record
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were done."""
+        return self.outcome.steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """The state of the session that a proposal was made from."""
+
+    active_id: str | None
+    version_id: int | None
+    marks: frozenset[tuple[str, int]]
+    model: str | None
+
+    def changes(self, then: Base) -> Reason | None:
+        """What has changed since `then` and makes a proposal stale; None where nothing has."""
+        if self.active_id != then.active_id:
+            return ChangeCode.COMPACTION()
+        if self.marks != then.marks:
+            return ChangeCode.MARK()
+        return ChangeCode.POLICY() if self.version_id != then.version_id else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """A compaction that waits for a person's consent."""
+    """A compaction that waits for a person's confirmation."""
 
     plan_id: str
     session_id: str
@@ -40,23 +91,29 @@ class Pending:
     max_tokens: int
     expected_tokens: int
     messages: int
-    """How many messages it would fold."""
+    """The number of messages that it would fold."""
     covered_until: int
     base: Base
 
 
+_STORED = (
+    "session_id",
+    "current_tokens",
+    "max_tokens",
+    "expected_tokens",
+    "messages",
+    "covered_until",
+)
+"""The fields of `Pending` that are stored as they are."""
+
+
 def save_pending(store: SessionStore, pending: Pending) -> None:
-    """Keeps a question."""
+    """Stores a pending confirmation."""
     base = pending.base
     stored: JsonObject = {
-        "session_id": pending.session_id,
+        **{name: getattr(pending, name) for name in _STORED},
         "trigger": to_json(pending.trigger.reason),
         "is_by_model": pending.trigger.is_by_model,
-        "current_tokens": pending.current_tokens,
-        "max_tokens": pending.max_tokens,
-        "expected_tokens": pending.expected_tokens,
-        "messages": pending.messages,
-        "covered_until": pending.covered_until,
         "active_id": base.active_id,
         "version_id": base.version_id,
         "marks": [[kind, seq] for kind, seq in sorted(base.marks)],
@@ -66,20 +123,15 @@ def save_pending(store: SessionStore, pending: Pending) -> None:
 
 
 def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
-    """The question with this id; None if nobody waits for its answer any more."""
+    """The pending confirmation with this id; None if there is none any more."""
     stored = store.setting(_key(plan_id))
     if not isinstance(stored, dict):
         return None
-    raw = cast("dict[str, Any]", stored)  # `save_pending` alone writes under these names
+    raw = cast("dict[str, Any]", stored)  # written by `save_pending` only
     return Pending(
+        **{name: raw[name] for name in _STORED},
         plan_id=plan_id,
-        session_id=raw["session_id"],
         trigger=Trigger(reason=from_json(raw["trigger"]), is_by_model=raw["is_by_model"]),
-        current_tokens=raw["current_tokens"],
-        max_tokens=raw["max_tokens"],
-        expected_tokens=raw["expected_tokens"],
-        messages=raw["messages"],
-        covered_until=raw["covered_until"],
         base=Base(
             active_id=raw["active_id"],
             version_id=raw["version_id"],
@@ -90,7 +142,7 @@ def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
 
 
 def drop_pending(store: SessionStore, plan_id: str) -> None:
-    """Forgets a question."""
+    """Deletes a pending confirmation."""
     store.save_setting(_key(plan_id), None)
 
 
@@ -98,59 +150,8 @@ def _key(plan_id: str) -> str:
     return f"confirmation:{plan_id}"
 
 
-LEASE = timedelta(minutes=5)  # longer than a summary takes; whoever died holds it no longer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Proposal:
-    """A compaction worked out but not recorded: look at it, edit its summary, confirm it."""
-
-    session_id: str
-    trigger: Trigger
-    plan: CompactionPlan | None
-    outcome: Outcome
-    before: Context
-    after: Context | None
-    """The context once it is confirmed; None where nothing would change."""
-    base: Base
-    """What must still hold when it is confirmed."""
-    working: WorkingState
-    """What the application said of its work."""
-    folded: tuple[int, ...]
-    """The messages that fold, by sequence number: what was kept before and stays no longer too."""
-
-    @property
-    def record(self) -> Compaction | None:
-        """What would be recorded."""
-        return self.outcome.record
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The strategies that ran."""
-        return self.outcome.steps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
-    """What a proposal was made from."""
-
-    active_id: str | None
-    version_id: int | None
-    marks: frozenset[tuple[str, int]]
-    model: str | None
-
-    def changes(self, then: Base) -> Reason | None:
-        """What has changed since `then` that makes a proposal stale; None where nothing has."""
-        changed: Mapping[ChangeCode, bool] = {
-            ChangeCode.COMPACTION: self.active_id != then.active_id,
-            ChangeCode.MARK: self.marks != then.marks,
-            ChangeCode.POLICY: self.version_id != then.version_id,
-        }
-        return next((what() for what, is_so in changed.items() if is_so), None)
-
-
 class Proposals:
-    """Works out proposals; one at a time in a session."""
+    """Makes proposals, one at a time in a session."""
 
     def __init__(self, services: EngineServices) -> None:
         self._services = services
@@ -158,7 +159,7 @@ class Proposals:
     def plan(
         self, target: CallTarget, measured: Measure, trigger: Trigger, *, is_refused: bool = False
     ) -> CompactionPlan | None:
-        """What a compaction would do about `trigger`; no summarizer is called."""
+        """The plan of a compaction for `trigger`; no summarizer is called."""
         call = for_trigger(target.call, measured, asked(measured) if is_refused else trigger)
         uses = self._uses(target)
         return plan(target.view, call, target.record, measured, trigger, uses=uses)
@@ -166,16 +167,17 @@ class Proposals:
     def make(
         self,
         target: CallTarget,
-        trigger: Trigger | None,
-        summarizer: Summarizer | None = None,
+        trigger: Trigger | None = None,
         *,
         is_refused: bool = False,
         answer: Answer = "compact",
     ) -> Proposal:
-        """What a compaction does now; without a `trigger` because a person asks.
+        """Plans and executes a compaction; without a `trigger` a person requested it.
+
+        `is_refused`: the provider refused the input as too long, whatever our own count says.
 
         Raises:
-            LeaseTakenError: another one is being worked out in this session.
+            LeaseTakenError: another compaction is in progress in this session.
         """
         measured = measure(target.view, target.call, target.record)
         cause = trigger or asked(measured)
@@ -191,14 +193,13 @@ class Proposals:
                     target.view,
                     call,
                     target.record,
-                    summarizer or self._summarizer(target),
+                    self._summarizer(target),
                     is_needed=is_refused or overflow(measured, target.call) is not None,
                     is_forced=trigger is None,
                 )
-            self._note_usages(target, outcome.usages)
+            self._record_usages(target, outcome.usages)
         record = outcome.record
         system = target.view.anchors().system
-        folded = record.folded_since(target.record, system) if record else ()
         return Proposal(
             session_id=target.session.id,
             trigger=cause,
@@ -208,11 +209,11 @@ class Proposals:
             after=build_context(target.view, target.call, record) if record else None,
             base=self.base(target, record.covered_until if record else 0),
             working=target.call.working,
-            folded=folded,
+            folded=record.folded_since(target.record, system) if record else (),
         )
 
     def base(self, target: CallTarget, covered_until: int) -> Base:
-        """What a compaction up to there is made from."""
+        """The state that a compaction up to this message is made from."""
         marks = self._services.store.marks(target.session.id)
         return Base(
             active_id=target.active.id if target.active else None,
@@ -222,13 +223,13 @@ class Proposals:
         )
 
     def _summarizer(self, target: CallTarget) -> Summarizer:
-        """The caller's, else the policy's model, else the one that quotes."""
+        """The caller's summarizer, else the policy's model, else the extractive one."""
         model = target.call.policy.summary_model
         if self._services.summarizer is not None:
             return self._services.summarizer
         if model is None or self._services.gateway is None:
             return ExtractiveSummarizer(target.call.counter)
-        catalog = self._services.models()
+        catalog = ModelCatalog.load(self._services.store)
         return ModelSummarizer(
             self._services.gateway,
             model,
@@ -238,14 +239,18 @@ class Proposals:
         )
 
     def _uses(self, target: CallTarget) -> Uses | None:
-        """What was done in the session and not undone; None where the policy does not choose."""
+        """The compactions in force by kind; None where the policy does not choose by them."""
         if target.call.policy.fold_as != "choice":
             return None
-        chain = list(chain_of(self._services.store.compactions(target.session.id), target.active))
-        pairs = list(zip(chain, [*chain, None][1:], strict=True))
+        known = {info.id: info for info in self._services.store.compactions(target.session.id)}
+        chain, info = [], target.active
+        while info is not None:
+            chain.append(info.compaction)
+            info = known.get(info.parent_id or "")
+        summaries = [record.summary for record in chain] + [""]
         return Uses(
-            summaries=sum(_has_new_summary(one, before) for one, before in pairs),
-            truncations=sum(one.compaction.is_truncation for one in chain),
+            summaries=sum(bool(text) and text != before for text, before in pairwise(summaries)),
+            truncations=sum(record.is_truncation for record in chain),
         )
 
     @contextmanager
@@ -260,44 +265,28 @@ class Proposals:
         finally:
             store.release_lease(name, owner)
 
-    def _note_usages(self, target: CallTarget, usages: Iterable[SummaryUsage]) -> None:
-        """Stores the requests that a summary took: they were paid for, whatever comes of it."""
-        calls = [self._to_call(target, usage) for usage in usages]
-        if calls:
-            self._services.store.record_calls(calls)
-
-    def _to_call(self, target: CallTarget, usage: SummaryUsage) -> CallInfo:
-        return CallInfo(
-            id=self._services.new_id(),
-            session_id=target.session.id,
-            created_at=self._services.clock(),
-            purpose="summary",
-            model=usage.model,
-            policy_version_id=target.effective.version_id,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_tokens=usage.cached_tokens,
-            cost=usage.cost,
-            latency_seconds=usage.latency_seconds,
-            error=usage.error,
-        )
+    def _record_usages(self, target: CallTarget, usages: Iterable[SummaryUsage]) -> None:
+        """Stores the requests for a summary, which were paid for even if it is discarded."""
+        calls = [
+            CallInfo(
+                id=self._services.new_id(),
+                session_id=target.session.id,
+                created_at=self._services.clock(),
+                purpose="summary",
+                model=usage.model,
+                policy_version_id=target.effective.version_id,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cached_tokens=usage.cached_tokens,
+                cost=usage.cost,
+                latency_seconds=usage.latency_seconds,
+                error=usage.error,
+            )
+            for usage in usages
+        ]
+        self._services.store.record_calls(calls)
 
 
 def lease_of(session_id: str) -> str:
-    """The name of the lease that whoever works out a compaction of a session holds."""
+    """The name of the lease of a session's compaction in progress."""
     return f"compaction:{session_id}"
-
-
-def chain_of(
-    made: Iterable[CompactionInfo], active: CompactionInfo | None
-) -> Iterator[CompactionInfo]:
-    """The active compaction and those it was made on, newest first."""
-    known = {info.id: info for info in made}
-    while active is not None:
-        yield active
-        active = known.get(active.parent_id or "")
-
-
-def _has_new_summary(info: CompactionInfo, before: CompactionInfo | None) -> bool:
-    summary = info.compaction.summary
-    return bool(summary) and (before is None or before.compaction.summary != summary)

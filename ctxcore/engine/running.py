@@ -1,4 +1,7 @@
-"""Owns the words by which a model asks for a compaction: people never see them, even in pieces."""
+"""A turn while it runs: its lease, its partial answer and the marker by which a model asks.
+
+A model requests a compaction by a marker in its answer, which is never shown, not even in part.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,24 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ctxcore.engine.errors import TurnLostError
-from ctxcore.engine.events import ASKED_BY_MODEL, TurnEnded
+from ctxcore.engine.events import REQUESTED_BY_MODEL, TurnEnded
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
-from ctxcore.messages.values import Message, Text, ToolCall
+from ctxcore.messages.values import Message, Text, ToolCall, text_message
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import TurnInfo, TurnState
 
 
 class MarkerFilter:
-    """Takes a marker out of a text that comes in pieces."""
+    """Removes a marker from a streamed text."""
 
     def __init__(self, marker: str | None) -> None:
         self._marker = marker
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far may be shown and was not yet."""
+        """The next part of the text that can be shown; may hold back the start of a marker."""
         if not self._marker:
             return piece
         text = (self._held + piece).replace(self._marker, "")
@@ -35,19 +38,19 @@ class MarkerFilter:
         return text[: len(text) - held]
 
     def flush(self) -> str:
-        """What was held back and turned out to be no marker."""
+        """The end of the text, which turned out to be no marker."""
         held, self._held = self._held, ""
         return held
 
 
 def _overlap(text: str, marker: str) -> int:
-    """How much of the end of `text` may be the beginning of `marker`."""
+    """The length of the longest end of `text` that is a beginning of `marker`."""
     longest = min(len(text), len(marker) - 1)
     return next((size for size in range(longest, 0, -1) if marker.startswith(text[-size:])), 0)
 
 
 def without_marker(message: Message, marker: str) -> Message:
-    """`message` without the marker; the message itself where it holds none."""
+    """`message` without the marker; the message itself where it contains none."""
     if not any(isinstance(part, Text) and marker in part.text for part in message.content):
         return message
     parts = (
@@ -60,13 +63,13 @@ def without_marker(message: Message, marker: str) -> Message:
     return replace(message, content=kept)
 
 
-LEASE = timedelta(seconds=60)
-PARTIAL_SECONDS = 1.0  # how much of an answer a crash may lose
-_RENEW_SECONDS = LEASE.total_seconds() / 3
+LEASE = timedelta(seconds=60)  # chosen: a crash blocks a session no longer than this
+PARTIAL_SECONDS = 1.0  # the part of an answer that a crash may lose
+_RENEW_SECONDS = LEASE.total_seconds() / 3  # chosen: a lease survives two failed renewals
 
 
 class RunningTurn:
-    """What changes while a turn runs."""
+    """The state of a running turn, which holds the session's turn lease."""
 
     def __init__(
         self, services: EngineServices, turn: TurnInfo, target: CallTarget, *, begun_at: datetime
@@ -78,7 +81,7 @@ class RunningTurn:
         self.calls: tuple[ToolCall, ...] = ()
         self.is_answered = False
         self.moves = False
-        """Whether it goes on in a session of its own."""
+        """Whether the turn continues in a new session."""
         self._services = services
         self._partial = turn.partial
         self._stored = (turn.partial, turn.last_seq)
@@ -87,31 +90,31 @@ class RunningTurn:
 
     @property
     def has_partial(self) -> bool:
-        """Whether a part of an answer has come that is no message yet."""
+        """Whether there is a part of an answer that is not stored as a message."""
         return bool(self._partial)
 
     def keep_partial(self, text: str = "") -> None:
-        """Adds to the answer so far; stores it from time to time, which holds the turn too.
+        """Adds `text` to the partial answer; stores it from time to time and renews the lease.
 
         Raises:
-            TurnLostError: the turn is somebody else's now, or erased.
+            TurnLostError: another process took over the turn, or it was erased.
         """
         self._partial += text
         if (self._services.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
             self._hold()
 
     def renew(self) -> CallTarget:
-        """The session as the next call sees it, from now on."""
+        """Updates `target` to the current history and active compaction."""
         self.target = self._services.renew(self.target)
         return self.target
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Holds the turn while something else takes its time: a tool, or a summary."""
+        """Keeps renewing the lease in the background while a tool or a summary runs."""
         over = threading.Event()
 
         def renew() -> None:
-            with suppress(ContextError):  # whoever goes on with the turn finds out
+            with suppress(ContextError):  # the next write of the turn raises it
                 while not over.wait(_RENEW_SECONDS):
                     self._hold()
 
@@ -124,10 +127,10 @@ class RunningTurn:
             thread.join()
 
     def add(self, messages: Sequence[Message]) -> list[int]:
-        """Stores messages of the turn; a partial answer has become one of them.
+        """Stores messages of the turn, which replace the partial answer.
 
         Raises:
-            TurnLostError: the turn is somebody else's now, or erased.
+            TurnLostError: another process took over the turn, or it was erased.
         """
         self._check()
         places = self._services.append(self.target, messages, turn_id=self.id)
@@ -135,26 +138,24 @@ class RunningTurn:
         return places
 
     def add_reply(self, reply: ModelReply, marker: str | None = None) -> int:
-        """Stores a whole answer without the marker by which it asks for a compaction; its place."""
+        """Stores a complete answer without the marker; returns its sequence number."""
         self.calls = reply.calls
-        said = reply.message
-        message = without_marker(said, marker) if marker else said
+        message = without_marker(reply.message, marker) if marker else reply.message
         [seq] = self.add([message])
         self.text += message.text
-        if message is not said:
+        if message is not reply.message:
             session_id = self.target.session.id
-            self._services.journal.record(ASKED_BY_MODEL, {"seq": seq}, session_id=session_id)
+            self._services.journal.record(REQUESTED_BY_MODEL, {"seq": seq}, session_id=session_id)
         return seq
 
     def add_partial(self) -> None:
-        """What was said of an unfinished answer becomes its message."""
-        if self._partial:
-            said = self._partial
-            self.add([Message(role="assistant", content=(Text(text=said),))])
-            self.text += said
+        """Stores the partial answer as a message."""
+        if text := self._partial:
+            self.add([text_message("assistant", text)])
+            self.text += text
 
     def end(self, state: TurnState, error: Reason | None = None) -> TurnEnded:
-        """Ends the turn; what cannot be stored any more is told, never raised."""
+        """Ends the turn; an error while storing it is returned in the event, not raised."""
         try:
             with self._services.slots:
                 self.add_partial()
@@ -168,7 +169,7 @@ class RunningTurn:
         return TurnEnded(turn_id=self.id, state=state, text=self.text, error=error)
 
     def _check(self) -> None:
-        """Looks whether the turn is still this one's, if that is in doubt."""
+        """Checks the lease if it may have been lost."""
         if self._is_lost or self._services.clock() - self._held_at >= LEASE / 2:
             self._hold()
 
@@ -183,7 +184,7 @@ class RunningTurn:
         self._held_at, self._stored = now, (partial, self._stored[1])
 
     def _is_untouched(self, now: datetime) -> bool:
-        """Whether nobody took this very turn up after its lease had run out."""
+        """Whether no other process resumed this turn after its lease expired."""
         if now - self._held_at < LEASE:
             return True
         turn = self._services.store.turn(self.id)

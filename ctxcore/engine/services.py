@@ -1,4 +1,4 @@
-"""Owns what a caller wants of a turn, as every part of it sees it."""
+"""What all parts of an engine share: its services, call targets and turn requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import cast
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.compaction.plans import Answer, Confirm
 from ctxcore.compression.markers import EXPAND_TOOL, offered_beside
@@ -24,6 +24,7 @@ from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.policy.layers import Layer
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
@@ -35,10 +36,12 @@ from ctxcore.tokens.families import TokenCounter
 
 RunTool = Callable[[ToolCall], str]
 
+BUSY_THREADS = 2  # each holds the interpreter for up to 5 ms, so an event loop waits 10 ms
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """What a caller wants of a turn."""
+    """The caller's arguments for a turn."""
 
     session_id: str
     model: str | None = None
@@ -48,17 +51,14 @@ class TurnRequest:
     max_output_tokens: int | None = None
     temperature: float | None = None
     confirm: Confirm | None = None
-    """Who is asked before a compaction."""
+    """Asked before a compaction."""
     answers: list[Answer] = field(default_factory=list)
-    """What a person has answered already; used up by the first compaction."""
-
-
-BUSY_THREADS = 2  # each may keep the interpreter for 5 ms at a time, so an event loop waits 10
+    """The answer that a person has given already; the first compaction consumes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallTarget:
-    """One session as the next call sees it: who, which model, which policy, which history."""
+    """A session as the next call sees it: model, policy, tools, history, active compaction."""
 
     session: SessionInfo
     model: str | None
@@ -69,11 +69,11 @@ class CallTarget:
     active: CompactionInfo | None
     tools: tuple[JsonObject, ...]
     connection: Connection | None = None
+    """This installation's connection for the model."""
     price: Price | None = None
-    """This installation's own price of the model; None where the public one holds."""
-    """How the model is reached, where the installation says so."""
+    """This installation's own price of the model; None where the public one applies."""
     is_estimated: bool = False
-    """Whether sizes are scaled from another counter's until a recount is through."""
+    """Whether sizes are scaled from another counter's until a recount is done."""
 
     @property
     def record(self) -> Compaction | None:
@@ -83,7 +83,7 @@ class CallTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineServices:
-    """The parts an engine is made of."""
+    """The store, the clock and the other services of an engine, with the lookups they serve."""
 
     store: SessionStore
     user_id: str
@@ -96,15 +96,15 @@ class EngineServices:
     journal: EventJournal
     jobs: Jobs = field(default_factory=Jobs)
     confirm: Confirm | None = None
-    """Who is asked before a compaction, where nobody else is named."""
+    """Asked before a compaction, unless the turn's caller gives another function."""
     layers: tuple[Layer, ...] = ()
-    """What environment and file say, widest first; every stored layer is narrower."""
+    """The policy layers of file and environment, widest first; stored ones are narrower."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
-    """Held while a turn computes, never while it waits: many turns at once would starve the other
-    threads of the process, an event loop among them, since only one runs at a time."""
+    """Held while a turn computes, never while it waits: only one thread runs at a time, so many
+    computing turns would starve the others, e.g. an event loop."""
 
     def user(self) -> UserInfo:
-        """Who is asking; made on first sight, as an operator if there is nobody yet."""
+        """The engine's user, created on first use; the first user of a store is an operator."""
         try:
             return self.store.user(self.user_id)
         except RecordNotFoundError:
@@ -114,25 +114,40 @@ class EngineServices:
             )
 
     def session(self, session_id: str) -> SessionInfo:
-        """The session, if whoever asks may see it.
+        """The session, if the user may access it.
 
         Raises:
             SessionNotFoundError: there is none.
-            NotAllowedError: it is another user's, and who asks is no operator.
+            NotAllowedError: it is another user's, and the user is no operator.
         """
         session = self.store.session(session_id)
         if session.user_id != self.user_id and not self.user().is_operator:
             raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
         return session
 
-    def models(self) -> ModelCatalog:
-        """What is known about models, with this installation's own figures on top."""
-        return ModelCatalog.load(self.store)
+    def create_session(
+        self,
+        *,
+        title: str = "",
+        model: str | None = None,
+        origin: str = "chat",
+        tools: Sequence[JsonObject] = (),
+    ) -> SessionInfo:
+        """Creates an empty session of the user."""
+        return self.store.create_session(
+            self.new_id(),
+            user_id=self.user().id,
+            at=self.clock(),
+            title=title,
+            model=model,
+            origin=origin,
+            tools=tools,
+        )
 
     def effective_policy(
         self, session: SessionInfo, model: str | None, overrides: JsonObject | None = None
     ) -> EffectivePolicy:
-        """The policy that holds for a session under a model, with each value's source."""
+        """The policy of a session with a model, with each value's source."""
         owner = self.store.user(session.user_id)
         scopes = [
             Scope(),
@@ -141,8 +156,7 @@ class EngineServices:
             Scope(kind="user_model", owner=owner.id, model=model or ""),
             Scope(kind="session", owner=session.id),
         ]
-        found = self.store.policies(scopes)
-        stored = [version for version in found if version]
+        stored = [version for version in self.store.policies(scopes) if version]
         return merge_layers(stored, overrides or {}, outer=self.layers)
 
     def call_target(
@@ -154,27 +168,36 @@ class EngineServices:
         knowledge: Mapping[str, str] | None = None,
         overrides: JsonObject | None = None,
     ) -> CallTarget:
-        """The session as the next call to `model` (its own without one) sees it."""
+        """The session as the next call to `model` (default: its own) sees it."""
         session = self.session(session_id)
         name = model or session.model or self.default_model
-        catalog = self.models()
+        catalog = ModelCatalog.load(self.store)
         info = catalog.info(name)
         effective = self.effective_policy(session, name, overrides)
         definitions = to_definitions(session.tools if tools is None else tools)
         if effective.policy.offers_expand and offered_beside(definitions):
             definitions += (EXPAND_TOOL,)
         counter = counter_for(name)
-        # Before the view: what is active covers no more than the view of a later moment shows.
+        # Read before the view, so that it never covers messages that the view lacks.
         active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(session, counter)
-        call = _to_call(view, info, name, effective, definitions, counter, knowledge or {})
+        call = _to_call(
+            name,
+            info,
+            effective.policy,
+            view,
+            definitions,
+            counter,
+            session.working,
+            knowledge or {},
+        )
         return CallTarget(
             session=session,
             model=name,
             info=info,
             effective=effective,
             view=view,
-            call=replace(call, working=session.working),
+            call=call,
             active=active,
             tools=definitions,
             connection=catalog.connection(name) if name else None,
@@ -183,8 +206,7 @@ class EngineServices:
         )
 
     def renew(self, target: CallTarget) -> CallTarget:
-        """The same with history and working state as they are now; model, policy and tools stay
-        for a whole turn."""
+        """`target` with the current history and working state; model, policy and tools stay."""
         session_id = target.session.id
         active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(target.session, target.call.counter)
@@ -194,7 +216,7 @@ class EngineServices:
     def append(
         self, target: CallTarget, messages: Sequence[Message], *, turn_id: str | None = None
     ) -> list[int]:
-        """Adds messages at the end of the session, all or none; their numbers, from 1."""
+        """Appends messages to the session, all or none; returns their numbers, from 1."""
         return self.store.append(
             target.session.id,
             messages,
@@ -205,7 +227,7 @@ class EngineServices:
         )
 
     def oversize(self, target: CallTarget) -> int | None:
-        """Above how many tokens a tool output is shortened when it is appended."""
+        """The size above which a tool output is shortened when it is appended."""
         return oversize_tokens(target.call.policy, target.call.budget)
 
 
@@ -216,12 +238,13 @@ def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, .
 
 
 def _to_call(
-    view: HistoryView,
-    info: ModelInfo,
     model: str | None,
-    effective: EffectivePolicy,
+    info: ModelInfo,
+    policy: Policy,
+    view: HistoryView,
     tools: Sequence[JsonObject],
     counter: TokenCounter,
+    working: WorkingState,
     knowledge: Mapping[str, str],
 ) -> Call:
     names = SentNames(defined_names(tools))
@@ -229,20 +252,21 @@ def _to_call(
     tools_tokens = count_tools(sent_tools, counter) if tools else 0
     system = view.get(view.anchors().system)
     budget = budget_of(
-        effective.policy,
+        policy,
         info,
         max_tokens=None,
         system_tokens=sum(row.tokens for row in system),
         tools_tokens=tools_tokens,
     )
     return Call(
-        policy=effective.policy,
+        policy=policy,
         counter=counter,
         budget=budget,
         tools_tokens=tools_tokens,
         tool_names=names,
         knowledge=dict(knowledge),
+        working=working,
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
-        **ruling(effective.policy, model, sent_tools),
+        **ruling(policy, model, sent_tools),
     )

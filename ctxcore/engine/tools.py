@@ -1,7 +1,7 @@
-"""Owns getting originals back: for a caller by reference, for a model that calls the tool.
+"""Runs the tool calls of a turn; answers those of the expand tool itself.
 
-A session's messages are all that is read, so whose session it is decides; a model is not shown
-what a person left out of its contexts.
+The expand tool returns parts of original messages, only of the own session, and none that a person
+excluded from its contexts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ctxcore.compression.markers import (
     is_answered_beside,
     seq_of,
 )
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
 from ctxcore.engine.running import RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool
@@ -29,49 +29,35 @@ from ctxcore.errors import ContextError, PartNotFoundError
 from ctxcore.messages.values import JsonObject, ToolCall, tool_result
 from ctxcore.reasons.codes import TriggerCode
 from ctxcore.reasons.problems import PartProblem
-from ctxcore.reasons.values import Reason
-from ctxcore.tokens.count import counter_for
-from ctxcore.tokens.families import TokenCounter
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import SessionInfo
 
-_MOST_USABLE_RATIO = 0.25  # of an answer, as of an output that is shortened when it is appended
+_MAX_USABLE_RATIO = 0.25  # of an answer; the same as for outputs shortened when appended
 
 
-def expand(
-    services: EngineServices,
-    session_id: str,
-    ref: str,
-    *,
-    path: str | None = None,
-    rows: str | None = None,
-    grep: str | None = None,
-    max_tokens: int = EXPAND_TOKENS,
-    counter: TokenCounter | None = None,
-) -> str:
-    """Exact parts of the message that `ref` means; see `ContextEngine.expand`."""
-    session = services.session(session_id)
-    seq = seq_of(ref)
-    if seq is None or not 1 <= seq <= session.length:
-        raise PartNotFoundError(part=ref, problem=_what_there_is(session.length))
-    text = services.store.messages(session_id, seq, seq)[0].message.text
+def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
+    """The text of the message that `ref` names.
+
+    Raises:
+        PartNotFoundError: there is no such message, or it has no text.
+    """
+    seq, last = seq_of(ref), session.length
+    if seq is None or not 1 <= seq <= last:
+        problem = PartProblem.MESSAGES(last=last) if last else PartProblem.NO_MESSAGES()
+        raise PartNotFoundError(part=ref, problem=problem)
+    text = store.messages(session.id, seq, seq)[0].message.text
     if not text:
         raise PartNotFoundError(part=ref, problem=PartProblem.NO_TEXT())
-    return extract_with(
-        text,
-        path=path,
-        rows=rows,
-        grep=grep,
-        max_tokens=max_tokens,
-        counter=counter or counter_for(session.model or services.default_model),
-    )
+    return text
 
 
 def is_own(call: ToolCall, tools: Sequence[JsonObject]) -> bool:
-    """Whether `call` is this library's to answer in a request with `tools`."""
+    """Whether `call` is one of the expand tool, in a request with `tools`."""
     return call.name == EXPAND_NAME and is_answered_beside(tools)
 
 
 def answer_expand(services: EngineServices, target: CallTarget, call: ToolCall) -> str:
-    """What a model that calls the tool is told; what is wrong with the call, as an error."""
+    """The output of an expand call; a wrong call gets an error text."""
     try:
         return _answer(services, target, json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError):
@@ -86,10 +72,9 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
     ref = str(arguments.get("ref", ""))
     if seq_of(ref) in target.view.anchors().excluded:
         raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
-    return expand(
-        services,
-        target.session.id,
-        ref,
+    session = services.session(target.session.id)  # as long as it is now
+    return extract_with(
+        original_text(services.store, session, ref),
         path=_text(arguments.get("path")),
         rows=_text(arguments.get("rows")),
         grep=_text(arguments.get("grep")),
@@ -98,38 +83,34 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
     )
 
 
-def _limit(target: CallTarget, asked: object) -> int:
+def _limit(target: CallTarget, requested: object) -> int:
     budget = target.call.budget
-    wanted = asked if isinstance(asked, int) and asked > 0 else EXPAND_TOKENS
-    most = wanted if budget is None else int(budget.usable_tokens * _MOST_USABLE_RATIO)
+    wanted = requested if isinstance(requested, int) and requested > 0 else EXPAND_TOKENS
+    most = wanted if budget is None else int(budget.usable_tokens * _MAX_USABLE_RATIO)
     return max(LEAST_TOKENS, min(wanted, most))
 
 
 def _text(value: object) -> str | None:
-    """An argument; models write an empty text, or a number, where they mean none or a text."""
+    """An argument as text; models also write "" for none, and numbers for texts."""
     return None if value is None or value == "" else str(value)
 
 
-def _what_there_is(length: int) -> Reason:
-    return PartProblem.MESSAGES(last=length) if length else PartProblem.NO_MESSAGES()
-
-
 def without_expand(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    """`tools` as the caller gave them."""
+    """`tools` without the expand tool."""
     return tuple(tool for tool in tools if tool != EXPAND_TOOL)
 
 
 class Tools:
     """Runs the calls of a turn."""
 
-    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+    def __init__(self, services: EngineServices, automatic: AutomaticCompactions) -> None:
         self._services = services
         self._automatic = automatic
 
     def answer_own(
         self, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, list[ToolCall]]:
-        """Answers the calls that ask for originals; the others, which are the caller's to run."""
+        """Answers the calls of the expand tool; returns the others."""
         target = running.target
         own = [call for call in calls if is_own(call, target.tools)]
         for call in own:
@@ -142,7 +123,7 @@ class Tools:
     def run(
         self, run_tool: RunTool, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, None]:
-        """Runs `calls`, or tells the model why they were not run."""
+        """Runs `calls`, or gives the model the reason why they were not run."""
         if not calls:
             return
         refusal = yield from self._room_for(running, calls)
@@ -158,11 +139,16 @@ class Tools:
     def _room_for(
         self, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, str]:
-        """Why `calls` may not be run; empty where they may. Compacts first if that helps."""
+        """The error text for calls without room for results, else ""; compacts first if needed."""
         safety = _safety(running.renew(), calls)
         if safety is None or safety.is_safe:
             return ""
-        yield from self._make_room(running, safety)
+        target = running.target
+        policy = target.call.policy.override(preference="fast", requires_confirmation=False)
+        hurried = replace(target, call=replace(target.call, policy=policy))
+        trigger = Trigger(reason=TriggerCode.NO_ROOM_FOR_TOOLS(over_by=safety.over_by))
+        with running.held():
+            yield from self._automatic.run(hurried, trigger)
         after = _safety(running.renew(), calls)
         if after is None or after.is_safe:
             return ""
@@ -171,20 +157,9 @@ class Tools:
             "Answer with what you know, or ask for less at once."
         )
 
-    def _make_room(
-        self, running: RunningTurn, safety: ToolSafety
-    ) -> Generator[TurnEvent, None, None]:
-        """Compacts in the fastest way the policy knows."""
-        target = running.target
-        fast = target.call.policy.override(preference="fast", requires_confirmation=False)
-        hurried = replace(target, call=replace(target.call, policy=fast))
-        trigger = Trigger(reason=TriggerCode.NO_ROOM_FOR_TOOLS(over_by=safety.over_by))
-        with running.held():
-            yield from self._automatic.run(hurried, trigger)
-
 
 def _safety(target: CallTarget, calls: Sequence[ToolCall]) -> ToolSafety | None:
-    """Whether the calls find room; None where nobody asked to look."""
+    """Whether there is room for the results; None where the policy does not check it."""
     policy, budget = target.call.policy, target.call.budget
     if budget is None or not policy.is_automatic:
         return None
@@ -193,11 +168,13 @@ def _safety(target: CallTarget, calls: Sequence[ToolCall]) -> ToolSafety | None:
 
 
 def _run_safely(run_tool: RunTool, call: ToolCall) -> str:
-    """The tool's output; an exception of the tool is told to the model, not to the user."""
+    """The tool's output; its exceptions become error texts for the model."""
     try:
         output: object = run_tool(call)
     except Exception as error:  # noqa: BLE001  # a tool is the caller's code and may raise anything
         return f"Error: {type(error).__name__}: {error}"
     if isinstance(output, str):
         return output
-    return json.dumps(output, ensure_ascii=False, default=str)  # a caller forgot to write it down
+    return json.dumps(
+        output, ensure_ascii=False, default=str
+    )  # not a text, whatever its annotation

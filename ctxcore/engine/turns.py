@@ -1,7 +1,7 @@
-"""Owns the life of a turn: store what the user said, call the model, run tools, end it once.
+"""Runs turns: stores the user's message, calls the model and tools, ends the turn once.
 
-Whatever happens, the user's message is stored before the model is asked, the answer so far is
-stored while it streams, and the turn ends in a state that says how.
+The user's message is stored before the model is called, the partial answer while it streams, and
+the turn always ends in a state that tells its result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.compaction.triggers import Trigger
-from ctxcore.engine.automatic import Automatic
+from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.calls import Calls
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
@@ -30,20 +30,20 @@ from ctxcore.store.values import MessageInfo, Scope, TurnInfo
 
 logger = logging.getLogger(__name__)
 
-MAX_CALLS = 25  # of one turn; a loop that long is not getting anywhere
+MAX_CALLS = 25  # of one turn; chosen: stops endless loops, above what tasks need
 
 
 class Turns:
-    """The verbs that let a turn begin and go on."""
+    """Starts, resumes and answers turns."""
 
-    def __init__(self, services: EngineServices, automatic: Automatic) -> None:
+    def __init__(self, services: EngineServices, automatic: AutomaticCompactions) -> None:
         self._services = services
         self._automatic = automatic
         self._tools = Tools(services, automatic)
         self._calling = Calls(services)
 
     def start(self, request: TurnRequest, message: Message) -> Iterator[TurnEvent]:
-        """Stores `message` and answers it; nothing happens before the first event is asked for."""
+        """Stores `message` and answers it; nothing happens before the first `next()`."""
         with self._services.slots:
             target = self._target(request)
             trigger = None
@@ -53,10 +53,10 @@ class Turns:
         yield from self._run(request, running, self._calls(request, running, trigger))
 
     def resume(self, request: TurnRequest) -> Iterator[TurnEvent]:
-        """Goes on with the last turn: its tools were answered, or it failed or was stopped.
+        """Resumes the last turn, after tool results, a failure or a stop.
 
         Raises:
-            TurnStateError: there is no turn to go on with, or its calls wait for results.
+            TurnStateError: there is no turn to resume, or its calls wait for results.
             LeaseTakenError: the turn is running.
         """
         with self._services.slots:
@@ -67,25 +67,28 @@ class Turns:
             if others and turn.state == "awaiting_tools" and request.run_tool is None:
                 names = tuple(TurnProblem.CALL(tool=call.name, id=call.id) for call in others)
                 raise TurnStateError(problem=TurnProblem.CALLS(names=names))
-            trigger = self._asked_anew(turn, target)
-            now = self._services.clock()
-            turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-            running = RunningTurn(self._services, turn, target, begun_at=now)
-        yield from self._run(request, running, self._go_on(request, running, calls, trigger))
+            trigger = self._stale_trigger(turn, target)
+            running = self._take_up(turn, target)
+        yield from self._run(request, running, self._resume(request, running, calls, trigger))
 
-    def _asked_anew(self, turn: TurnInfo, target: CallTarget) -> Trigger | None:
-        """What to ask about again, where a turn waited for an answer that has gone stale."""
+    def _stale_trigger(self, turn: TurnInfo, target: CallTarget) -> Trigger | None:
+        """The trigger to confirm again, where a turn waited for a confirmation that is stale."""
         if turn.state != "awaiting_confirmation":
             return None
         if self._automatic.pending_of(target.session.id) is not None:
-            return None  # going on without an answer is going on without a compaction
+            return None  # resuming without an answer means resuming without a compaction
         return self._automatic.due(target)
 
+    def _take_up(self, turn: TurnInfo, target: CallTarget) -> RunningTurn:
+        now = self._services.clock()
+        turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+        return RunningTurn(self._services, turn, target, begun_at=now)
+
     def answer(self, request: TurnRequest, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
-        """Goes on with what waited for a person: a compaction, and the turn it was part of.
+        """Carries out a person's answer, and resumes the turn that waited for it, if any.
 
         Raises (from the iterator):
-            StaleProposalError: what was asked about has changed since; ask anew.
+            StaleProposalError: the session has changed since the confirmation was requested.
         """
         with self._services.slots:
             target = self._services.call_target(pending.session_id, model=pending.base.model)
@@ -93,19 +96,17 @@ class Turns:
             turn = self._services.store.last_turn(pending.session_id)
             running = None
             if turn is not None and turn.state == "awaiting_confirmation":
-                now = self._services.clock()
-                turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-                running = RunningTurn(self._services, turn, target, begun_at=now)
+                running = self._take_up(turn, target)
         if running is None:
-            came = yield from self._automatic.run(target, pending.trigger, answer=answer)
-            if came == "new_session":
-                yield from self._move(request, target, says=False)
+            outcome = yield from self._automatic.run(target, pending.trigger, answer=answer)
+            if outcome == "new_session":
+                yield from self._move(request, target, repeats=False)
             return
         request.answers[:] = [answer]
         yield from self._run(request, running, self._calls(request, running, pending.trigger))
 
     def _begin(self, request: TurnRequest, target: CallTarget, message: Message) -> RunningTurn:
-        self._keep_leftover(target)
+        self._recover_partial(target)
         now = self._services.clock()
         turn = self._services.store.begin_turn(
             request.session_id,
@@ -121,15 +122,12 @@ class Turns:
         running.renew()
         return running
 
-    def _keep_leftover(self, target: CallTarget) -> None:
-        """What a process that is gone had said becomes a message, before anybody says more."""
-        store, now = self._services.store, self._services.clock()
-        turn = store.last_turn(target.session.id)
+    def _recover_partial(self, target: CallTarget) -> None:
+        """Stores the partial answer of a crashed process as a message."""
+        turn = self._services.store.last_turn(target.session.id)
         if turn is None or turn.state not in ("running", "interrupted") or not turn.partial:
             return
-        turn = store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
-        running = RunningTurn(self._services, turn, target, begun_at=now)
-        running.end("interrupted", turn.error)
+        self._take_up(turn, target).end("interrupted")
 
     def _last_turn(self, request: TurnRequest) -> TurnInfo:
         turn = self._services.store.last_turn(request.session_id)
@@ -153,7 +151,7 @@ class Turns:
     def _run(
         self, request: TurnRequest, running: RunningTurn, events: Iterator[TurnEvent]
     ) -> Iterator[TurnEvent]:
-        """The turn's events; closing the iterator stops the turn and keeps what was said."""
+        """The turn's events; closing the iterator stops the turn and keeps the partial answer."""
         try:
             yield from events
         except GeneratorExit:
@@ -167,15 +165,20 @@ class Turns:
         else:
             ended = running.end(running.state)
             if running.moves:
-                yield from self._move(request, running.target, says=not running.is_answered)
+                yield from self._move(request, running.target, repeats=not running.is_answered)
                 if not running.is_answered:
-                    return  # the turn in the new session ends it
+                    return  # the turn in the new session yields the last event
             if ended.state == "done":
-                self._later(running)
+                self._check_later(running.target)
             yield ended
 
-    def _move(self, request: TurnRequest, target: CallTarget, *, says: bool) -> Iterator[TurnEvent]:
-        """Goes on in a session of its own, with the same system prompt, tools and question."""
+    def _move(
+        self, request: TurnRequest, target: CallTarget, *, repeats: bool
+    ) -> Iterator[TurnEvent]:
+        """Continues in a new session with the same system prompt, tools and policy.
+
+        With `repeats` the last user message is sent again there.
+        """
         view, old = target.view, target.session
         anchors, now = view.anchors(), self._services.clock()
         new = self._services.store.create_session(
@@ -186,7 +189,7 @@ class Turns:
             model=old.model,
             tools=without_expand(target.tools),
         )
-        said = view.get([anchors.last_user] if says and anchors.last_user else [])
+        last = view.get([anchors.last_user] if repeats and anchors.last_user else [])
         system = [row.message for row in view.get(anchors.system)]
         if system:
             self._services.append(self._services.call_target(new.id, model=request.model), system)
@@ -199,17 +202,17 @@ class Turns:
         self._services.store.set_working_state(new.id, target.call.working)
         self._services.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
         yield SessionStarted(session_id=new.id)
-        if said:
-            yield from self.start(replace(request, session_id=new.id), said[0].message)
+        if last:
+            yield from self.start(replace(request, session_id=new.id), last[0].message)
 
-    def _go_on(
+    def _resume(
         self,
         request: TurnRequest,
         running: RunningTurn,
         calls: Sequence[ToolCall],
         trigger: Trigger | None,
     ) -> Iterator[TurnEvent]:
-        """A turn taken up again: first what it had said and the calls nobody answered."""
+        """A resumed turn: first its partial answer and its open calls."""
         with self._services.slots:
             running.add_partial()
         others = yield from self._tools.answer_own(running, calls)
@@ -220,7 +223,7 @@ class Turns:
     def _calls(
         self, request: TurnRequest, running: RunningTurn, trigger: Trigger | None = None
     ) -> Iterator[TurnEvent]:
-        """The turn's calls; `trigger` is what request for a compaction before it began."""
+        """The turn's calls, after a compaction if there is a `trigger`."""
         if trigger is not None and not (yield from self._compact(request, running, trigger)):
             return
         for number in range(1, MAX_CALLS + 1):
@@ -247,7 +250,7 @@ class Turns:
     def _before_send(
         self, request: TurnRequest, running: RunningTurn
     ) -> Generator[TurnEvent, None, bool]:
-        """Compacts where a rule asks for it; whether the turn may go on."""
+        """Compacts if a rule requests it; returns whether the turn may continue."""
         with self._services.slots:
             target = running.renew()
             all_rules = target.call.policy.check_at == "before_send"
@@ -266,13 +269,12 @@ class Turns:
         if trigger is not None:
             yield from self._compact(request, running, trigger)
 
-    def _later(self, running: RunningTurn) -> None:
-        """Looks at the rules once the turn is over, without letting it wait."""
-        if running.target.call.policy.check_at != "background":
+    def _check_later(self, target: CallTarget) -> None:
+        """Checks the rules in the background once the turn is over."""
+        if target.call.policy.check_at != "background":
             return
-        target = running.target
 
-        def look() -> None:
+        def check() -> None:
             with self._services.slots:
                 renewed = self._services.renew(target)
                 trigger = self._automatic.due(renewed)
@@ -280,7 +282,7 @@ class Turns:
                 for event in self._automatic.run(renewed, trigger):
                     logger.debug("background %s session=%s", event, target.session.id)
 
-        self._services.jobs.submit(target.session.id, look)
+        self._services.jobs.submit(target.session.id, check)
 
     def _compact(
         self,
@@ -290,10 +292,10 @@ class Turns:
         *,
         is_refused: bool = False,
     ) -> Generator[TurnEvent, None, bool]:
-        """Compacts; whether the turn may go on. With a change it sees the new context."""
+        """Compacts and renews the turn's target; returns whether the turn may continue."""
         answer = request.answers.pop() if request.answers else None
         with running.held():
-            came = yield from self._automatic.run(
+            outcome = yield from self._automatic.run(
                 running.target,
                 trigger,
                 confirm=request.confirm or self._services.confirm,
@@ -301,24 +303,25 @@ class Turns:
                 is_refused=is_refused,
             )
         running.renew()
-        if came == "waiting":
+        if outcome == "waiting":
             running.state = "awaiting_confirmation"
-        elif came == "new_session":
+        elif outcome == "new_session":
             running.state, running.moves = "stopped", True
-        return came == "done"
+        return outcome == "done"
 
     def _answer(
         self, request: TurnRequest, running: RunningTurn, number: int
     ) -> Generator[TurnEvent, None, None]:
-        """One call, and after an overflow one more with a compacted context."""
+        """Makes one call, and after an overflow one more with a compacted context."""
         try:
             yield from self._calling.make(request, running, number)
         except ContextOverflowError as error:
             before = running.target.active
             if running.has_partial:
                 raise
-            may_go_on = yield from self._compact(request, running, _refusal(error), is_refused=True)
-            if not may_go_on:
+            numbers = {"needed": error.needed_tokens, "limit": error.limit_tokens}
+            trigger = Trigger(reason=TriggerCode.REFUSED(**numbers))
+            if not (yield from self._compact(request, running, trigger, is_refused=True)):
                 return
             if running.target.active == before:  # the same input is never sent twice
                 raise
@@ -338,9 +341,3 @@ def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:
         elif message.role == "user":
             break
     return []
-
-
-def _refusal(error: ContextOverflowError) -> Trigger:
-    """The rule that the provider refused the input, with the numbers it gave."""
-    numbers = {"needed": error.needed_tokens, "limit": error.limit_tokens}
-    return Trigger(reason=TriggerCode.REFUSED(**numbers))

@@ -1,4 +1,4 @@
-"""The database's history, as Alembic revisions; a released revision never changes.
+"""The revisions of the database schema (Alembic); a released revision never changes.
 
 To change the schema: edit `tables.py`, add a revision, set `HEAD` to it.
 """

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the revisions inside the connection and transaction it is handed."""
+"""Alembic's entry point: runs the revisions in the given connection and transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 def render_type(kind: str, item: object, autogen: AutogenContext) -> str | Literal[False]:
-    """Column types as the database knows them: a revision must not change with `tables.py`."""
+    """Renders column types as plain SQL types: a revision must not change with `tables.py`."""
     if kind == "type" and isinstance(item, TypeDecorator):
         return f"sa.{item.impl!r}"
     return False

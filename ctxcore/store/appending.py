@@ -1,16 +1,16 @@
-"""Owns adding messages to a history: places, blocks, sizes, running sums, facts, all in one write.
+"""Appends messages to a history, with their blocks, sizes, facts and search words in one write.
 
-Counting happens and facts are found before the write lock is taken; inside it only numbers are
-added. Every append costs the same, however long the history is.
+Messages are counted and searched for facts before the write lock is taken. The cost of an append
+does not depend on the length of the history.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
 
@@ -29,7 +29,7 @@ from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
-from ctxcore.store.database import index_sql
+from ctxcore.store.database import Database, index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
 from ctxcore.store.search_text import message_words
@@ -37,7 +37,10 @@ from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
 from ctxcore.tokens.families import TokenCounter
 
-MOST_BYTES = 4  # of a character
+MAX_UTF8_BYTES = 4  # of a character
+
+Size: TypeAlias = tuple[int, int | None]
+"""The tokens of a message, and of its short text if it has one."""
 
 _SESSION = select(SESSION).where(SESSION.c.id == bindparam("session_id"))
 _LOCKED_SESSION = _SESSION.with_for_update()
@@ -60,32 +63,26 @@ class Batch:
     counter: TokenCounter
     at: datetime
     times: Sequence[datetime | None] | None = None
-    """When each was said, where that was not now."""
+    """When each message was written, if that was not at `at`."""
     oversize_tokens: int | None = None
     turn_id: str | None = None
     indexes: bool = True
     shorts: Sequence[str | None] | None = None
-    """Texts that stand for over-long outputs, where they are known already."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
-    """A counter's sizes of messages: their own, and of the short texts where there are some."""
-
-    counter_id: str
-    tokens: list[int]
-    short_tokens: list[int | None]
+    """Replacement texts of over-long outputs, where they are known already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A batch counted, to be written behind message `after` of a history."""
+    """A batch counted and rendered, to be written behind message `after` of a history."""
 
+    batch: Batch
     after: int
-    rows: list[Counted]
-    sizes: list[Sizes]
-    bodies: list[str]
+    counted: list[Counted]
+    sizes: dict[str, list[Size]]
+    """By counter: that of the batch and the session's own."""
     facts: list[tuple[Fact, ...]]
+    rows: list[dict[str, Any]]
+    """The rows of `message`."""
     words: list[str]
 
 
@@ -102,8 +99,100 @@ def get_session(connection: Connection, session_id: str, *, locks: bool = False)
     return row
 
 
-def read_tracker(connection: Connection, session: RowMapping, batch: Batch) -> BlockTracker:
-    """Where the last block stands.
+def prepare(database: Database, session_id: str, batch: Batch) -> Prepared:
+    """Counts `batch` as the continuation of the session, without a lock."""
+    with database.read() as connection:
+        session = get_session(connection, session_id)
+        tracker = _read_tracker(connection, session, batch)
+    return _prepare(session, tracker, batch)
+
+
+def write(connection: Connection, session: RowMapping, prepared: Prepared) -> list[int]:
+    """Adds a prepared batch to the locked `session`; returns the sequence numbers."""
+    batch, own_id = prepared.batch, session["counter_id"]
+    is_recounted = own_id is not None and own_id not in prepared.sizes
+    if session["length"] != prepared.after or is_recounted:  # changed by another writer since
+        tracker = _read_tracker(connection, session, batch)
+        known = None if batch.messages[0].is_tool_result else prepared.facts
+        prepared = _prepare(session, tracker, batch, facts=known)
+    connection.execute(insert(MESSAGE), prepared.rows)
+    tokens = _write_sizes(connection, session, prepared)
+    head = _head_after(session, prepared)
+    indexed = _index(connection, session, prepared)
+    connection.execute(
+        _UPDATE_SESSION,
+        {"session_id_": session["id"], **head, "indexed_until": indexed, "updated_at": batch.at},
+    )
+    if batch.turn_id is not None:
+        length = head["length"]
+        size = {"last_seq": length, "history_messages": length, "history_tokens": tokens}
+        moved = update(TURN).where(TURN.c.id == batch.turn_id)
+        connection.execute(moved, {"partial": "", **size})  # the partial answer is a message now
+    return [row.seq for row in prepared.counted]
+
+
+def size_row(row: Counted, counter: TokenCounter) -> Size:
+    """The tokens of a message and of its short text under `counter`."""
+    name = row.function_name
+    tokens = count_message(row.message, counter, function_name=name)
+    if row.short is None:
+        return tokens, None
+    return tokens, count_message(replace_text(row.message, row.short), counter, function_name=name)
+
+
+def sums_at(
+    connection: Connection, session_id: str, seq: int, counter_ids: Iterable[str]
+) -> dict[str, tuple[int, int]]:
+    """Running sums (own, sent) at message `seq` by counter; counters that do not reach it lack."""
+    if seq == 0:
+        return dict.fromkeys(counter_ids, (0, 0))
+    values = {"session_id": session_id, "seq": seq, "counter_ids": list(counter_ids)}
+    return {row[0]: (row[1], row[2]) for row in connection.execute(_SUMS, values)}
+
+
+def token_rows(
+    session_id: str,
+    counter_id: str,
+    rows: Sequence[Counted],
+    sizes: Sequence[Size],
+    sums: tuple[int, int],
+) -> list[dict[str, Any]]:
+    """Rows of `message_tokens` for `rows`, which continue the running `sums`."""
+    sent = [
+        0 if row.message.is_system else tokens if short is None else short
+        for row, (tokens, short) in zip(rows, sizes, strict=True)
+    ]
+    cums = list(accumulate((tokens for tokens, _ in sizes), initial=sums[0]))[1:]
+    short_cums = list(accumulate(sent, initial=sums[1]))[1:]
+    return [
+        {
+            "session_id": session_id,
+            "counter_id": counter_id,
+            "seq": row.seq,
+            "tokens": tokens,
+            "short_tokens": short_tokens,
+            "cum": cum,
+            "short_cum": short_cum,
+        }
+        for row, (tokens, short_tokens), cum, short_cum in zip(
+            rows, sizes, cums, short_cums, strict=True
+        )
+    ]
+
+
+def add_words(connection: Connection, session_id: str, first: int, words: Sequence[str]) -> None:
+    """Puts the words of the messages from `first` on into the full-text index."""
+    connection.execute(
+        index_sql(connection, "add"),
+        [
+            {"session_id": session_id, "seq": seq, "words": text}
+            for seq, text in enumerate(words, start=first)
+        ],
+    )
+
+
+def _read_tracker(connection: Connection, session: RowMapping, batch: Batch) -> BlockTracker:
+    """The state of the last block.
 
     Its head is read only if a tool result may join it, the last request only if an output may be
     shortened for it.
@@ -120,7 +209,7 @@ def _may_shorten(batch: Batch) -> bool:
     """Whether an output may be above its limit; no text has more tokens than bytes."""
     limit = batch.oversize_tokens
     outputs = (message.text for message in batch.messages if message.is_tool_result)
-    return limit is not None and any(len(text) * MOST_BYTES > limit for text in outputs)
+    return limit is not None and any(len(text) * MAX_UTF8_BYTES > limit for text in outputs)
 
 
 def _read(connection: Connection, session: RowMapping, seq: int | None) -> Message | None:
@@ -130,7 +219,7 @@ def _read(connection: Connection, session: RowMapping, seq: int | None) -> Messa
     return load_message(body, session_id=session["id"], seq=seq)
 
 
-def prepare(
+def _prepare(
     session: RowMapping,
     tracker: BlockTracker,
     batch: Batch,
@@ -138,80 +227,22 @@ def prepare(
     facts: list[tuple[Fact, ...]] | None = None,
 ) -> Prepared:
     """`batch` numbered behind the end of `session` and counted, its `facts` found if not given."""
-    rows = list(_number(batch, tracker, session["length"]))
-    own = _own_sizes(rows, session, batch.counter)
+    counted = list(_number(batch, tracker, session["length"]))
+    sizes = {batch.counter.id: [(row.tokens, row.short_tokens) for row in counted]}
+    own_id = session["counter_id"]
+    if own_id is not None and own_id not in sizes:
+        own = _own_counter(session)
+        sizes[own_id] = [size_row(row, own) for row in counted]
+    facts = list(_find_facts(counted, tracker)) if facts is None else facts
     return Prepared(
+        batch=batch,
         after=session["length"],
-        rows=rows,
-        sizes=[_sizes(rows, batch.counter), *own],
-        bodies=[dump_message(message) for message in batch.messages],
-        facts=list(_find_facts(rows, tracker)) if facts is None else facts,
+        counted=counted,
+        sizes=sizes,
+        facts=facts,
+        rows=_message_rows(session["id"], batch, counted, facts),
         words=[message_words(message) for message in batch.messages] if batch.indexes else [],
     )
-
-
-def write(
-    connection: Connection, session: RowMapping, batch: Batch, prepared: Prepared
-) -> list[int]:
-    """Adds `batch` to the locked `session` with sizes, head and index; the numbers it got."""
-    if _is_stale(session, prepared):  # someone else appended since it was counted
-        tracker = read_tracker(connection, session, batch)
-        known = None if batch.messages[0].is_tool_result else prepared.facts
-        prepared = prepare(session, tracker, batch, facts=known)
-    connection.execute(insert(MESSAGE), _message_rows(session["id"], batch, prepared))
-    tokens = _write_sizes(connection, session, prepared)
-    head = _head_after(session, prepared)
-    indexed = _index(connection, session, prepared)
-    connection.execute(
-        _UPDATE_SESSION,
-        {"session_id_": session["id"], **head, "indexed_until": indexed, "updated_at": batch.at},
-    )
-    if batch.turn_id is not None:
-        _carry_turn(connection, batch.turn_id, head["length"], tokens)
-    return [row.seq for row in prepared.rows]
-
-
-def size_row(row: Counted, counter: TokenCounter) -> tuple[int, int | None]:
-    """What a message and its short text take under `counter`."""
-    name = row.function_name
-    tokens = count_message(row.message, counter, function_name=name)
-    if row.short is None:
-        return tokens, None
-    return tokens, count_message(replace_text(row.message, row.short), counter, function_name=name)
-
-
-def sums_at(
-    connection: Connection, session_id: str, seq: int, counter_ids: Iterable[str]
-) -> dict[str, tuple[int, int]]:
-    """Running sums (own, sent) at message `seq` by counter; those that do not reach it left out."""
-    if seq == 0:
-        return dict.fromkeys(counter_ids, (0, 0))
-    asked = {"session_id": session_id, "seq": seq, "counter_ids": list(counter_ids)}
-    return {row[0]: (row[1], row[2]) for row in connection.execute(_SUMS, asked)}
-
-
-def token_rows(
-    session_id: str, rows: Sequence[Counted], sizes: Sizes, sums: tuple[int, int]
-) -> list[dict[str, Any]]:
-    """Rows of `message_tokens` for `rows`, carrying on the running `sums`."""
-    sent = [
-        0 if row.message.is_system else tokens if short is None else short
-        for row, tokens, short in zip(rows, sizes.tokens, sizes.short_tokens, strict=True)
-    ]
-    cums = list(accumulate(sizes.tokens, initial=sums[0]))[1:]
-    short_cums = list(accumulate(sent, initial=sums[1]))[1:]
-    return [
-        {
-            "session_id": session_id,
-            "counter_id": sizes.counter_id,
-            "seq": row.seq,
-            "tokens": sizes.tokens[at],
-            "short_tokens": sizes.short_tokens[at],
-            "cum": cums[at],
-            "short_cum": short_cums[at],
-        }
-        for at, row in enumerate(rows)
-    ]
 
 
 def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted]:
@@ -228,6 +259,15 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
             yield row
 
 
+def _own_counter(session: RowMapping) -> TokenCounter:
+    try:
+        return counter_by_id(session["counter_id"])
+    except ValueError as error:
+        raise UnknownCounterError(
+            session_id=session["id"], counter_id=session["counter_id"]
+        ) from error
+
+
 def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tuple[Fact, ...]]:
     """The facts of each of `rows`; a tool result is read with the call that it answers."""
     for row in rows:
@@ -236,102 +276,51 @@ def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tupl
         yield facts_of(row, tracker.head.calls if is_answer and tracker.head else ())
 
 
-def _is_stale(session: RowMapping, prepared: Prepared) -> bool:
-    own_id = session["counter_id"]
-    counted = {sizes.counter_id for sizes in prepared.sizes}
-    return session["length"] != prepared.after or (own_id is not None and own_id not in counted)
-
-
-def _message_rows(session_id: str, batch: Batch, prepared: Prepared) -> list[dict[str, Any]]:
-    times = batch.times or [None] * len(prepared.rows)
+def _message_rows(
+    session_id: str, batch: Batch, counted: Sequence[Counted], facts: Sequence[tuple[Fact, ...]]
+) -> list[dict[str, Any]]:
+    times = batch.times or [None] * len(counted)
     return [
         {
             "session_id": session_id,
             "seq": row.seq,
             "role": row.message.role,
-            "body": body,
+            "body": dump_message(row.message),
             "block": row.block,
             "function_name": row.function_name,
             "short": row.short,
             "turn_id": batch.turn_id,
             "created_at": time or batch.at,
-            "facts": dump_facts(facts),
-            "rules": len(rules_among(facts)),
+            "facts": dump_facts(own_facts),
+            "rules": len(rules_among(own_facts)),
         }
-        for row, body, facts, time in zip(
-            prepared.rows, prepared.bodies, prepared.facts, times, strict=True
-        )
+        for row, own_facts, time in zip(counted, facts, times, strict=True)
     ]
 
 
-def _sizes(rows: Sequence[Counted], counter: TokenCounter) -> Sizes:
-    return Sizes(
-        counter_id=counter.id,
-        tokens=[row.tokens for row in rows],
-        short_tokens=[row.short_tokens for row in rows],
-    )
-
-
-def _own_sizes(rows: Sequence[Counted], session: RowMapping, counter: TokenCounter) -> list[Sizes]:
-    """Sizes under the session's own counter, where that is not the one that counted already."""
-    own_id = session["counter_id"]
-    if own_id is None or own_id == counter.id:
-        return []
-    try:
-        own = counter_by_id(own_id)
-    except ValueError as error:
-        raise UnknownCounterError(session_id=session["id"], counter_id=own_id) from error
-    return [_sizes([_counted_by(own, row) for row in rows], own)]
-
-
-def _counted_by(counter: TokenCounter, row: Counted) -> Counted:
-    tokens, short_tokens = size_row(row, counter)
-    return replace(row, tokens=tokens, short_tokens=short_tokens)
-
-
 def _write_sizes(connection: Connection, session: RowMapping, prepared: Prepared) -> int:
-    """Carries on the counters that reach the end, others wait for a recount; the new total."""
-    ids = [sizes.counter_id for sizes in prepared.sizes]
-    own_id, total = session["counter_id"] or ids[0], 0
-    sums = sums_at(connection, session["id"], session["length"], ids)
-    for sizes in prepared.sizes:
-        if sizes.counter_id in sums:
-            rows = token_rows(session["id"], prepared.rows, sizes, sums[sizes.counter_id])
+    """Continues the counters that reach the end, others wait for a recount; the new total."""
+    own_id, total = session["counter_id"] or prepared.batch.counter.id, 0
+    sums = sums_at(connection, session["id"], session["length"], prepared.sizes)
+    for counter_id, sizes in prepared.sizes.items():
+        if counter_id in sums:
+            rows = token_rows(session["id"], counter_id, prepared.counted, sizes, sums[counter_id])
             connection.execute(insert(MESSAGE_TOKENS), rows)
-            total = rows[-1]["cum"] if sizes.counter_id == own_id else total
+            total = rows[-1]["cum"] if counter_id == own_id else total
     return int(total)
 
 
-def _carry_turn(connection: Connection, turn_id: str, length: int, tokens: int) -> None:
-    """The turn now reaches to the end; what was partial has become a message."""
-    connection.execute(
-        update(TURN).where(TURN.c.id == turn_id),
-        {"partial": "", "last_seq": length, "history_messages": length, "history_tokens": tokens},
-    )
-
-
 def _index(connection: Connection, session: RowMapping, prepared: Prepared) -> int:
-    """Makes the messages searchable if all before them are; where the searchable part ends."""
+    """Makes the messages searchable if all before them are; returns the last searchable one."""
     if not prepared.words or session["indexed_until"] != session["length"]:
         return int(session["indexed_until"])
-    add_words(connection, session["id"], prepared.rows[0].seq, prepared.words)
-    return prepared.rows[-1].seq
-
-
-def add_words(connection: Connection, session_id: str, first: int, words: Sequence[str]) -> None:
-    """Puts the words of the messages from `first` on into the full-text index."""
-    connection.execute(
-        index_sql(connection, "add"),
-        [
-            {"session_id": session_id, "seq": seq, "words": text}
-            for seq, text in enumerate(words, start=first)
-        ],
-    )
+    add_words(connection, session["id"], prepared.after + 1, prepared.words)
+    return prepared.counted[-1].seq
 
 
 def _head_after(session: RowMapping, prepared: Prepared) -> dict[str, Any]:
     """The columns of the session that the new messages change."""
-    rows = prepared.rows
+    rows = prepared.counted
     users = [row for row in rows if row.message.role == "user"]
     goal = next((row.seq for row in users if has_substance(row.message)), None)
     system = [row.seq for row in rows if row.message.is_system]
@@ -341,5 +330,5 @@ def _head_after(session: RowMapping, prepared: Prepared) -> dict[str, Any]:
         "goal_seq": goal if session["goal_seq"] is None else session["goal_seq"],
         "last_user_seq": users[-1].seq if users else session["last_user_seq"],
         "system_seqs": session["system_seqs"] + system,
-        "counter_id": session["counter_id"] or prepared.sizes[0].counter_id,
+        "counter_id": session["counter_id"] or prepared.batch.counter.id,
     }

@@ -1,11 +1,14 @@
-"""Owns what SQLite and PostgreSQL do differently; everything else is the same SQL for both."""
+"""Connections, schema and full-text index, for SQLite and PostgreSQL.
+
+All that the two databases do differently is here; the other modules use the same SQL for both.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,7 +40,11 @@ from ctxcore.tables import Row
 if TYPE_CHECKING:
     from alembic.config import Config
 
-BUSY_MILLISECONDS = 15_000  # how long a writer waits for the one before it
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+BUSY_MILLISECONDS = 15_000  # a writer's wait for another; chosen: longer than any write takes
 
 
 def make_engines(url: URL) -> tuple[Engine, Engine]:
@@ -62,15 +69,15 @@ def is_sqlite(url: URL) -> bool:
 
 
 def is_in_memory(url: URL) -> bool:
-    """Whether the database ends with the process."""
+    """Whether the database exists only in this process."""
     return is_sqlite(url) and url.database in (None, "", ":memory:")
 
 
 def set_pragmas(connection: Any) -> None:
-    """Everything that is set on an SQLite connection.
+    """Sets all options of an SQLite connection, given the driver's own connection.
 
-    Takes the driver's own connection. A power cut may lose the last commits but damages nothing;
-    `secure_delete` is what makes a purged text unreadable in the file.
+    A power cut may lose the last commits but damages nothing; `secure_delete` overwrites purged
+    texts in the file.
     """
     connection.isolation_level = None  # the driver would begin by itself, and DEFERRED
     for pragma in (
@@ -84,10 +91,10 @@ def set_pragmas(connection: Any) -> None:
 
 
 def _prepare_sqlite(engine: Engine, *, begin: str | None) -> None:
-    """Pragmas for every connection, and how a transaction begins.
+    """Sets pragmas for every connection, and the statement that begins a transaction.
 
-    None: each statement sees a moment of its own. Reads need no more, since what they read one
-    after the other is only ever added to, and beginning costs as much as a small read.
+    With None each statement is a transaction of its own. Reads need no more, since rows are only
+    added, and a BEGIN costs as much as a small read.
     """
 
     @event.listens_for(engine, "connect")
@@ -104,97 +111,74 @@ def _prepare_sqlite(engine: Engine, *, begin: str | None) -> None:
 
 
 def lock_name(connection: Connection, name: str) -> None:
-    """Holds `name` until the transaction ends; SQLite has one writer at a time anyway."""
+    """Locks `name` until the transaction ends; SQLite has one writer at a time anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(
             text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
         )
 
 
-_PICK = "FROM message WHERE session_id = :session_id AND seq = :seq"
-_FTS5 = {
-    "add": f"INSERT INTO message_index (rowid, words) SELECT id, :words {_PICK}",
+_INDEX_SQL = {
+    "add": (
+        "INSERT INTO message_index ({key}, words) SELECT id, {words}"
+        " FROM message WHERE session_id = :session_id AND seq = :seq"
+    ),
     "copy": (
-        "INSERT INTO message_index (rowid, words) SELECT new.id, message_index.words"
+        "INSERT INTO message_index ({key}, words) SELECT new.id, message_index.words"
         " FROM message AS new JOIN message AS old ON old.seq = new.seq"
-        " JOIN message_index ON message_index.rowid = old.id"
+        " JOIN message_index ON message_index.{key} = old.id"
         " WHERE new.session_id = :new_id AND old.session_id = :old_id"
     ),
     "erase": (
-        "DELETE FROM message_index WHERE rowid IN"
+        "DELETE FROM message_index WHERE {key} IN"
         " (SELECT id FROM message WHERE session_id = :session_id)"
     ),
     "find": (
         "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
-        " message.created_at FROM message_index"
-        " JOIN message ON message.id = message_index.rowid"
+        " message.created_at FROM {index} JOIN message ON message.id = message_index.{key}"
         " JOIN session ON session.id = message.session_id"
-        " WHERE message_index MATCH :query AND session.user_id = :user_id"
-        " AND session.deleted_at IS NULL AND (:session_id IS NULL OR session.id = :session_id)"
-        " ORDER BY message_index.rank, message.id DESC LIMIT :limit"
+        " WHERE {matches} AND session.user_id = :user_id AND session.deleted_at IS NULL"
+        " AND (CAST(:session_id AS text) IS NULL OR session.id = :session_id)"
+        " ORDER BY {rank}, message.id DESC LIMIT :limit"
     ),
 }
+_FTS5 = {
+    "key": "rowid",
+    "words": ":words",
+    "index": "message_index",
+    "matches": "message_index MATCH :query",
+    "rank": "message_index.rank",
+}
 _TSVECTOR = {
-    "add": (
-        f"INSERT INTO message_index (id, words) SELECT id, to_tsvector('simple', :words) {_PICK}"
-    ),
-    "copy": (
-        "INSERT INTO message_index (id, words) SELECT new.id, message_index.words"
-        " FROM message AS new JOIN message AS old ON old.seq = new.seq"
-        " JOIN message_index ON message_index.id = old.id"
-        " WHERE new.session_id = :new_id AND old.session_id = :old_id"
-    ),
-    "erase": (
-        "DELETE FROM message_index WHERE id IN"
-        " (SELECT id FROM message WHERE session_id = :session_id)"
-    ),
-    "find": (
-        "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
-        " message.created_at FROM to_tsquery('simple', :query) AS query, message_index"
-        " JOIN message ON message.id = message_index.id"
-        " JOIN session ON session.id = message.session_id"
-        " WHERE message_index.words @@ query AND session.user_id = :user_id"
-        " AND session.deleted_at IS NULL"
-        " AND (CAST(:session_id AS text) IS NULL OR session.id = :session_id)"
-        " ORDER BY ts_rank(message_index.words, query) DESC, message.id DESC LIMIT :limit"
-    ),
+    "key": "id",
+    "words": "to_tsvector('simple', :words)",
+    "index": "to_tsquery('simple', :query) AS query, message_index",
+    "matches": "message_index.words @@ query",
+    "rank": "ts_rank(message_index.words, query) DESC",
 }
 
 
 def index_sql(connection: Connection, name: str) -> TextClause:
     """The statement that does `add`, `copy`, `erase` or `find` on the full-text index."""
-    return text((_TSVECTOR if connection.dialect.name == "postgresql" else _FTS5)[name])
+    terms = _TSVECTOR if connection.dialect.name == "postgresql" else _FTS5
+    return text(_INDEX_SQL[name].format_map(terms))
 
 
 def index_query(connection: Connection, phrases: Sequence[Sequence[str]]) -> str:
-    """A query for messages that hold every phrase; its last word may be a beginning."""
+    """A query for messages with every phrase; the last word of each may be a prefix."""
     if connection.dialect.name == "postgresql":
         return " & ".join(f"({' <-> '.join(words)}:*)" for words in phrases)
     return " AND ".join(f'"{" ".join(words)}" *' for words in phrases)
 
 
 def after_purge(connection: Connection) -> None:
-    """Takes purged words out of the index's own files too."""
+    """Removes purged words from the full-text index's own tables too."""
     if connection.dialect.name == "sqlite":
         connection.execute(text("INSERT INTO message_index (message_index) VALUES ('optimize')"))
 
 
-def empty_log(engine: Engine) -> None:
-    """Moves what SQLite's log still holds into the file, and clears the log."""
-    if engine.dialect.name != "sqlite":
-        return
-    connection = engine.raw_connection()  # a checkpoint cannot run inside a transaction
-    try:
-        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-    finally:
-        connection.close()
-
-
-logger = logging.getLogger(__name__)
-
-
 def upgrade(connection: Connection, *, to: str = HEAD) -> None:
-    """Runs the revisions that the database lacks, in the transaction of `connection`.
+    """Runs the missing revisions in the transaction of `connection`.
 
     Raises:
         SchemaError: the database is newer than this library.
@@ -215,7 +199,7 @@ def upgrade(connection: Connection, *, to: str = HEAD) -> None:
 
 
 def make_config(connection: Connection) -> Config:
-    """What Alembic's commands need here, `command.revision(…, autogenerate=True)` among them."""
+    """The configuration of Alembic's commands, e.g. `command.revision(…, autogenerate=True)`."""
     from alembic.config import Config
 
     config = Config()
@@ -235,14 +219,13 @@ def revision_of(connection: Connection) -> str | None:
 
 
 class Database:
-    """A database of the newest schema, new or brought up to date when it is opened."""
+    """An open database; opening creates it or upgrades it to the newest schema."""
 
     def __init__(self, url: str) -> None:
         with _explained():
             parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
         self.rule_books = RuleBooks()
-        """The rules of its sessions that were read already."""
         self._is_closed = False
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
@@ -250,14 +233,18 @@ class Database:
             lock if is_in_memory(parsed) else nullcontext()
         )
         try:
-            self._bring_up_to_date()
+            with self.read() as connection:
+                revision = revision_of(connection)
+            if revision != HEAD:
+                with self.write() as connection:
+                    upgrade(connection)
         except BaseException:
             self.close()
             raise
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction that may change things."""
+        """One write transaction."""
         with self._writing, _explained():
             self._check_open()
             with self._writer.begin() as connection:
@@ -271,20 +258,16 @@ class Database:
             with self._reader.connect() as connection:
                 yield connection
 
-    def _bring_up_to_date(self) -> None:
-        with self.read() as connection:
-            revision = revision_of(connection)
-        if revision != HEAD:
-            with self.write() as connection:
-                upgrade(connection)
-
     def empty_log(self) -> None:
-        """Leaves nothing of what was erased in the log, unless another process is reading it."""
-        with self._writing, _explained():
-            empty_log(self._writer)
+        """Removes erased rows from the log too, unless another process is reading it."""
+        if self._writer.dialect.name != "sqlite":
+            return
+        # A raw connection, since no checkpoint can run inside a transaction.
+        with self._writing, _explained(), closing(self._writer.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
     def close(self) -> None:
-        """Closes all connections, after the write that is under way; nothing is read any more."""
+        """Closes all connections, after the current write; later reads and writes raise."""
         with self._writing:
             self._is_closed = True
             self._writer.dispose()
@@ -309,25 +292,22 @@ def _explained() -> Iterator[None]:
         raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error
 
 
-T = TypeVar("T")
-
-
 class Area:
-    """A part of a store: the verbs about one kind of record."""
+    """Base of the store's parts, each with the methods for one kind of record."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def _list(
-        self, statement: Executable, to_value: Callable[[RowMapping], T], **asked: Any
+        self, statement: Executable, to_value: Callable[[RowMapping], T], **values: Any
     ) -> list[T]:
-        """What `statement` finds, as values."""
+        """The rows of `statement` as values."""
         with self._database.read() as connection:
-            rows = connection.execute(statement, asked).mappings().all()
+            rows = connection.execute(statement, values).mappings().all()
         return [to_value(row) for row in rows]
 
     def _first(
-        self, statement: Executable, to_value: Callable[[RowMapping], T], **asked: Any
+        self, statement: Executable, to_value: Callable[[RowMapping], T], **values: Any
     ) -> T | None:
-        """The first thing `statement` finds, as a value; None if it finds nothing."""
-        return next(iter(self._list(statement, to_value, **asked)), None)
+        """The first row of `statement` as a value; None if there is none."""
+        return next(iter(self._list(statement, to_value, **values)), None)

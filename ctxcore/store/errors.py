@@ -1,4 +1,4 @@
-"""Owns the store's errors; after any of them nothing was changed."""
+"""The store's errors; after any of them nothing was changed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,13 @@ from ctxcore.reasons.values import Fact, QuoteCode, Reason, stated
 
 RecordKind: TypeAlias = Literal["message", "compaction", "user", "turn", "policy version"]
 
-_KINDS: dict[RecordKind, RecordCode] = {
-    "message": RecordCode.MESSAGE,
-    "compaction": RecordCode.COMPACTION,
-    "user": RecordCode.USER,
-    "turn": RecordCode.TURN,
-    "policy version": RecordCode.POLICY_VERSION,
-}
-
 
 class StoreError(ContextError):
     """Reading or writing failed; nothing was changed."""
 
 
 class DatabaseError(StoreError):
-    """The database refused: it is locked, full, damaged or not reachable."""
+    """The database failed: it is locked, full, damaged or not reachable."""
 
     def __init__(self, *, problem: Reason | str) -> None:
         self.problem = stated(problem)
@@ -52,7 +44,7 @@ class SessionNotFoundError(StoreError):
 
 
 class SessionAmbiguousError(StoreError):
-    """Several sessions have ids that begin so; it names the first of them."""
+    """Several sessions have ids with this beginning; the first of them are named."""
 
     def __init__(self, *, beginning: str, candidates: Sequence[str], count: int) -> None:
         self.beginning = beginning
@@ -64,14 +56,15 @@ class SessionAmbiguousError(StoreError):
 
 
 class RecordNotFoundError(StoreError):
-    """A session has no such record."""
+    """There is no such record."""
 
     def __init__(
-        self, *, kind: RecordKind, record_id: str | int, told: Reason | None = None
+        self, *, kind: RecordKind, record_id: str | int, reason: Reason | None = None
     ) -> None:
         self.kind: RecordKind = kind
         self.record_id = record_id
-        super().__init__(told or StoreProblem.NO_RECORD(what=_KINDS[kind](), id=record_id))
+        what = RecordCode[kind.upper().replace(" ", "_")]
+        super().__init__(reason or StoreProblem.NO_RECORD(what=what(), id=record_id))
 
 
 class CorruptRecordError(StoreError):
@@ -96,7 +89,7 @@ class CorruptMessageError(CorruptRecordError):
 
 
 class StaleCompactionError(StoreError):
-    """Another compaction became active meanwhile."""
+    """Another compaction became active in the meantime."""
 
     def __init__(self, *, session_id: str, expected: str | None, active: str | None) -> None:
         self.session_id = session_id
@@ -106,7 +99,7 @@ class StaleCompactionError(StoreError):
 
 
 class LeaseTakenError(StoreError):
-    """Someone else is at it, e.g. a turn is already running in the session."""
+    """Another owner holds the lease, e.g. a turn is already running in the session."""
 
     def __init__(self, *, name: str, owner: str, expires_at: datetime) -> None:
         self.name = name
@@ -131,7 +124,7 @@ class CountsMissingError(StoreError):
 
 
 class UnknownCounterError(StoreError):
-    """A session's own counter is not one of the library's, so that nobody can carry it on."""
+    """A session's own counter is not one of the library's, so its counts cannot be continued."""
 
     def __init__(self, *, session_id: str, counter_id: str) -> None:
         self.session_id = session_id

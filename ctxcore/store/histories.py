@@ -1,7 +1,7 @@
-"""Owns copying the beginning of a session into a new one: whole blocks, and what belongs to them.
+"""Appends, reads, recounts and forks the messages of sessions.
 
-Messages, sizes and words are copied inside the database. Turns, calls and events stay with the
-parent: they tell what happened there.
+A fork copies whole blocks inside the database, with sizes, words and marks. Turns, calls and events
+stay with the parent session.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.messages.values import Message, Role
 from ctxcore.store.appending import (
     Batch,
-    Sizes,
     get_session,
     prepare,
-    read_tracker,
     size_row,
     sums_at,
     token_rows,
@@ -42,7 +40,123 @@ from ctxcore.tables import COMPACTION, MARK, MESSAGE, MESSAGE_TOKENS, POLICY, SE
 from ctxcore.tokens.families import TokenCounter
 
 
-def block_end(connection: Connection, session: RowMapping, seq: int) -> int:
+class Histories(Area):
+    """The messages of sessions."""
+
+    def append(
+        self,
+        session_id: str,
+        messages: Sequence[Message],
+        *,
+        counter: TokenCounter,
+        at: datetime,
+        times: Sequence[datetime | None] | None = None,
+        oversize_tokens: int | None = None,
+        turn_id: str | None = None,
+        indexes: bool = True,
+        shorts: Sequence[str | None] | None = None,
+    ) -> list[int]:
+        if not messages:
+            return []
+        batch = Batch(
+            messages=messages,
+            counter=counter,
+            at=at,
+            times=times,
+            oversize_tokens=oversize_tokens,
+            turn_id=turn_id,
+            indexes=indexes,
+            shorts=shorts,
+        )
+        prepared = prepare(self._database, session_id, batch)
+        with self._database.write() as connection:
+            return write(connection, get_session(connection, session_id, locks=True), prepared)
+
+    def messages(
+        self,
+        session_id: str,
+        first: int = 1,
+        last: int | None = None,
+        *,
+        role: Role | None = None,
+    ) -> list[MessageInfo]:
+        found = select(MESSAGE).where(MESSAGE.c.session_id == session_id, MESSAGE.c.seq >= first)
+        if last is not None:
+            found = found.where(MESSAGE.c.seq <= last)
+        if role is not None:
+            found = found.where(MESSAGE.c.role == role)
+        with self._database.read() as connection:
+            get_session(connection, session_id)  # refuses an unknown session
+        return self._list(found.order_by(MESSAGE.c.seq), to_message_info)
+
+    def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
+        return StoredHistory(self._database, session_id, counter_id)
+
+    def estimated_view(self, session_id: str, counter: TokenCounter) -> HistoryView:
+        return scale_to(StoredHistory(self._database, session_id, None), counter)
+
+    def has_counts(self, session_id: str, counter_id: str) -> bool:
+        with self._database.read() as connection:
+            session = get_session(connection, session_id)
+            return bool(sums_at(connection, session_id, session["length"], [counter_id]))
+
+    def recount(
+        self,
+        session_id: str,
+        counter: TokenCounter,
+        *,
+        batch_messages: int = 500,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        while True:
+            done, length = self._recount_batch(session_id, counter, batch_messages)
+            if on_progress is not None:
+                on_progress(done, length)
+            if done == length:
+                return
+
+    def fork(
+        self,
+        session_id: str,
+        at_seq: int,
+        *,
+        fork_id: str,
+        new_id: Callable[[], str],
+        at: datetime,
+        title: str | None = None,
+        user_id: str | None = None,
+    ) -> SessionInfo:
+        given = {"id": fork_id, "title": title, "user_id": user_id}
+        new = {key: value for key, value in given.items() if value is not None}
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            end = _block_end(connection, session, at_seq)
+            _copy_session(connection, session, end, new=new, new_id=new_id, at=at)
+            return to_session_info(get_session(connection, fork_id))
+
+    def _recount_batch(
+        self, session_id: str, counter: TokenCounter, batch_messages: int
+    ) -> tuple[int, int]:
+        """Counts the next messages; returns how many are counted now, and how many there are."""
+        with self._database.read() as connection:
+            done = _counted_until(connection, session_id, counter.id)
+            rows = _read_page(connection, session_id, done, batch_messages)
+        sizes = [size_row(row, counter) for row in rows]
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            now = _counted_until(connection, session_id, counter.id)
+            if rows and now == done:
+                sums = sums_at(connection, session_id, done, [counter.id])[counter.id]
+                added = token_rows(session_id, counter.id, rows, sizes, sums)
+                connection.execute(insert(MESSAGE_TOKENS), added)
+                now = rows[-1].seq
+            if now == session["length"]:
+                own = update(SESSION).where(SESSION.c.id == session_id)
+                connection.execute(own, {"counter_id": counter.id})
+            return now, session["length"]
+
+
+def _block_end(connection: Connection, session: RowMapping, seq: int) -> int:
     """The last message of the block that message `seq` lies in.
 
     Raises:
@@ -57,7 +171,7 @@ def block_end(connection: Connection, session: RowMapping, seq: int) -> int:
     return int(session["length"] if found is None else found - 1)
 
 
-def copy_session(
+def _copy_session(
     connection: Connection,
     session: RowMapping,
     end: int,
@@ -153,7 +267,7 @@ def _head(connection: Connection, session: RowMapping, end: int) -> dict[str, An
     }
 
 
-def counted_until(connection: Connection, session_id: str, counter_id: str) -> int:
+def _counted_until(connection: Connection, session_id: str, counter_id: str) -> int:
     """The last message that is counted by the counter; 0 if none is."""
     last = select(func.max(MESSAGE_TOKENS.c.seq)).where(
         MESSAGE_TOKENS.c.session_id == session_id, MESSAGE_TOKENS.c.counter_id == counter_id
@@ -161,7 +275,7 @@ def counted_until(connection: Connection, session_id: str, counter_id: str) -> i
     return int(connection.execute(last).scalar() or 0)
 
 
-def read_page(connection: Connection, session_id: str, after: int, limit: int) -> list[Counted]:
+def _read_page(connection: Connection, session_id: str, after: int, limit: int) -> list[Counted]:
     """The next messages behind `after`, not counted yet."""
     page = select(MESSAGE.c.seq, MESSAGE.c.body, MESSAGE.c.function_name, MESSAGE.c.short).where(
         MESSAGE.c.session_id == session_id, MESSAGE.c.seq > after
@@ -178,139 +292,3 @@ def read_page(connection: Connection, session_id: str, after: int, limit: int) -
         )
         for row in rows
     ]
-
-
-def count_end(connection: Connection, session: RowMapping, counter_id: str) -> int:
-    """How far the counter has come; at the end of the locked `session` it becomes its own."""
-    done = counted_until(connection, session["id"], counter_id)
-    if done == session["length"]:
-        own = update(SESSION).where(SESSION.c.id == session["id"])
-        connection.execute(own, {"counter_id": counter_id})
-    return done
-
-
-class Histories(Area):
-    """The messages of sessions."""
-
-    def append(
-        self,
-        session_id: str,
-        messages: Sequence[Message],
-        *,
-        counter: TokenCounter,
-        at: datetime,
-        times: Sequence[datetime | None] | None = None,
-        oversize_tokens: int | None = None,
-        turn_id: str | None = None,
-        indexes: bool = True,
-        shorts: Sequence[str | None] | None = None,
-    ) -> list[int]:
-        if not messages:
-            return []
-        batch = Batch(
-            messages=messages,
-            counter=counter,
-            at=at,
-            times=times,
-            oversize_tokens=oversize_tokens,
-            turn_id=turn_id,
-            indexes=indexes,
-            shorts=shorts,
-        )
-        with self._database.read() as connection:
-            session = get_session(connection, session_id)
-            tracker = read_tracker(connection, session, batch)
-        prepared = prepare(session, tracker, batch)
-        with self._database.write() as connection:
-            locked = get_session(connection, session_id, locks=True)
-            return write(connection, locked, batch, prepared)
-
-    def messages(
-        self,
-        session_id: str,
-        first: int = 1,
-        last: int | None = None,
-        *,
-        role: Role | None = None,
-    ) -> list[MessageInfo]:
-        found = select(MESSAGE).where(MESSAGE.c.session_id == session_id, MESSAGE.c.seq >= first)
-        if last is not None:
-            found = found.where(MESSAGE.c.seq <= last)
-        if role is not None:
-            found = found.where(MESSAGE.c.role == role)
-        self._require(session_id)
-        return self._list(found.order_by(MESSAGE.c.seq), to_message_info)
-
-    def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
-        return StoredHistory(self._database, session_id, counter_id)
-
-    def estimated_view(self, session_id: str, counter: TokenCounter) -> HistoryView:
-        return scale_to(StoredHistory(self._database, session_id, None), counter)
-
-    def has_counts(self, session_id: str, counter_id: str) -> bool:
-        with self._database.read() as connection:
-            session = get_session(connection, session_id)
-            return bool(sums_at(connection, session_id, session["length"], [counter_id]))
-
-    def recount(
-        self,
-        session_id: str,
-        counter: TokenCounter,
-        *,
-        batch_messages: int = 500,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        while True:
-            done, length = self._recount_batch(session_id, counter, batch_messages)
-            if on_progress is not None:
-                on_progress(done, length)
-            if done == length:
-                return
-
-    def fork(
-        self,
-        session_id: str,
-        at_seq: int,
-        *,
-        fork_id: str,
-        new_id: Callable[[], str],
-        at: datetime,
-        title: str | None = None,
-        user_id: str | None = None,
-    ) -> SessionInfo:
-        given = {"id": fork_id, "title": title, "user_id": user_id}
-        new = {key: value for key, value in given.items() if value is not None}
-        with self._database.write() as connection:
-            session = get_session(connection, session_id, locks=True)
-            end = block_end(connection, session, at_seq)
-            copy_session(connection, session, end, new=new, new_id=new_id, at=at)
-            return to_session_info(get_session(connection, fork_id))
-
-    def _recount_batch(
-        self, session_id: str, counter: TokenCounter, batch_messages: int
-    ) -> tuple[int, int]:
-        """Counts the next messages; how many are counted now, and how many there are."""
-        with self._database.read() as connection:
-            done = counted_until(connection, session_id, counter.id)
-            rows = read_page(connection, session_id, done, batch_messages)
-        sizes = _count(rows, counter)
-        with self._database.write() as connection:
-            session = get_session(connection, session_id, locks=True)
-            if rows and counted_until(connection, session_id, counter.id) == done:
-                sums = sums_at(connection, session_id, done, [counter.id])[counter.id]
-                added = token_rows(session_id, rows, sizes, sums)
-                connection.execute(insert(MESSAGE_TOKENS), added)
-            return count_end(connection, session, counter.id), session["length"]
-
-    def _require(self, session_id: str) -> None:
-        with self._database.read() as connection:
-            get_session(connection, session_id)
-
-
-def _count(rows: Sequence[Counted], counter: TokenCounter) -> Sizes:
-    sizes = [size_row(row, counter) for row in rows]
-    return Sizes(
-        counter_id=counter.id,
-        tokens=[tokens for tokens, _ in sizes],
-        short_tokens=[short_tokens for _, short_tokens in sizes],
-    )

@@ -1,6 +1,6 @@
-"""Owns what a store of conversations promises: users, sessions, their messages, and search.
+"""The interface of a session store: users, sessions, messages, compactions, turns, policies.
 
-Every write happens as a whole or not at all; times and ids come from the caller.
+Every write is atomic. Verbs on a session raise `SessionNotFoundError` where there is none.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ from ctxcore.store.values import (
 from ctxcore.tokens.families import TokenCounter
 
 
-class HistoryStore(Protocol):
-    """Users, sessions and their histories."""
+class SessionStore(Protocol):
+    """Stores sessions with all their records; safe to share between threads.
+
+    Times and ids come from the caller. After an error nothing was changed.
+    """
 
     # users and sessions
 
@@ -48,8 +51,7 @@ class HistoryStore(Protocol):
         group: str = "",
         is_operator: bool = False,
     ) -> UserInfo:
-        """The user with this id, made if there was none; one that exists stays as it is."""
-        ...
+        """Creates a user; one that exists already is returned unchanged."""
 
     def update_user(
         self,
@@ -59,16 +61,13 @@ class HistoryStore(Protocol):
         group: str | None = None,
         is_operator: bool | None = None,
     ) -> UserInfo:
-        """Changes what is given of a user."""
-        ...
+        """Changes the given attributes of a user."""
 
     def user(self, user_id: str) -> UserInfo:
         """The user with this id."""
-        ...
 
     def list_users(self) -> list[UserInfo]:
         """All users by name."""
-        ...
 
     def create_session(
         self,
@@ -84,11 +83,9 @@ class HistoryStore(Protocol):
         parent_seq: int | None = None,
     ) -> SessionInfo:
         """A new session without messages."""
-        ...
 
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""
-        ...
 
     def list_sessions(
         self,
@@ -99,54 +96,42 @@ class HistoryStore(Protocol):
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
-        """A user's sessions, or everybody's, the one last changed first."""
-        ...
+        """The sessions of one user or of all, the one last changed first."""
 
     def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
-        """The ids of a user's sessions, or of everybody's, that begin so; deleted ones too."""
-        ...
+        """The ids that start with `beginning`, of one user or of all, deleted sessions included."""
 
     def count_sessions(
         self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
     ) -> int:
-        """How many sessions `list_sessions` has in all its pages."""
-        ...
+        """The number of sessions on all pages of `list_sessions`."""
 
     def rename(self, session_id: str, title: str, *, at: datetime) -> None:
-        """Gives the session another title."""
-        ...
+        """Changes the title of a session."""
 
     def set_model(self, session_id: str, model: str | None, *, at: datetime) -> None:
-        """Changes which model the session talks to; its counts wait for a `recount()`."""
-        ...
+        """Changes the model of a session; its token counts wait for a `recount()`."""
 
     def set_goal(self, session_id: str, seq: int | None) -> None:
-        """Says which message states what the user wants."""
-        ...
+        """Sets the message that states what the user wants."""
 
     def set_working_state(self, session_id: str, working: WorkingState) -> None:
-        """Keeps what the application says of its work, in place of what it said before."""
-        ...
+        """Replaces the working state that the application provides."""
 
     def assign(self, session_id: str, user_id: str) -> None:
-        """Gives the session to another user."""
-        ...
+        """Changes the owner of a session."""
 
     def delete(self, session_id: str, *, at: datetime) -> None:
-        """Hides the session until it is restored or purged."""
-        ...
+        """Hides a session until it is restored or purged."""
 
     def restore(self, session_id: str) -> None:
-        """Brings a deleted session back."""
-        ...
+        """Restores a deleted session."""
 
     def purge(self, session_id: str) -> None:
-        """Erases the session and everything recorded with it."""
-        ...
+        """Erases a session and all its records."""
 
     def purge_deleted(self, *, before: datetime) -> list[str]:
-        """Erases every session that was deleted before that time; their ids."""
-        ...
+        """Erases the sessions that were deleted before that time; returns their ids."""
 
     # messages
 
@@ -163,11 +148,10 @@ class HistoryStore(Protocol):
         indexes: bool = True,
         shorts: Sequence[str | None] | None = None,
     ) -> list[int]:
-        """Adds `messages` at the end, all or none; the places they got.
+        """Appends `messages`, all or none; returns their sequence numbers.
 
-        `shorts` gives the texts that stand for over-long outputs, where they are known already.
+        `shorts`: replacement texts of over-long outputs, where they are known already.
         """
-        ...
 
     def messages(
         self,
@@ -177,23 +161,16 @@ class HistoryStore(Protocol):
         *,
         role: Role | None = None,
     ) -> list[MessageInfo]:
-        """The messages first … last with all that is stored of them; to the end without `last`.
-
-        With `role` only those of that role.
-        """
-        ...
+        """The messages `first` … `last` (default: to the end), only those of `role` if given."""
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
-        """The history as it is now, for building a context; sizes as the counter has them."""
-        ...
+        """The history at this moment, with sizes by that counter (default: the session's own)."""
 
     def estimated_view(self, session_id: str, counter: TokenCounter) -> HistoryView:
-        """The history with sizes about as `counter` would count them, for use until a recount."""
-        ...
+        """The history with sizes estimated for `counter`, for use until a recount is done."""
 
     def has_counts(self, session_id: str, counter_id: str) -> bool:
         """Whether every message is counted by this counter."""
-        ...
 
     def recount(
         self,
@@ -203,12 +180,11 @@ class HistoryStore(Protocol):
         batch_messages: int = 500,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Counts what `counter` has not counted yet, and makes it the session's own counter.
+        """Counts the messages that `counter` has not counted, then makes it the session's counter.
 
-        It may be stopped at any time and goes on where it was; until it is through, a view under
-        this counter is refused, so that nobody reads half of it.
+        It can be interrupted and resumed. Until it is complete, `view` raises
+        `CountsMissingError` for this counter.
         """
-        ...
 
     def fork(
         self,
@@ -221,28 +197,21 @@ class HistoryStore(Protocol):
         title: str | None = None,
         user_id: str | None = None,
     ) -> SessionInfo:
-        """A new session with the beginning of this one, to the end of the block of `at_seq`.
+        """Copies a session up to the end of the block of message `at_seq` into a new one.
 
-        Marks, the session's policy and the compactions that fit into it come along; `new_id` names
-        the copies of those.
+        Marks, the session's policy and the compactions of that range are copied too; `new_id`
+        makes the ids of the compactions.
         """
-        ...
 
     # search
 
     def search(
         self, user_id: str, query: str, *, session_id: str | None = None, limit: int = 20
     ) -> list[SearchHit]:
-        """Messages that hold every word of `query`, the best first; none without a word."""
-        ...
+        """Messages that contain every word of `query`, the best match first."""
 
     def index_pending(self, session_id: str, *, limit: int = 500) -> int:
-        """Makes the next messages of a session searchable; how many still wait."""
-        ...
-
-
-class RecordStore(Protocol):
-    """What is recorded beside the histories of sessions."""
+        """Adds the next messages to the search index; returns how many are still missing."""
 
     # compactions and marks
 
@@ -258,62 +227,49 @@ class RecordStore(Protocol):
         details: JsonObject | None = None,
         activates: bool = True,
     ) -> CompactionInfo:
-        """Adds a compaction behind `parent_id` and makes it the active one.
-
-        Without `activates` it is only kept, as an import does with those that were undone.
+        """Stores a compaction made from `parent_id`; it becomes the active one if `activates`.
 
         Raises:
             StaleCompactionError: another one than `parent_id` is active.
         """
-        ...
 
     def activate(
         self, session_id: str, compaction_id: str | None, *, expected: str | None, at: datetime
     ) -> None:
-        """Moves the session to another of its compactions, or to none: undo and redo.
+        """Makes another compaction of the session, or none, the active one (undo and redo).
 
         Raises:
             StaleCompactionError: another one than `expected` is active.
         """
-        ...
 
     def active_compaction(self, session_id: str) -> CompactionInfo | None:
-        """The compaction that the session's contexts are built with."""
-        ...
+        """The compaction that contexts are built with."""
 
     def undone_compaction(self, session_id: str) -> CompactionInfo | None:
-        """The newest compaction made from the active one: it can only have been undone."""
-        ...
+        """The newest compaction made from the active one, i.e. the one that was undone last."""
 
     def compaction(self, session_id: str, compaction_id: str) -> CompactionInfo:
         """One compaction of the session."""
-        ...
 
     def compactions(self, session_id: str) -> list[CompactionInfo]:
-        """All compactions of the session in the order they were made, undone ones among them."""
-        ...
+        """All compactions of the session, oldest first, including undone ones."""
 
     def record_imported_compactions(
         self, session_id: str, compactions: Sequence[ImportedCompaction]
     ) -> None:
-        """Keeps what the program that recorded the conversation compacted itself."""
-        ...
+        """Stores the compactions that the program which recorded the conversation made itself."""
 
     def imported_compactions(self, session_id: str) -> list[ImportedCompaction]:
-        """The compactions that came with an imported conversation, in its order."""
-        ...
+        """The compactions that came with an imported conversation, in message order."""
 
     def add_mark(self, session_id: str, seq: int, kind: MarkKind, *, at: datetime) -> Mark:
-        """Pins or excludes a message; a mark that is set already stays as it is."""
-        ...
+        """Pins or excludes a message; a mark that is set already is returned unchanged."""
 
     def clear_mark(self, session_id: str, seq: int, kind: MarkKind, *, at: datetime) -> bool:
-        """Takes a mark away; False if there was none."""
-        ...
+        """Removes a mark; False if there was none."""
 
     def marks(self, session_id: str, *, with_cleared: bool = False) -> list[Mark]:
-        """The session's marks by message; those taken away only if asked for."""
-        ...
+        """The session's marks by message, with `with_cleared` also the removed ones."""
 
     # turns and calls
 
@@ -329,117 +285,95 @@ class RecordStore(Protocol):
         model: str | None = None,
         oversize_tokens: int | None = None,
     ) -> TurnInfo:
-        """Stores what the user said and starts its turn, in one write.
+        """Stores the user's messages and starts their turn, in one write.
 
         Raises:
             LeaseTakenError: a turn is running in this session.
         """
-        ...
 
     def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
-        """Lets a turn that waited, or was interrupted, run on.
+        """Continues a turn that was waiting or interrupted.
 
         Raises:
             LeaseTakenError: a turn is running in this session, this one or another.
         """
-        ...
 
     def save_partial(self, turn_id: str, text: str, *, lease_until: datetime) -> bool:
-        """Keeps the answer so far and holds on to the turn; False if it is no longer running."""
-        ...
+        """Stores the answer so far and renews the turn's lease; False if the turn lost it."""
 
     def end_turn(
         self, turn_id: str, state: TurnState, *, at: datetime, error: Reason | None = None
     ) -> TurnInfo:
-        """Lets go of a running turn: it has ended, or waits for tools or a person."""
-        ...
+        """Ends a running turn, or lets it wait for tools or a person; releases its lease."""
 
     def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
-        """Marks the turns that ran in a process which is gone; their partial answers stay."""
-        ...
+        """Marks running turns without a valid lease as interrupted; partial answers stay."""
 
     def turn(self, turn_id: str) -> TurnInfo:
         """The turn with this id."""
-        ...
 
     def last_turn(self, session_id: str) -> TurnInfo | None:
-        """The session's newest turn; None if nobody said anything yet."""
-        ...
+        """The session's newest turn; None if there is none."""
 
     def turns(self, session_id: str) -> list[TurnInfo]:
         """The session's turns, oldest first."""
-        ...
 
     def record_calls(self, calls: Sequence[CallInfo]) -> None:
-        """Keeps what was sent to models and what they reported, all or none."""
-        ...
+        """Stores model calls, all or none."""
 
     def calls(
         self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True
     ) -> list[CallInfo]:
-        """The session's calls, or those of one of its turns, oldest first.
+        """The session's calls, or those of one turn, oldest first.
 
-        Their runs are most of what is stored; without `with_runs` they are left there.
+        Runs are the largest part of a call; `with_runs=False` does not read them.
         """
-        ...
 
     def count_calls(self, session_id: str) -> int:
-        """How many calls `calls()` has; they are only ever added."""
-        ...
+        """The number of the session's calls."""
 
     def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
-        """What became of each message in the contexts of these calls, by the id of the call."""
-        ...
+        """The verdicts on the messages of these calls' contexts, by call id."""
 
     # policies
 
     def save_policy(
         self, scope: Scope, overrides: JsonObject, *, by: str, at: datetime
     ) -> PolicyVersion:
-        """Saves what `scope` changes from now on; empty `overrides` change nothing any more."""
-        ...
+        """Saves a new version of a scope's overrides; empty `overrides` reset them."""
 
     def save_policies(
         self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
     ) -> list[PolicyVersion]:
-        """Saves the same for each of `scopes`, for all or for none."""
-        ...
+        """Saves the same overrides for each of `scopes`, all or none."""
 
     def policy(self, scope: Scope) -> PolicyVersion | None:
-        """What `scope` changes now; None if it never changed anything."""
-        ...
+        """The newest version of a scope; None if it was never saved."""
 
     def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
-        """What each of `scopes` changes now, read in one moment."""
-        ...
+        """The newest version of each of `scopes`, read in one query."""
 
     def all_policies(self) -> list[PolicyVersion]:
-        """What every scope changes now, by kind and owner, read in one moment."""
-        ...
+        """The newest version of every scope, by kind and owner, read in one query."""
 
     def policy_versions(self, scope: Scope) -> list[PolicyVersion]:
-        """All that `scope` ever saved, newest first."""
-        ...
+        """All versions of a scope, newest first."""
 
     def policy_version(self, version_id: int) -> PolicyVersion:
-        """The version with this id, e.g. the one a call was made under."""
-        ...
+        """The version with this id."""
 
     # settings, events and leases
 
     def setting(self, name: str) -> JsonValue:
-        """What is kept under this name; None if nothing is."""
-        ...
+        """The value stored under this name; None if there is none."""
 
     def save_setting(self, name: str, value: JsonValue) -> None:
-        """Keeps `value` under this name in place of what was there; None takes it away."""
-        ...
+        """Replaces the value stored under this name; None deletes it."""
 
     def record_event(
         self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None
     ) -> Event:
-        """Keeps that something happened, in a session or to the whole."""
-        ...
+        """Stores an event, of a session or of the whole store."""
 
     def events(
         self,
@@ -449,31 +383,21 @@ class RecordStore(Protocol):
         after_id: int = 0,
         limit: int = 1_000,
     ) -> list[Event]:
-        """Events of a session, or of all, oldest first; `after_id` pages on."""
-        ...
+        """Events of one session or of all, oldest first; `after_id` is for paging."""
 
     def last_events(
         self, session_id: str, kinds: Sequence[str], *, limit: int = 100
     ) -> list[Event]:
-        """The newest events of these kinds in a session, newest first."""
-        ...
+        """The newest events of these kinds, newest first."""
 
     def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
-        """Takes or prolongs a lease; False if someone else holds it."""
-        ...
+        """Acquires or renews a lease; False if another owner holds it."""
 
     def lease(self, name: str) -> tuple[str, datetime] | None:
-        """Who holds a lease, and until when; it may have expired. None if nobody does."""
-        ...
+        """The owner and expiry of a lease, which may be past; None if nobody holds it."""
 
     def release_lease(self, name: str, owner: str) -> bool:
-        """Gives a lease back; False if `owner` did not hold it."""
-        ...
-
-
-class SessionStore(HistoryStore, RecordStore, Protocol):
-    """Keeps conversations whole, with all that was decided about them; safe between threads."""
+        """Releases a lease; False if `owner` did not hold it."""
 
     def close(self) -> None:
-        """Lets go of everything the store holds open."""
-        ...
+        """Closes all connections."""

@@ -1,4 +1,4 @@
-"""Owns compactions and marks: what an operator decided about a history, never a change of it.
+"""Stores what is recorded beside histories: compactions, marks, events, leases and policies.
 
 Compactions form a tree by their parents; the session points at the active one, and undo and redo
 only move that pointer.
@@ -7,12 +7,14 @@ only move that pointer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, astuple, fields
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import (
     Connection,
     Select,
+    Table,
     bindparam,
     delete,
     func,
@@ -28,13 +30,7 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, lock_name
 from ctxcore.store.errors import RecordNotFoundError, StaleCompactionError
-from ctxcore.store.rows import (
-    dump_compaction,
-    to_compaction_info,
-    to_event,
-    to_mark,
-    to_policy_version,
-)
+from ctxcore.store.rows import dump_compaction, to_compaction_info, to_policy_version
 from ctxcore.store.values import (
     CompactionInfo,
     Event,
@@ -56,7 +52,8 @@ from ctxcore.tables import (
     UtcTime,
 )
 
-_COMPACTION_COLUMNS = ("covered_until", "summary_tokens", "before_tokens", "after_tokens")
+_COPIED = ("covered_until", "summary_tokens", "before_tokens", "after_tokens", "facts_lost")
+"""The columns that repeat a field of the body, for queries."""
 
 
 class Compactions(Area):
@@ -83,14 +80,13 @@ class Compactions(Area):
             row = {
                 "id": compaction_id,
                 "session_id": session_id,
-                "number": _next_number(connection, session_id),
+                "number": next_number(connection, COMPACTION, session_id),
                 "parent_id": parent_id,
                 "body": dump_compaction(compaction),
                 "policy_version_id": policy_version_id,
                 "details": details or {},
                 "created_at": at,
-                "facts_lost": None if (lost := compaction.facts_lost) is None else list(lost),
-                **{name: getattr(compaction, name) for name in _COMPACTION_COLUMNS},
+                **{name: getattr(compaction, name) for name in _COPIED},
             }
             connection.execute(insert(COMPACTION), row)
             if activates:
@@ -122,7 +118,7 @@ class Compactions(Area):
         with self._database.read() as connection:
             found = connection.execute(active.where(SESSION.c.id == session_id)).first()
             active_id, number = found or (None, 0)
-            # Only later ones can be made from it, so that mostly no row is looked at.
+            # Only later ones can be made from it, so that mostly no row is read.
             later = (COMPACTION.c.session_id == session_id) & (COMPACTION.c.number > number)
             children = select(COMPACTION).where(later, COMPACTION.c.parent_id == active_id)
             newest = children.order_by(COMPACTION.c.number.desc()).limit(1)
@@ -136,8 +132,7 @@ class Compactions(Area):
     def record_imported_compactions(
         self, session_id: str, compactions: Sequence[ImportedCompaction]
     ) -> None:
-        names = ImportedCompaction.__dataclass_fields__
-        rows = [{name: getattr(found, name) for name in names} for found in compactions]
+        rows = [asdict(compaction) for compaction in compactions]
         with self._database.write() as connection:
             get_session(connection, session_id, locks=True)
             if rows:
@@ -145,7 +140,7 @@ class Compactions(Area):
                 connection.execute(new, rows)
 
     def imported_compactions(self, session_id: str) -> list[ImportedCompaction]:
-        columns = (IMPORTED_COMPACTION.c[name] for name in ImportedCompaction.__dataclass_fields__)
+        columns = [IMPORTED_COMPACTION.c[known.name] for known in fields(ImportedCompaction)]
         found = select(*columns).where(IMPORTED_COMPACTION.c.session_id == session_id)
         ordered = found.order_by(IMPORTED_COMPACTION.c.before_seq, IMPORTED_COMPACTION.c.id)
         return self._list(ordered, lambda row: ImportedCompaction(**row))
@@ -161,7 +156,7 @@ class Compactions(Area):
                 new = {"session_id": session_id, "seq": seq, "kind": kind, "set_at": at}
                 connection.execute(insert(MARK), {**new, "cleared_at": None})
                 row = connection.execute(found).mappings().one()
-            return to_mark(row)
+            return Mark(**row)
 
     def clear_mark(self, session_id: str, seq: int, kind: MarkKind, *, at: datetime) -> bool:
         with self._database.write() as connection:
@@ -171,10 +166,9 @@ class Compactions(Area):
             return connection.execute(changed, {"cleared_at": at}).rowcount > 0
 
     def marks(self, session_id: str, *, with_cleared: bool = False) -> list[Mark]:
-        found = select(MARK).where(MARK.c.session_id == session_id)
-        if not with_cleared:
-            found = _set_marks(session_id)
-        return self._list(found.order_by(MARK.c.seq, MARK.c.id), to_mark)
+        every = select(MARK).where(MARK.c.session_id == session_id)
+        found = every if with_cleared else _set_marks(session_id)
+        return self._list(found.order_by(MARK.c.seq, MARK.c.id), lambda row: Mark(**row))
 
 
 def _set_marks(session_id: str) -> Select[Any]:
@@ -196,8 +190,9 @@ def _expect(session_id: str, expected: str | None, active: str | None) -> None:
         raise StaleCompactionError(session_id=session_id, expected=expected, active=active)
 
 
-def _next_number(connection: Connection, session_id: str) -> int:
-    last = select(func.max(COMPACTION.c.number)).where(COMPACTION.c.session_id == session_id)
+def next_number(connection: Connection, table: Table, session_id: str) -> int:
+    """The number of the next row of `table` in a session, from 1."""
+    last = select(func.max(table.c.number)).where(table.c.session_id == session_id)
     return int(connection.execute(last).scalar() or 0) + 1
 
 
@@ -208,7 +203,7 @@ def _point_at(
     connection.execute(moved, {"active_compaction_id": compaction_id, "updated_at": at})
 
 
-# One statement, so that of two who ask at once only one gets it; both databases know this form.
+# One statement, so that only one of two concurrent owners gets it; both databases have this form.
 _TAKE = text(
     "INSERT INTO lease (name, owner, expires_at) VALUES (:name, :owner, :expires_at)"
     " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at"
@@ -237,7 +232,7 @@ class Journal(Area):
         with self._database.write() as connection:
             added = connection.execute(insert(EVENT), row).inserted_primary_key
             found = select(EVENT).where(EVENT.c.id == (added[0] if added else None))
-            return to_event(connection.execute(found).mappings().one())
+            return Event(**connection.execute(found).mappings().one())
 
     def events(
         self,
@@ -252,13 +247,13 @@ class Journal(Area):
             found = found.where(EVENT.c.session_id == session_id)
         if kind is not None:
             found = found.where(EVENT.c.kind == kind)
-        return self._list(found.order_by(EVENT.c.id).limit(limit), to_event)
+        return self._list(found.order_by(EVENT.c.id).limit(limit), lambda row: Event(**row))
 
     def last_events(
         self, session_id: str, kinds: Sequence[str], *, limit: int = 100
     ) -> list[Event]:
         found = select(EVENT).where(EVENT.c.session_id == session_id, EVENT.c.kind.in_(kinds))
-        return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), to_event)
+        return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), lambda row: Event(**row))
 
     def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
         with self._database.write() as connection:
@@ -277,40 +272,32 @@ def take(
     connection: Connection, name: str, owner: str, *, expires_at: datetime, at: datetime
 ) -> bool:
     """Takes a lease that is free, expired or the owner's own."""
-    asked = {"name": name, "owner": owner, "expires_at": expires_at, "at": at}
-    return connection.execute(_TAKE, asked).rowcount > 0
+    values = {"name": name, "owner": owner, "expires_at": expires_at, "at": at}
+    return connection.execute(_TAKE, values).rowcount > 0
 
 
 def release(connection: Connection, name: str, owner: str) -> bool:
-    """Gives back a lease of the owner's own."""
+    """Deletes a lease if `owner` holds it."""
     its_own = (LEASE.c.name == name) & (LEASE.c.owner == owner)
     return connection.execute(delete(LEASE).where(its_own)).rowcount > 0
 
 
 def find_lease(connection: Connection, name: str) -> tuple[str, datetime] | None:
-    """Who holds a lease, and until when."""
+    """The owner and expiry of a lease."""
     found = select(LEASE.c.owner, LEASE.c.expires_at).where(LEASE.c.name == name)
     row = connection.execute(found).first()
     return None if row is None else (row.owner, row.expires_at)
 
 
-_Key: TypeAlias = tuple[str, str, str]
-
+_SCOPE = (POLICY.c.scope, POLICY.c.owner, POLICY.c.model)
 _OTHER = POLICY.alias()
 _OF_ALL = select(POLICY).where(
     POLICY.c.version
     == select(func.max(_OTHER.c.version))
-    .where(
-        _OTHER.c.scope == POLICY.c.scope,
-        _OTHER.c.owner == POLICY.c.owner,
-        _OTHER.c.model == POLICY.c.model,
-    )
+    .where(*(_OTHER.c[column.name] == column for column in _SCOPE))
     .scalar_subquery(),
 )
-_ALL = _OF_ALL.order_by(POLICY.c.scope, POLICY.c.owner, POLICY.c.model)
-_NEWEST = _OF_ALL.where(
-    tuple_(POLICY.c.scope, POLICY.c.owner, POLICY.c.model).in_(bindparam("scopes", expanding=True)),
-)
+_NEWEST = _OF_ALL.where(tuple_(*_SCOPE).in_(bindparam("scopes", expanding=True)))
 
 
 class Policies(Area):
@@ -325,40 +312,39 @@ class Policies(Area):
     def save_policies(
         self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
     ) -> list[PolicyVersion]:
-        keys = sorted({_key(scope) for scope in scopes})  # in one order: savers cannot deadlock
+        keys = sorted(set(map(astuple, scopes)))  # in one order: savers cannot deadlock
         if not keys:
             return []
         with self._database.write() as connection:
             for key in keys:
                 lock_name(connection, f"policy:{':'.join(key)}")
-            found = {_key(one.scope): one.version for one in _newest(connection, keys)}
+            known = {astuple(found.scope): found.version for found in _newest(connection, keys)}
+            new = {"body": overrides, "created_by": by, "created_at": at}
             rows = [
                 {
-                    "scope": key[0],
-                    "owner": key[1],
-                    "model": key[2],
-                    "version": found.get(key, 0) + 1,
-                    "body": overrides,
-                    "created_by": by,
-                    "created_at": at,
+                    **new,
+                    "scope": kind,
+                    "owner": owner,
+                    "model": model,
+                    "version": known.get((kind, owner, model), 0) + 1,
                 }
-                for key in keys
+                for kind, owner, model in keys
             ]
             connection.execute(insert(POLICY), rows)
-            saved = {_key(one.scope): one for one in _newest(connection, keys)}
-        return [saved[_key(scope)] for scope in scopes]
+            saved = {version.scope: version for version in _newest(connection, keys)}
+        return [saved[scope] for scope in scopes]
 
     def policy(self, scope: Scope) -> PolicyVersion | None:
         return self._first(_versions(scope).limit(1), to_policy_version)
 
     def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
-        keys = [_key(scope) for scope in scopes]
+        keys = list(map(astuple, scopes))
         newest = self._list(_NEWEST, to_policy_version, scopes=keys) if keys else []
         found = {version.scope: version for version in newest}
         return [found.get(scope) for scope in scopes]
 
     def all_policies(self) -> list[PolicyVersion]:
-        return self._list(_ALL, to_policy_version)
+        return self._list(_OF_ALL.order_by(*_SCOPE), to_policy_version)
 
     def policy_versions(self, scope: Scope) -> list[PolicyVersion]:
         return self._list(_versions(scope), to_policy_version)
@@ -370,16 +356,11 @@ class Policies(Area):
         return found
 
 
-def _newest(connection: Connection, keys: Sequence[_Key]) -> list[PolicyVersion]:
+def _newest(connection: Connection, keys: Sequence[tuple[str, str, str]]) -> list[PolicyVersion]:
     rows = connection.execute(_NEWEST, {"scopes": keys}).mappings()
     return [to_policy_version(row) for row in rows]
 
 
-def _key(scope: Scope) -> _Key:
-    return scope.kind, scope.owner, scope.model
-
-
 def _versions(scope: Scope) -> Select[Any]:
-    is_its = (POLICY.c.scope == scope.kind) & (POLICY.c.owner == scope.owner)
-    of_model = POLICY.c.model == scope.model
-    return select(POLICY).where(is_its, of_model).order_by(POLICY.c.version.desc())
+    found = select(POLICY).filter_by(scope=scope.kind, owner=scope.owner, model=scope.model)
+    return found.order_by(POLICY.c.version.desc())

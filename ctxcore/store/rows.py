@@ -1,4 +1,4 @@
-"""Owns the way between rows and values; a record that cannot be read is an error that names it."""
+"""Converts rows to values and back; a record that cannot be read is an error that names it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,16 @@ from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
-    Event,
-    Mark,
     MessageInfo,
     PolicyVersion,
     Scope,
     SessionInfo,
     TurnInfo,
-    UserInfo,
 )
 
 # The newest messages are read again at every call, and parsing takes most of a window's time (3 of
-# 4 ms for 300 messages). The same text is the same message, so that what is kept cannot go stale.
-_OFTEN_READ_CHARS = 4_000  # at most 4,096 of these: some tens of megabytes
+# 4 ms for 300 messages). Equal texts are equal messages, so cached messages never go stale.
+_CACHED_CHARS = 4_000  # at most 4,096 of these: some tens of megabytes
 
 
 def dump_message(message: Message) -> str:
@@ -61,7 +58,7 @@ def load_message(body: str, *, session_id: str, seq: int) -> Message:
         CorruptMessageError: the body is no message.
     """
     try:
-        return _parse_often(body) if len(body) <= _OFTEN_READ_CHARS else _parse(body)
+        return _parse_cached(body) if len(body) <= _CACHED_CHARS else _parse(body)
     except (ValueError, MessageError, RecursionError) as error:
         raise CorruptMessageError(
             session_id=session_id, seq=seq, problem=reason_of(error)
@@ -72,7 +69,7 @@ def _parse(body: str) -> Message:
     return parse_message(json.loads(body))
 
 
-_parse_often = lru_cache(maxsize=4_096)(_parse)
+_parse_cached = lru_cache(maxsize=4_096)(_parse)
 
 
 def to_counted(row: Any, session_id: str) -> Counted:
@@ -92,15 +89,8 @@ def to_counted(row: Any, session_id: str) -> Counted:
 
 def to_message_info(row: RowMapping) -> MessageInfo:
     """A row of `message` as a value."""
-    return MessageInfo(
-        seq=row["seq"],
-        message=load_message(row["body"], session_id=row["session_id"], seq=row["seq"]),
-        block=row["block"],
-        function_name=row["function_name"],
-        short=row["short"],
-        turn_id=row["turn_id"],
-        created_at=row["created_at"],
-    )
+    message = load_message(row["body"], session_id=row["session_id"], seq=row["seq"])
+    return MessageInfo(message=message, **_columns(row, MessageInfo, "message"))
 
 
 def dump_compaction(compaction: Compaction) -> str:
@@ -114,86 +104,49 @@ def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compac
     Raises:
         CorruptRecordError: the body is no compaction.
     """
-    try:
-        raw = cast("Mapping[str, JsonValue]", parse_canonical(body))
-        return from_plain(raw)
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise CorruptRecordError(
-            session_id=session_id,
-            record=RecordCode.OF_COMPACTION(id=compaction_id),
-            problem=reason_of(error),
-        ) from error
+    with _refused(session_id, RecordCode.OF_COMPACTION(id=compaction_id)):
+        return from_plain(cast("Mapping[str, JsonValue]", parse_canonical(body)))
 
 
 def to_compaction_info(row: RowMapping) -> CompactionInfo:
     """A row of `compaction` as a value."""
-    return CompactionInfo(
-        id=row["id"],
-        session_id=row["session_id"],
-        number=row["number"],
-        parent_id=row["parent_id"],
-        compaction=load_compaction(
-            row["body"], session_id=row["session_id"], compaction_id=row["id"]
-        ),
-        policy_version_id=row["policy_version_id"],
-        details=row["details"],
-        created_at=row["created_at"],
-    )
-
-
-def to_user_info(row: RowMapping) -> UserInfo:
-    """A row of `user` as a value."""
-    return UserInfo(**row)
+    record = load_compaction(row["body"], session_id=row["session_id"], compaction_id=row["id"])
+    return CompactionInfo(compaction=record, **_columns(row, CompactionInfo, "compaction"))
 
 
 def to_session_info(row: RowMapping) -> SessionInfo:
     """A row of `session` as a value."""
-    names = {known.name for known in fields(SessionInfo)} - {"tools", "working"}
     return SessionInfo(
         tools=tuple(row["tools"]),
         working=load_working(row["working"], session_id=row["id"]),
-        **{name: row[name] for name in names},
+        **_columns(row, SessionInfo, "tools", "working"),
     )
 
 
 def dump_working(working: WorkingState) -> str | None:
-    """`working` as it is stored; None where it says nothing."""
-    said = to_said(working)
-    return to_canonical(said) if said else None
+    """`working` as it is stored; None if it is empty."""
+    fields = to_said(working)
+    return to_canonical(fields) if fields else None
 
 
 def load_working(stored: str | None, *, session_id: str) -> WorkingState:
     """The working state that is stored with a session.
 
     Raises:
-        CorruptRecordError: it is none.
+        CorruptRecordError: it cannot be read.
     """
-    try:
+    with _refused(session_id, RecordCode.WORKING_STATE()):
         return NOTHING_SAID if stored is None else from_said(parse_canonical(stored))
-    except (ValueError, TypeError, RecursionError, WorkingStateError) as error:
-        raise CorruptRecordError(
-            session_id=session_id,
-            record=RecordCode.WORKING_STATE(),
-            problem=reason_of(error),
-        ) from error
-
-
-def to_mark(row: RowMapping) -> Mark:
-    """A row of `mark` as a value."""
-    return Mark(**row)
 
 
 def to_policy_version(row: RowMapping) -> PolicyVersion:
     """A row of `policy` as a value, without fields that policies no longer have."""
     overrides, removed = without_removed(row["body"])
     return PolicyVersion(
-        id=row["id"],
         scope=Scope(kind=row["scope"], owner=row["owner"], model=row["model"]),
-        version=row["version"],
         overrides=overrides,
-        created_by=row["created_by"],
-        created_at=row["created_at"],
         removed=removed,
+        **_columns(row, PolicyVersion, "scope", "overrides", "removed"),
     )
 
 
@@ -201,9 +154,9 @@ def to_turn_info(row: RowMapping) -> TurnInfo:
     """A row of `turn` as a value.
 
     Raises:
-        CorruptRecordError: its error is none.
+        CorruptRecordError: its error cannot be read.
     """
-    with _refused(row["session_id"], RecordCode.TURN):
+    with _refused(row["session_id"], RecordCode.TURN()):
         return TurnInfo(**{**row, "error": _to_reason(row["error"])})
 
 
@@ -220,36 +173,36 @@ def load_call(row: RowMapping) -> CallInfo:
     """A row of `call` as a value; without runs where they were not read.
 
     Raises:
-        CorruptRecordError: its error or its runs are none.
+        CorruptRecordError: its error or its runs cannot be read.
     """
     runs = load_runs(row.get("runs", ()), session_id=row["session_id"])
-    with _refused(row["session_id"], RecordCode.CALL):
+    with _refused(row["session_id"], RecordCode.CALL()):
         return CallInfo(**{**row, "runs": runs, "error": _to_reason(row["error"])})
 
 
 def load_runs(stored: Iterable[Sequence[Any]], *, session_id: str) -> tuple[Run, ...]:
-    """Runs as values, from the lists that stand for them.
+    """Runs as values, from their stored lists.
 
     Raises:
-        CorruptRecordError: they are none.
+        CorruptRecordError: they cannot be read.
     """
-    with _refused(session_id, RecordCode.CALL):
+    with _refused(session_id, RecordCode.CALL()):
         return tuple(map(run_from_json, stored))
 
 
-def to_event(row: RowMapping) -> Event:
-    """A row of `event` as a value."""
-    return Event(**row)
+def _columns(row: RowMapping, kind: type[Any], *others: str) -> dict[str, Any]:
+    """The fields of dataclass `kind` that have columns of the same name, all but `others`."""
+    return {known.name: row[known.name] for known in fields(kind) if known.name not in others}
 
 
 @contextmanager
-def _refused(session_id: str, record: RecordCode) -> Iterator[None]:
-    """Tells which record it is that cannot be read."""
+def _refused(session_id: str, record: Reason) -> Iterator[None]:
+    """Turns the errors of a parser into one that names the record."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, WorkingStateError) as error:
         raise CorruptRecordError(
-            session_id=session_id, record=record(), problem=reason_of(error)
+            session_id=session_id, record=record, problem=reason_of(error)
         ) from error
 
 

@@ -1,8 +1,8 @@
-"""Owns searching: messages by their words, over all sessions of a user that are not deleted."""
+"""Searches messages by their words, over all sessions of a user that are not deleted."""
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 
 from ctxcore.store.appending import add_words, get_session
 from ctxcore.store.database import Area, index_query, index_sql
@@ -13,7 +13,7 @@ from ctxcore.tables import MESSAGE, SESSION, UtcTime
 
 
 class Searching(Area):
-    """Finding messages by their words."""
+    """The full-text search of messages."""
 
     def search(
         self, user_id: str, query: str, *, session_id: str | None = None, limit: int = 20
@@ -23,9 +23,9 @@ class Searching(Area):
             return []
         with self._database.read() as connection:
             find = index_sql(connection, "find").columns(created_at=UtcTime())
-            asked = {"user_id": user_id, "session_id": session_id, "limit": limit}
-            asked["query"] = index_query(connection, phrases)
-            rows = connection.execute(find, asked).all()
+            values = {"user_id": user_id, "session_id": session_id, "limit": limit}
+            values["query"] = index_query(connection, phrases)
+            rows = connection.execute(find, values).all()
         return [
             SearchHit(
                 session_id=row.session_id,
@@ -44,18 +44,13 @@ class Searching(Area):
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
             done = session["indexed_until"]
-            page = _PAGE.limit(limit)
-            rows = connection.execute(page, {"session_id": session_id, "seq": done}).all()
+            page = select(MESSAGE.c.seq, MESSAGE.c.body).where(
+                MESSAGE.c.session_id == session_id, MESSAGE.c.seq > done
+            )
+            rows = connection.execute(page.order_by(MESSAGE.c.seq).limit(limit)).all()
             if rows:
                 messages = (load_message(b, session_id=session_id, seq=seq) for seq, b in rows)
                 add_words(connection, session_id, done + 1, [message_words(m) for m in messages])
                 moved = update(SESSION).where(SESSION.c.id == session_id)
                 connection.execute(moved, {"indexed_until": done + len(rows)})
             return int(session["length"] - done - len(rows))
-
-
-_PAGE = (
-    select(MESSAGE.c.seq, MESSAGE.c.body)
-    .where(MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq > bindparam("seq"))
-    .order_by(MESSAGE.c.seq)
-)

@@ -1,6 +1,6 @@
-"""Owns users and sessions: making, listing, hiding and erasing them.
+"""Stores users and sessions.
 
-Deleting hides a session and can be undone; purging erases it, its words in the index included.
+Deleting hides a session and can be undone; purging erases it, with its words in the search index.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
 from ctxcore.assembly.records import WorkingState
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.rows import dump_working, to_session_info, to_user_info
+from ctxcore.store.rows import dump_working, to_session_info
 from ctxcore.store.values import Listed, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
@@ -35,7 +35,7 @@ _EMPTY: dict[str, Any] = {
 
 
 def turn_lease(session_id: str) -> str:
-    """The name under which a session's running turn is held."""
+    """The name of the lease of a session's running turn."""
     return f"turn:{session_id}"
 
 
@@ -45,7 +45,7 @@ def insert_session(connection: Connection, row: dict[str, Any]) -> None:
 
 
 class Sessions(Area):
-    """Users and the sessions they own."""
+    """Users and their sessions."""
 
     def create_user(
         self,
@@ -56,11 +56,11 @@ class Sessions(Area):
         group: str = "",
         is_operator: bool = False,
     ) -> UserInfo:
-        row = {"id": user_id, "name": name or user_id, "group": group}
         with self._database.write() as connection:
             lock_name(connection, f"user:{user_id}")
             found = select(USER.c.id).where(USER.c.id == user_id)
             if connection.execute(found).first() is None:
+                row = {"id": user_id, "name": name or user_id, "group": group}
                 new = {**row, "is_operator": is_operator, "created_at": at}
                 connection.execute(insert(USER), new)
         return self.user(user_id)
@@ -81,13 +81,13 @@ class Sessions(Area):
         return self.user(user_id)
 
     def user(self, user_id: str) -> UserInfo:
-        found = self._first(select(USER).where(USER.c.id == user_id), to_user_info)
+        found = self._first(select(USER).where(USER.c.id == user_id), _to_user)
         if found is None:
             raise RecordNotFoundError(kind="user", record_id=user_id)
         return found
 
     def list_users(self) -> list[UserInfo]:
-        return self._list(select(USER).order_by(USER.c.name, USER.c.id), to_user_info)
+        return self._list(select(USER).order_by(USER.c.name, USER.c.id), _to_user)
 
     def create_session(
         self,
@@ -102,22 +102,20 @@ class Sessions(Area):
         parent_id: str | None = None,
         parent_seq: int | None = None,
     ) -> SessionInfo:
+        row = {
+            "id": session_id,
+            "user_id": user_id,
+            "title": title,
+            "model": model,
+            "origin": origin,
+            "tools": list(tools),
+            "parent_id": parent_id,
+            "parent_seq": parent_seq,
+            "created_at": at,
+            "updated_at": at,
+        }
         with self._database.write() as connection:
-            insert_session(
-                connection,
-                {
-                    "id": session_id,
-                    "user_id": user_id,
-                    "title": title,
-                    "model": model,
-                    "origin": origin,
-                    "tools": list(tools),
-                    "parent_id": parent_id,
-                    "parent_seq": parent_seq,
-                    "created_at": at,
-                    "updated_at": at,
-                },
-            )
+            insert_session(connection, row)
         return self.session(session_id)
 
     def session(self, session_id: str) -> SessionInfo:
@@ -141,7 +139,7 @@ class Sessions(Area):
         own = SESSION.c.id.startswith(beginning, autoescape=True)
         found = select(SESSION.c.id).where(own, *_filters(user_id, "all", ""))
         ids = self._list(found.order_by(SESSION.c.id), lambda row: str(row["id"]))
-        return [one for one in ids if one.startswith(beginning)]  # SQLite's LIKE ignores case
+        return [known for known in ids if known.startswith(beginning)]  # SQLite's LIKE ignores case
 
     def count_sessions(
         self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
@@ -178,9 +176,9 @@ class Sessions(Area):
         self._purge([session_id])
 
     def purge_deleted(self, *, before: datetime) -> list[str]:
-        old = select(SESSION.c.id).where(SESSION.c.deleted_at < before)
+        old = select(SESSION.c.id).where(SESSION.c.deleted_at < before).order_by(SESSION.c.id)
         with self._database.read() as connection:
-            session_ids = list(connection.execute(old.order_by(SESSION.c.id)).scalars())
+            session_ids = list(connection.execute(old).scalars())
         if session_ids:
             self._purge(session_ids)
         return session_ids
@@ -199,6 +197,10 @@ class Sessions(Area):
             statement = update(SESSION).where(SESSION.c.id == session_id)
             if connection.execute(statement, columns).rowcount == 0:
                 raise SessionNotFoundError(session_id=session_id)
+
+
+def _to_user(row: RowMapping) -> UserInfo:
+    return UserInfo(**row)
 
 
 def _filters(user_id: str | None, listed: Listed, title: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Owns where the database is: the argument, else the environment, else the user's data folder."""
+"""Opens a store: at the given address, else the environment's, else in the user's data folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.turns import Turns
 
-URL_VARIABLE = "CTXCORE_DATABASE_URL"
-
 
 def database_url(url: str | None) -> str:
     """The address to open; a plain path names an SQLite file."""
-    chosen = url or os.environ.get(URL_VARIABLE) or str(data_folder() / "ctxcore.db")
+    chosen = url or os.environ.get("CTXCORE_DATABASE_URL") or str(data_folder() / "ctxcore.db")
     if "://" not in chosen:
         return f"sqlite:///{chosen}"
     scheme, _, rest = chosen.partition("://")
@@ -29,7 +27,7 @@ def database_url(url: str | None) -> str:
 
 
 def data_folder() -> Path:
-    """Where this system keeps a user's application data."""
+    """The folder of this system for a user's application data."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
@@ -43,7 +41,6 @@ class SqlStore(Sessions, Histories, Compactions, Turns, Policies, Journal, Searc
     """A `SessionStore` on a database; safe to share between threads."""
 
     def close(self) -> None:
-        """Closes the database; the store is of no use afterwards."""
         self._database.close()
 
 

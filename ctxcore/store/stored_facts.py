@@ -1,7 +1,7 @@
-"""Owns reading the facts that were found when messages were appended.
+"""Reads the facts that were stored with messages, and caches the rules of sessions.
 
-Rows from before facts were stored have none; theirs are found when they are read, and never
-written: rows of messages are only ever inserted.
+Rows that are older than stored facts have none; theirs are found when they are read and not
+written, since rows of messages are only inserted.
 """
 
 from __future__ import annotations
@@ -22,26 +22,22 @@ from ctxcore.store.errors import CorruptMessageError
 from ctxcore.store.rows import load_message
 from ctxcore.tables import MESSAGE
 
-MOST_BOOKS: Final = 256  # sessions whose rules stay known, those asked for last
+MAX_BOOKS: Final = 256  # cached sessions, the last used ones; chosen: memory against reading again
 
-Said = tuple[int, Sequence[Fact]]
+MessageFacts = tuple[int, Sequence[Fact]]
+"""A sequence number and the facts of that message."""
 
-_asked = (
+_in_range = (
     MESSAGE.c.session_id == bindparam("session_id"),
     MESSAGE.c.seq.between(bindparam("first"), bindparam("last")),
 )
 _FACTS: Select[Any] = (
-    select(MESSAGE.c.seq, MESSAGE.c.role, MESSAGE.c.facts).where(*_asked).order_by(MESSAGE.c.seq)
+    select(MESSAGE.c.seq, MESSAGE.c.role, MESSAGE.c.facts).where(*_in_range).order_by(MESSAGE.c.seq)
 )
 _RULES: Select[Any] = (
-    select(
-        MESSAGE.c.seq,
-        MESSAGE.c.role,
-        MESSAGE.c.facts,
-        MESSAGE.c.body,
-    )
-    # in the words of its index, which no other rows are in
-    .where(*_asked, text("(message.rules IS NULL OR message.rules > 0)"))
+    select(MESSAGE.c.seq, MESSAGE.c.role, MESSAGE.c.facts, MESSAGE.c.body)
+    # The text of the partial index's condition, so that the planner uses that index.
+    .where(*_in_range, text("(message.rules IS NULL OR message.rules > 0)"))
     .where(MESSAGE.c.role.in_(INSTRUCTING))
     .order_by(MESSAGE.c.seq)
 )
@@ -50,21 +46,23 @@ _RULES: Select[Any] = (
 def read_facts(
     connection: Connection, session_id: str, first: int, last: int
 ) -> list[tuple[int, tuple[Fact, ...] | None]]:
-    """The facts of the messages first … last; None where they are to be found."""
-    asked = {"session_id": session_id, "first": first, "last": last}
+    """The facts of the messages first … last; None where none were stored."""
+    values = {"session_id": session_id, "first": first, "last": last}
     return [
         (seq, _load(stored, role, session_id, seq))
-        for seq, role, stored in connection.execute(_FACTS, asked)
+        for seq, role, stored in connection.execute(_FACTS, values)
     ]
 
 
-def read_rules(connection: Connection, session_id: str, first: int, last: int) -> Iterator[Said]:
-    """What of the messages first … last lays down or takes back rules; no other one is read."""
-    asked = {"session_id": session_id, "first": first, "last": last}
-    for seq, role, stored, body in connection.execute(_RULES, asked):
-        found = _load(stored, role, session_id, seq)
-        if found is not None:
-            yield seq, rules_among(found)
+def read_rules(
+    connection: Connection, session_id: str, first: int, last: int
+) -> Iterator[MessageFacts]:
+    """The rules of the messages first … last; reads only messages that set or revoke some."""
+    values = {"session_id": session_id, "first": first, "last": last}
+    for seq, role, stored, body in connection.execute(_RULES, values):
+        facts = _load(stored, role, session_id, seq)
+        if facts is not None:
+            yield seq, rules_among(facts)
         else:
             yield seq, find_rules(load_message(body, session_id=session_id, seq=seq))
 
@@ -79,9 +77,9 @@ def _load(stored: str | None, role: Role, session_id: str, seq: int) -> tuple[Fa
 
 
 class RuleBooks:
-    """The rules of the sessions that were asked for last; safe to share between threads.
+    """Caches the rules of the sessions that were used last; safe to share between threads.
 
-    What was read stays known, since no message ever changes; an erased session is forgotten.
+    Messages never change, so entries stay valid until their session is erased.
     """
 
     def __init__(self) -> None:
@@ -89,9 +87,9 @@ class RuleBooks:
         self._lock = Lock()
 
     def standing(
-        self, session_id: str, until: int, read: Callable[[int, int], Iterable[Said]]
+        self, session_id: str, until: int, read: Callable[[int, int], Iterable[MessageFacts]]
     ) -> tuple[Entry, ...]:
-        """The instructions that held at message `until`; only what is new since is `read`."""
+        """The instructions in force at message `until`; only newer messages are `read`."""
         lock, book = self._book(session_id)
         with lock:
             if book.read_until < until:
@@ -101,7 +99,7 @@ class RuleBooks:
             return book.standing(until)
 
     def forget(self, session_ids: Iterable[str]) -> None:
-        """Drops what is known of erased sessions."""
+        """Drops erased sessions."""
         with self._lock:
             for session_id in session_ids:
                 self._books.pop(session_id, None)
@@ -110,6 +108,6 @@ class RuleBooks:
         with self._lock:
             kept = self._books.setdefault(session_id, (Lock(), RuleBook()))
             self._books.move_to_end(session_id)
-            if len(self._books) > MOST_BOOKS:
+            if len(self._books) > MAX_BOOKS:
                 self._books.popitem(last=False)
             return kept

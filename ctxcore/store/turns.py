@@ -1,8 +1,8 @@
-"""Owns turns and the calls made in them: what ran, how it ended, what it cost.
+"""Stores turns and their model calls.
 
-A session has one running turn, held by a lease that expires, so that a crashed process blocks
-nobody; what ran then is found as interrupted. Locks are taken in one order everywhere: session,
-lease, turn.
+A session has at most one running turn, held by a lease that expires, so that a crashed process
+blocks nobody; its turn is marked as interrupted. Locks are taken in one order: session, lease,
+turn.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, sel
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
 from ctxcore.reasons.values import Reason, to_json
-from ctxcore.store.appending import Batch, get_session, prepare, read_tracker, write
+from ctxcore.store.appending import Batch, get_session, prepare, write
 from ctxcore.store.database import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
-from ctxcore.store.records import find_lease, release, take
+from ctxcore.store.records import find_lease, next_number, release, take
 from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import CallInfo, TurnInfo, TurnState
@@ -27,7 +27,7 @@ from ctxcore.tables import CALL, LEASE, TURN
 from ctxcore.tokens.families import TokenCounter
 
 _WITHOUT_RUNS = [column for column in CALL.c if column is not CALL.c.runs]
-_AT_ONCE = 500  # ids in one IN list, below every database's limit
+_MAX_IN_LIST = 500  # ids in one IN list, below every database's limit
 _ENDED = ("done", "stopped", "failed", "interrupted")
 
 
@@ -53,22 +53,34 @@ class Turns(Area):
             oversize_tokens=oversize_tokens,
             turn_id=turn_id,
         )
-        with self._database.read() as connection:
-            session = get_session(connection, session_id)
-            tracker = read_tracker(connection, session, batch)
-        prepared = prepare(session, tracker, batch)
+        prepared = prepare(self._database, session_id, batch)
         with self._database.write() as connection:
             locked = get_session(connection, session_id, locks=True)
             _hold(connection, session_id, turn_id, at=at, until=lease_until)
-            new = {"id": turn_id, "session_id": session_id, "model": model, "started_at": at}
-            _insert_turn(connection, {**new, "first_seq": locked["length"] + 1})
-            write(connection, locked, batch, prepared)
+            first_seq = locked["length"] + 1
+            row = {
+                "id": turn_id,
+                "session_id": session_id,
+                "number": next_number(connection, TURN, session_id),
+                "state": "running",
+                "model": model,
+                "partial": "",
+                "error": None,
+                "first_seq": first_seq,
+                "last_seq": first_seq,
+                "history_messages": 0,
+                "history_tokens": 0,
+                "started_at": at,
+                "ended_at": None,
+            }
+            connection.execute(insert(TURN), row)
+            write(connection, locked, prepared)
             return _find(connection, turn_id)
 
     def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
         with self._database.write() as connection:
             get_session(connection, _find(connection, turn_id).session_id, locks=True)
-            turn = _find(connection, turn_id)  # as it is now that nobody else can change it
+            turn = _find(connection, turn_id)  # again, now that it is locked
             _refuse_running(connection, turn, at)
             _hold(connection, turn.session_id, turn_id, at=at, until=lease_until)
             _change(connection, turn_id, state="running", ended_at=None, error=None)
@@ -99,8 +111,9 @@ class Turns(Area):
             held = select(LEASE.c.owner).where(LEASE.c.expires_at > at)
             stale = select(TURN.c.id).where(TURN.c.state == "running", TURN.c.id.not_in(held))
             turn_ids = connection.execute(stale.order_by(TURN.c.started_at)).scalars().all()
+            connection.execute(delete(LEASE).where(LEASE.c.owner.in_(turn_ids)))
             for turn_id in turn_ids:
-                _interrupt(connection, turn_id, at)
+                _change(connection, turn_id, state="interrupted", ended_at=at)
             return [_find(connection, turn_id) for turn_id in turn_ids]
 
     def turn(self, turn_id: str) -> TurnInfo:
@@ -108,8 +121,8 @@ class Turns(Area):
             return _find(connection, turn_id)
 
     def last_turn(self, session_id: str) -> TurnInfo | None:
-        found = select(TURN).where(TURN.c.session_id == session_id)
-        return self._first(found.order_by(TURN.c.number.desc()).limit(1), to_turn_info)
+        found = select(TURN).where(TURN.c.session_id == session_id).order_by(TURN.c.number.desc())
+        return self._first(found.limit(1), to_turn_info)
 
     def turns(self, session_id: str) -> list[TurnInfo]:
         found = select(TURN).where(TURN.c.session_id == session_id)
@@ -141,8 +154,8 @@ class Turns(Area):
         def read(row: RowMapping) -> tuple[str, tuple[Run, ...]]:
             return row["id"], load_runs(row["runs"], session_id=session_id)
 
-        for at in range(0, len(call_ids), _AT_ONCE):
-            wanted = of_session.where(CALL.c.id.in_(call_ids[at : at + _AT_ONCE]))
+        for at in range(0, len(call_ids), _MAX_IN_LIST):
+            wanted = of_session.where(CALL.c.id.in_(call_ids[at : at + _MAX_IN_LIST]))
             found.update(self._list(wanted, read))
         return found
 
@@ -150,7 +163,7 @@ class Turns(Area):
 def _hold(
     connection: Connection, session_id: str, turn_id: str, *, at: datetime, until: datetime
 ) -> None:
-    """Takes the session's place for a running turn; one whose lease expired is interrupted."""
+    """Acquires the session's turn lease; a turn whose lease expired becomes interrupted."""
     name = turn_lease(session_id)
     before = find_lease(connection, name)
     if not take(connection, name, turn_id, expires_at=until, at=at):
@@ -164,24 +177,11 @@ def _hold(
 
 
 def _refuse_running(connection: Connection, turn: TurnInfo, at: datetime) -> None:
-    """A turn that runs already is nobody's to resume, though its lease is the turn's own."""
+    """Refuses to resume a running turn; its lease alone would not, since the turn owns it."""
     name = turn_lease(turn.session_id)
     held = find_lease(connection, name)
     if turn.state == "running" and held is not None and held[1] > at:
         raise LeaseTakenError(name=name, owner=held[0], expires_at=held[1])
-
-
-def _insert_turn(connection: Connection, row: dict[str, Any]) -> None:
-    last = select(func.max(TURN.c.number)).where(TURN.c.session_id == row["session_id"])
-    number = int(connection.execute(last).scalar() or 0) + 1
-    started = {"state": "running", "partial": "", "error": None, "ended_at": None}
-    size = {"last_seq": row["first_seq"], "history_messages": 0, "history_tokens": 0}
-    connection.execute(insert(TURN), {**row, **started, **size, "number": number})
-
-
-def _interrupt(connection: Connection, turn_id: str, at: datetime) -> None:
-    connection.execute(delete(LEASE).where(LEASE.c.owner == turn_id))
-    _change(connection, turn_id, state="interrupted", ended_at=at)
 
 
 def _change(connection: Connection, turn_id: str, **columns: Any) -> None:

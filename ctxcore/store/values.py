@@ -1,6 +1,6 @@
-"""Owns what a store gives out and takes in: frozen values, never rows.
+"""The values that a store takes and returns; none of them is a database row.
 
-Times are aware and in UTC; places in a history are sequence numbers from 1.
+Times are aware and in UTC; `seq` numbers the messages of a session from 1.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfo:
-    """Someone who owns sessions; an operator may look after those of others."""
+    """An owner of sessions; an operator may also use those of other users."""
 
     id: str
     name: str
@@ -42,14 +42,14 @@ class UserInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """A conversation without its messages."""
+    """A session without its messages."""
 
     id: str
     user_id: str
     title: str
     model: str | None
     origin: str
-    """How it came to be, e.g. `chat`, `import`, `fork`."""
+    """How it was created, e.g. `chat`, `import`, `fork`."""
     tools: tuple[JsonObject, ...]
     """Tool definitions that came with an imported conversation, in OpenAI's form."""
     parent_id: str | None
@@ -59,21 +59,21 @@ class SessionInfo:
     updated_at: datetime
     deleted_at: datetime | None
     length: int
-    """How many messages it has."""
+    """The number of messages."""
     goal_seq: int | None
     last_user_seq: int | None
     counter_id: str | None
     """The counter whose counts reach to the end; None while there are no messages."""
     active_compaction_id: str | None
     indexed_until: int
-    """So many messages are found by a search; the others wait for `index_pending()`."""
+    """The last message that search finds; later ones wait for `index_pending()`."""
     working: WorkingState = NOTHING_SAID
-    """What the application says of its work."""
+    """The working state that the application provides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageInfo:
-    """A message as it lies in its history."""
+    """A message with its place in the history."""
 
     seq: int
     message: Message
@@ -95,13 +95,13 @@ class CompactionInfo:
     compaction: Compaction
     policy_version_id: int | None
     details: JsonObject
-    """What else is told of it, e.g. the steps that were tried."""
+    """Further figures, e.g. the steps that were tried."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedCompaction:
-    """A compaction that the recording program did itself, just before the message `before_seq`."""
+    """A compaction made by the recording program, just before message `before_seq`."""
 
     before_seq: int
     summary: str
@@ -112,7 +112,7 @@ class ImportedCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A person's pin or exclusion of a message; it counts until it is cleared."""
+    """A pin or exclusion of a message, in force until it is cleared."""
 
     id: int
     session_id: str
@@ -124,7 +124,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Whom a policy is for: everybody, a group, a user, a user's use of a model, a session."""
+    """Whom a policy applies to: all, a group, a user, a user with one model, a session."""
 
     kind: ScopeKind = "default"
     owner: str = ""
@@ -134,7 +134,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVersion:
-    """What a scope changed about its policy at one save; the newest version counts."""
+    """One saved version of a scope's policy overrides; the newest one applies."""
 
     id: int
     scope: Scope
@@ -143,7 +143,7 @@ class PolicyVersion:
     created_by: str
     created_at: datetime
     removed: tuple[str, ...] = ()
-    """The fields that it names and policies no longer have; they are not among `overrides`."""
+    """Stored fields that policies no longer have; they are not among `overrides`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,21 +156,21 @@ class TurnInfo:
     state: TurnState
     model: str | None
     partial: str
-    """The answer so far while it runs; what had come when it was stopped or interrupted."""
+    """The answer so far, also after the turn was stopped or interrupted."""
     error: Reason | None
     first_seq: int
     last_seq: int
     history_messages: int
-    """How long the whole history was when the turn last changed its state."""
+    """The length of the whole history when the turn last added messages."""
     history_tokens: int
-    """What the whole history then took, by the counter of the session."""
+    """The size of the whole history then, by the session's counter."""
     started_at: datetime
     ended_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallInfo:
-    """One request to a model: what was sent by our count, and what the provider reported.
+    """One request to a model: our estimate of its input, and what the provider reported.
 
     `input_tokens` is the whole input, cached tokens included. None stands for not reported.
     """
@@ -179,7 +179,7 @@ class CallInfo:
     session_id: str
     created_at: datetime
     purpose: str
-    """What for, e.g. `answer` or `summary`."""
+    """E.g. `answer` or `summary`."""
     turn_id: str | None = None
     is_imported: bool = False
     model: str | None = None
@@ -190,7 +190,7 @@ class CallInfo:
     estimate: Mapping[str, int] = field(default_factory=dict)
     """Our count of each segment of the context."""
     runs: tuple[Run, ...] = ()
-    """What became of each message in the context that was sent."""
+    """The verdicts on the messages of the context that was sent."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
@@ -214,7 +214,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """A message that holds all the words that were searched for."""
+    """A message that contains all words of a query."""
 
     session_id: str
     title: str

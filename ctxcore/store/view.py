@@ -1,6 +1,6 @@
-"""Owns reading a history by a counter that has not counted it yet: counts of another one, scaled.
+"""Reads a stored history by the sizes of one counter, or by sizes scaled from another counter.
 
-After a change of model it serves until the recount is through. Sizes are estimates, rounded up.
+Each read is one small query; running sums and messages are cached, since neither ever changes.
 """
 
 from __future__ import annotations
@@ -20,90 +20,13 @@ from ctxcore.store.appending import get_session, size_row, sums_at
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError
 from ctxcore.store.rows import to_counted
-from ctxcore.store.stored_facts import Said, read_facts, read_rules
+from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS
 from ctxcore.tokens.families import TokenCounter
 
-SAMPLE_TOKENS = 4_000  # the newest messages, which say most about the next ones; counted in 3 ms
+_MAX_IN_LIST = 500  # numbers in one IN list, below every database's limit
 
-
-class ScaledHistory:
-    """A `HistoryView` whose sizes are those of another view, times a ratio."""
-
-    def __init__(self, view: HistoryView, ratio: float) -> None:
-        self.memo: dict[Hashable, HistoryView] = {}
-        self._view = view
-        self._ratio = ratio
-
-    def count(self) -> int:
-        """How many messages the history has."""
-        return self._view.count()
-
-    def totals(self, *, after: int = 0) -> Totals:
-        """Messages behind `after` and about what they take when sent."""
-        totals = self._view.totals(after=after)
-        return replace(totals, tokens=self._scaled(totals.tokens))
-
-    def messages(self, *, after: int = 0) -> int:
-        """How many messages lie behind `after`; system messages left out."""
-        return self._view.messages(after=after)
-
-    def turns(self, *, after: int = 0) -> int:
-        """How many user messages lie behind `after`."""
-        return self._view.turns(after=after)
-
-    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        """The newest whole blocks behind `after`, oldest first, until they pass about `tokens`."""
-        rows = self._view.tail(ceil(tokens / self._ratio), after=after)
-        return [self._row(row) for row in rows]
-
-    def get(self, seqs: Collection[int]) -> list[Counted]:
-        """The messages with these numbers, oldest first."""
-        return [self._row(row) for row in self._view.get(seqs)]
-
-    def anchors(self) -> Anchors:
-        """Where system messages, goal, last user message and marked messages lie."""
-        return self._view.anchors()
-
-    def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
-        return self._view.facts()
-
-    def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said."""
-        return self._view.standing(until=until)
-
-    def sizes(self, first: int, last: int) -> Sequence[int]:
-        """About the size of each message first … last."""
-        return [self._scaled(tokens) for tokens in self._view.sizes(first, last)]
-
-    def span_tokens(self, first: int, last: int) -> int:
-        """About the size of the messages first … last together."""
-        return self._scaled(self._view.span_tokens(first, last))
-
-    def _row(self, row: Counted) -> Counted:
-        short = None if row.short_tokens is None else self._scaled(row.short_tokens)
-        return replace(row, tokens=self._scaled(row.tokens), short_tokens=short)
-
-    def _scaled(self, tokens: int) -> int:
-        return ceil(tokens * self._ratio)
-
-
-def scale_to(view: HistoryView, counter: TokenCounter) -> ScaledHistory:
-    """`view` with sizes about as `counter` would count them, judged by its newest messages."""
-    sample = view.tail(SAMPLE_TOKENS)
-    counted = sum(_sent(row, counter) for row in sample)
-    stored = sum(row.sent_tokens for row in sample)
-    return ScaledHistory(view, counted / stored if stored and counted else 1.0)
-
-
-def _sent(row: Counted, counter: TokenCounter) -> int:
-    tokens, short_tokens = size_row(row, counter)
-    return tokens if short_tokens is None else short_tokens
-
-
-_AT_ONCE = 500  # numbers in one IN list, below every database's limit
-
+_of_session = MESSAGE.c.session_id == bindparam("session_id")
 _counted = (
     MESSAGE_TOKENS.c.session_id == bindparam("session_id"),
     MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"),
@@ -119,12 +42,9 @@ _FIRST_FROM = (
     .limit(1)
 )
 _TURNS = select(func.count()).where(
-    MESSAGE.c.session_id == bindparam("session_id"),
+    _of_session,
     MESSAGE.c.seq.between(bindparam("after") + 1, bindparam("last")),
     MESSAGE.c.role == "user",
-)
-_BLOCK = select(MESSAGE.c.block).where(
-    MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq == bindparam("seq")
 )
 _ROWS: Select[Any] = (
     select(
@@ -142,17 +62,22 @@ _ROWS: Select[Any] = (
         (MESSAGE_TOKENS.c.session_id == MESSAGE.c.session_id)
         & (MESSAGE_TOKENS.c.seq == MESSAGE.c.seq),
     )
-    .where(
-        MESSAGE.c.session_id == bindparam("session_id"),
-        MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"),
-    )
+    .where(_of_session, MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"))
     .order_by(MESSAGE.c.seq)
 )
 _TAIL_ROWS = _ROWS.where(
     MESSAGE.c.seq.between(bindparam("first"), bindparam("last")),
     MESSAGE.c.role.not_in(("system", "developer")),
 )
-_SEQ_ROWS = _ROWS.where(MESSAGE.c.seq.in_(bindparam("seqs", expanding=True)))
+_among = MESSAGE.c.seq.in_(bindparam("seqs", expanding=True))
+_SEQ_ROWS = _ROWS.where(_among)
+_BLOCKS = select(MESSAGE.c.block).where(_of_session, _among)
+_NEXT_BLOCK = (
+    select(MESSAGE.c.seq)
+    .where(_of_session, MESSAGE.c.seq > bindparam("seq"), MESSAGE.c.block != bindparam("seq"))
+    .order_by(MESSAGE.c.seq)
+    .limit(1)
+)
 _SIZES = (
     select(MESSAGE_TOKENS.c.tokens)
     .where(*_counted, MESSAGE_TOKENS.c.seq.between(bindparam("first"), bindparam("last")))
@@ -161,24 +86,10 @@ _SIZES = (
 _MARKS = select(MARK.c.kind, MARK.c.seq).where(
     MARK.c.session_id == bindparam("session_id"), MARK.c.cleared_at.is_(None)
 )
-_BLOCKS_OF = select(MESSAGE.c.block).where(
-    MESSAGE.c.session_id == bindparam("session_id"),
-    MESSAGE.c.seq.in_(bindparam("seqs", expanding=True)),
-)
-_NEXT_BLOCK = (
-    select(MESSAGE.c.seq)
-    .where(
-        MESSAGE.c.session_id == bindparam("session_id"),
-        MESSAGE.c.seq > bindparam("seq"),
-        MESSAGE.c.block != bindparam("seq"),
-    )
-    .order_by(MESSAGE.c.seq)
-    .limit(1)
-)
 
 
 class StoredHistory:
-    """A `HistoryView` of a stored session under one counter."""
+    """A `HistoryView` of a stored session by one counter, as it was when the view was made."""
 
     def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
@@ -189,91 +100,79 @@ class StoredHistory:
             session = get_session(connection, session_id)
             self._length: int = session["length"]
             self._system: list[int] = session["system_seqs"]
-            self._goal: int | None = session["goal_seq"]
-            self._last_user: int | None = session["last_user_seq"]
             self.counter_id = counter_id or session["counter_id"] or ""
-            """Whose counts these are."""
             sums = sums_at(connection, session_id, self._length, [self.counter_id])
             if self.counter_id not in sums:
                 raise CountsMissingError(session_id=session_id, counter_id=self.counter_id)
             self._sent = sums[self.counter_id][1]
             self._session_id = session_id
-            marks = connection.execute(_MARKS, self._asked).all()
-            pins = [seq for kind, seq in marks if kind == "pin"]
-            exclusions = [seq for kind, seq in marks if kind == "exclude"]
-            self._pinned = self._whole_blocks(connection, pins)
-            self._excluded = self._whole_blocks(connection, exclusions)
+            marks = connection.execute(_MARKS, self._keys).all()
+            pinned, excluded = (
+                self._whole_blocks(connection, [seq for kind, seq in marks if kind == wanted])
+                for wanted in ("pin", "exclude")
+            )
+        self._anchors = Anchors(
+            system=tuple(self._system),
+            goal=session["goal_seq"],
+            last_user=session["last_user_seq"],
+            pinned=pinned,
+            excluded=excluded,
+        )
 
     def count(self) -> int:
-        """How many messages the history has."""
         return self._length
 
     def totals(self, *, after: int = 0) -> Totals:
-        """Messages behind `after` and what they take when sent; system messages left out."""
         before = self._sum(_SHORT_CUM, after)
         return Totals(messages=self.messages(after=after), tokens=self._sent - before)
 
     def messages(self, *, after: int = 0) -> int:
-        """How many messages lie behind `after`; system messages left out."""
         return self._length - after - (len(self._system) - bisect_right(self._system, after))
 
     def turns(self, *, after: int = 0) -> int:
-        """How many user messages lie behind `after`."""
-        asked = {"session_id": self._session_id, "after": after, "last": self._length}
+        values = {"session_id": self._session_id, "after": after, "last": self._length}
         with self._database.read() as connection:
-            return int(connection.execute(_TURNS, asked).scalar_one())
+            return int(connection.execute(_TURNS, values).scalar_one())
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
         before = self._sum(_SHORT_CUM, after)
         with self._database.read() as connection:
             first = self._tail_start(connection, tokens, after, before)
-            asked = {**self._asked, "first": first, "last": self._length}
-            rows = connection.execute(_TAIL_ROWS, asked).all()
+            values = {**self._keys, "first": first, "last": self._length}
+            rows = connection.execute(_TAIL_ROWS, values).all()
         found = [to_counted(row, self._session_id) for row in rows]
         self._rows.update((row.seq, row) for row in found)
         return found
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
-        """The messages with these numbers, oldest first."""
         wanted = sorted(set(seqs))
         self._read([seq for seq in wanted if seq not in self._rows])
         return [self._rows[seq] for seq in wanted if seq in self._rows]
 
     def _read(self, seqs: Sequence[int]) -> None:
-        """Reads the messages with these numbers; none of them ever changes."""
         if not seqs:
             return
         with self._database.read() as connection:
-            for at in range(0, len(seqs), _AT_ONCE):
-                asked = {**self._asked, "seqs": seqs[at : at + _AT_ONCE]}
-                for row in connection.execute(_SEQ_ROWS, asked):
+            for at in range(0, len(seqs), _MAX_IN_LIST):
+                values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
+                for row in connection.execute(_SEQ_ROWS, values):
                     counted = to_counted(row, self._session_id)
                     self._rows[counted.seq] = counted
 
     def anchors(self) -> Anchors:
-        """Where system messages, goal, last user message and marked messages lie."""
-        return Anchors(
-            system=tuple(self._system),
-            goal=self._goal,
-            last_user=self._last_user,
-            pinned=self._pinned,
-            excluded=self._excluded,
-        )
+        return self._anchors
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
-        for first in range(1, self._length + 1, _AT_ONCE):
-            last = min(first + _AT_ONCE - 1, self._length)
+        for first in range(1, self._length + 1, _MAX_IN_LIST):
+            last = min(first + _MAX_IN_LIST - 1, self._length)
             with self._database.read() as connection:
                 stored = read_facts(connection, self._session_id, first, last)
             found = self._find_facts([seq for seq, facts in stored if facts is None])
             for seq, facts in stored:
-                if said := found[seq] if facts is None else facts:
-                    yield seq, said
+                if known := found[seq] if facts is None else facts:
+                    yield seq, known
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said."""
         end = self._length if until is None else min(until, self._length)
         return self._database.rule_books.standing(self._session_id, end, self._read_rules)
 
@@ -287,32 +186,30 @@ class StoredHistory:
             for row in rows
         }
 
-    def _read_rules(self, first: int, last: int) -> list[Said]:
+    def _read_rules(self, first: int, last: int) -> list[MessageFacts]:
         with self._database.read() as connection:
             return list(read_rules(connection, self._session_id, first, last))
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
-        """The own size in tokens of each message first … last."""
-        asked = {**self._asked, "first": first, "last": min(last, self._length)}
+        values = {**self._keys, "first": first, "last": min(last, self._length)}
         with self._database.read() as connection:
-            return list(connection.execute(_SIZES, asked).scalars())
+            return list(connection.execute(_SIZES, values).scalars())
 
     def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
         return self._sum(_CUM, last) - self._sum(_CUM, first - 1)
 
     @property
-    def _asked(self) -> dict[str, Any]:
+    def _keys(self) -> dict[str, Any]:
         return {"session_id": self._session_id, "counter_id": self.counter_id}
 
     def _sum(self, statement: Select[Any], seq: int) -> int:
-        """A running sum, asked for again and again while a context is built; none ever changes."""
+        """A running sum; building a context needs the same ones again and again."""
         if seq <= 0:
             return 0
         found = self._sums.get((statement, seq))
         if found is None:
             with self._database.read() as connection:
-                row = connection.execute(statement, {**self._asked, "seq": seq})
+                row = connection.execute(statement, {**self._keys, "seq": seq})
                 found = self._sums[statement, seq] = int(row.scalar_one())
         return found
 
@@ -321,21 +218,71 @@ class StoredHistory:
         limit = self._sent - tokens
         if limit <= before:
             return after + 1
-        found = connection.execute(_FIRST_FROM, {**self._asked, "sum": limit}).scalar_one()
+        found = connection.execute(_FIRST_FROM, {**self._keys, "sum": limit}).scalar_one()
         first = max(after + 1, min(found, self._length))
-        block = connection.execute(_BLOCK, {**self._asked, "seq": first}).scalar_one()
+        block = connection.execute(_BLOCKS, {**self._keys, "seqs": [first]}).scalar_one()
         return max(after + 1, int(block))
 
     def _whole_blocks(self, connection: Connection, seqs: Sequence[int]) -> tuple[int, ...]:
-        """The messages of every block that one of `seqs` lies in: a call never loses its result."""
+        """All messages of the blocks of `seqs`: a call is never separated from its result."""
         heads: set[int] = set()
-        for at in range(0, len(seqs), _AT_ONCE):
-            asked = {**self._asked, "seqs": seqs[at : at + _AT_ONCE]}
-            heads |= set(connection.execute(_BLOCKS_OF, asked).scalars())
+        for at in range(0, len(seqs), _MAX_IN_LIST):
+            values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
+            heads |= set(connection.execute(_BLOCKS, values).scalars())
         blocks = (self._members(connection, head) for head in sorted(heads))
         return tuple(seq for block in blocks for seq in block if seq <= self._length)
 
     def _members(self, connection: Connection, head: int) -> range:
-        asked = {"session_id": self._session_id, "seq": head}
-        after = connection.execute(_NEXT_BLOCK, asked).scalar()
+        values = {"session_id": self._session_id, "seq": head}
+        after = connection.execute(_NEXT_BLOCK, values).scalar()
         return range(head, after or self._length + 1)
+
+
+SAMPLE_TOKENS = 4_000  # of the newest messages, which resemble the next ones; counted in 3 ms
+
+
+class ScaledHistory:
+    """A `HistoryView` whose sizes are those of another view times a ratio, rounded up.
+
+    It serves after a change of model, until the recount is done.
+    """
+
+    def __init__(self, view: HistoryView, ratio: float) -> None:
+        self.memo: dict[Hashable, HistoryView] = {}
+        self.count, self.messages, self.turns = view.count, view.messages, view.turns
+        self.anchors, self.facts, self.standing = view.anchors, view.facts, view.standing
+        self._view = view
+        self._ratio = ratio
+
+    def totals(self, *, after: int = 0) -> Totals:
+        totals = self._view.totals(after=after)
+        return replace(totals, tokens=self._scaled(totals.tokens))
+
+    def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
+        rows = self._view.tail(ceil(tokens / self._ratio), after=after)
+        return [self._row(row) for row in rows]
+
+    def get(self, seqs: Collection[int]) -> list[Counted]:
+        return [self._row(row) for row in self._view.get(seqs)]
+
+    def sizes(self, first: int, last: int) -> Sequence[int]:
+        return [self._scaled(tokens) for tokens in self._view.sizes(first, last)]
+
+    def span_tokens(self, first: int, last: int) -> int:
+        return self._scaled(self._view.span_tokens(first, last))
+
+    def _row(self, row: Counted) -> Counted:
+        short = None if row.short_tokens is None else self._scaled(row.short_tokens)
+        return replace(row, tokens=self._scaled(row.tokens), short_tokens=short)
+
+    def _scaled(self, tokens: int) -> int:
+        return ceil(tokens * self._ratio)
+
+
+def scale_to(view: HistoryView, counter: TokenCounter) -> ScaledHistory:
+    """`view` with sizes scaled to `counter`, by the ratio of its newest messages."""
+    sample = view.tail(SAMPLE_TOKENS)
+    sizes = (size_row(row, counter) for row in sample)
+    counted = sum(tokens if short is None else short for tokens, short in sizes)
+    stored = sum(row.sent_tokens for row in sample)
+    return ScaledHistory(view, counted / stored if stored and counted else 1.0)
