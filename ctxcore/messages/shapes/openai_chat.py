@@ -11,16 +11,16 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json, text_or_none, type_of
-from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import (
+from ctxcore.messages.foreign import (
+    form_problem,
     has_gemini_parts,
+    object_problem,
+    part_problem,
     refuse_words_beside,
     refuse_words_elsewhere,
-    refused_form,
-    refused_object,
-    refused_part,
     with_way_out,
 )
+from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -110,7 +110,7 @@ def _is_others(part: object) -> bool:
 def _read(raw: object, at: int) -> Message:
     place = Place(_MESSAGE, at)
     if not isinstance(raw, Mapping):
-        raise MessageError(place=place, problem=refused_object(raw))
+        raise MessageError(place=place, problem=object_problem(raw))
     content = raw.get("content")
     if not content or type(content) is not str or "role" not in raw or "parts" in raw:
         _check(raw, content, place)
@@ -120,7 +120,7 @@ def _read(raw: object, at: int) -> Message:
 def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
     """Refuses what would be read without its words."""
     is_call = content is None and bool(raw.get("tool_calls"))
-    told = refused_form(raw) if "role" not in raw or (content is None and not is_call) else None
+    told = form_problem(raw) if "role" not in raw or (content is None and not is_call) else None
     if told is not None:
         raise MessageError(place=place, problem=told)
     if content is None and "role" in raw and not any(raw.get(key) for key in _SAYING_KEYS):
@@ -131,7 +131,7 @@ def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
         told = MessageProblem.BOTH_CONTENTS()
         raise MessageError(place=place, problem=told)
     elif isinstance(content, Mapping):
-        told = refused_form(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
+        told = form_problem(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
         raise MessageError(place=place.within("content"), problem=told)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
@@ -144,7 +144,7 @@ def _check_part(part: object, place: Place, at: int) -> None:
         return
     kind = type_of(part)
     if not isinstance(part, Mapping) or not kind:
-        raise MessageError(place=place.within("content", at), problem=refused_part(part))
+        raise MessageError(place=place.within("content", at), problem=part_problem(part))
     if kind in ("text", "refusal"):
         if part.get(kind) is None:
             inner = place.within("content", at, kind)

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from ctxcore.errors import MessageError
+from ctxcore.messages.foreign import form_problem, list_problem, with_way_out
 from ctxcore.messages.shapes.anthropic import Anthropic
-from ctxcore.messages.shapes.foreign import refused_form, refused_list, with_way_out
 from ctxcore.messages.shapes.gemini import Gemini
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.messages.shapes.responses import Responses
@@ -102,7 +102,7 @@ def listed(messages: object) -> tuple[object, ...]:
     Raises:
         MessageError: it is no list.
     """
-    problem = refused_list(messages)
+    problem = list_problem(messages)
     if problem is not None:
         raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
     assert isinstance(messages, Iterable)  # whatever is none was refused
@@ -147,7 +147,7 @@ class _Finding:
     def _unfitting(self, at: int, raw: Mapping[str, object]) -> MessageError:
         place = Place(PlaceCode.MESSAGE, at)
         fits: dict[Codec, Fit] = {codec: codec.detect(raw) for codec in CODECS.values()}
-        form = refused_form(raw)
+        form = form_problem(raw)
         best = [c for c in fits if fits[c] == "own"] or [c for c in fits if fits[c] == "fits"]
         if form is not None or not best:
             return MessageError(place=place, problem=form or _unknown(raw))

@@ -18,15 +18,15 @@ from ctxcore.messages.canonical import (
     text_or_none,
     type_of,
 )
-from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import (
+from ctxcore.messages.foreign import (
+    content_problem,
+    form_problem,
+    object_problem,
+    part_problem,
     refuse_words_beside,
     refuse_words_elsewhere,
-    refused_content,
-    refused_form,
-    refused_object,
-    refused_part,
 )
+from ctxcore.messages.media import parse_media
 from ctxcore.messages.shapes.outputs import (
     answer_key,
     is_wordless,
@@ -173,7 +173,7 @@ class _Reading:
         if isinstance(raw, Message):
             self._append(raw, at)
         elif not isinstance(raw, Mapping):
-            raise MessageError(place=place, problem=refused_object(raw))
+            raise MessageError(place=place, problem=object_problem(raw))
         elif _is_reference(raw):
             self._add_item(at, {**raw, "type": "item_reference"}, place)
         elif "role" in raw or type_of(raw) in ("message", ""):
@@ -198,7 +198,7 @@ class _Reading:
     def _add_message(self, at: int, raw: Mapping[str, object], place: Place) -> None:
         role = raw.get("role")
         if not isinstance(role, str) or role not in _ROLES:
-            told = refused_form(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
+            told = form_problem(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
             raise MessageError(place=place.within("role"), problem=told)
         content = _content(raw.get("content"), place.within("content"))
         if not content:
@@ -514,7 +514,7 @@ def _content(value: object, place: Place) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(text=value),) if value else ()
     if not isinstance(value, (list, tuple)):
-        raise MessageError(place=place, problem=refused_content(value))
+        raise MessageError(place=place, problem=content_problem(value))
     return tuple(_part(part, place.within(at)) for at, part in enumerate(value))
 
 
@@ -522,7 +522,7 @@ def _part(value: object, place: Place) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping) or not type_of(value):
-        raise MessageError(place=place, problem=refused_part(value))
+        raise MessageError(place=place, problem=part_problem(value))
     kind = type_of(value)
     if kind in _TEXT_PARTS or kind == "refusal":
         key = "refusal" if kind == "refusal" else "text"
