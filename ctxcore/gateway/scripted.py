@@ -1,7 +1,7 @@
-"""Owns a model whose replies are written beforehand: `scripted/<name>`, for tests and demos.
+"""Defines scripted models, `scripted/<name>`, whose replies are written beforehand.
 
-It answers through litellm like any provider, so a test of what stands above it tests the real
-path: streaming, cancelling, retries, errors. It keeps every request it got.
+They answer through litellm like any provider, so that tests and demos take the real path:
+streaming, cancelling, retries, errors. A scripted model keeps every request it got.
 
 In the same process, make a `ScriptedModel`. For another process, name a JSON file in the
 environment variable `CTXCORE_SCRIPTED_MODELS`:
@@ -37,21 +37,21 @@ ECHO = "You said: {text}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReply:
-    """One written reply: thinking, text, then calls; or an error instead of or after them."""
+    """One scripted reply: thinking, text, then calls; or an error instead of or after them."""
 
     text: str = ""
     reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
     finish_reason: str | None = None
-    """`stop`, or `tool_calls` where there are calls, unless said otherwise."""
+    """By default `tool_calls` where there are calls, else `stop`."""
     usage: ModelUsage | Literal["counted"] = "counted"
-    """What to report; `counted` by the model's counter, `ModelUsage()` to report nothing."""
+    """The reported usage: by the model's counter, or as given; `ModelUsage()` reports nothing."""
     first_delay_seconds: float = 0.0
     chunk_delay_seconds: float = 0.0
     chunk_chars: int = 12
     error: ErrorKind | None = None
     error_text: str = ""
-    """The provider's words; a typical sentence of that kind if empty."""
+    """The provider's message; a typical one of that kind if empty."""
     error_after_chunks: int | None = None
     """Chunks that arrive before the error; None: it comes instead of an answer."""
 
@@ -69,7 +69,7 @@ class ScriptedRequest:
 
     @property
     def last_user_text(self) -> str:
-        """The words of the newest user message; empty if there is none."""
+        """The text of the newest user message; empty if there is none."""
         users = (parse_message(raw) for raw in reversed(self.messages) if raw["role"] == "user")
         return next((message.text for message in users), "")
 
@@ -80,25 +80,28 @@ Script: TypeAlias = "ScriptedReply | Callable[[ScriptedRequest], ScriptedReply]"
 def echo(
     template: str = ECHO, reply: ScriptedReply | None = None
 ) -> Callable[[ScriptedRequest], ScriptedReply]:
-    """`reply`, its text made of the newest user message in place of `{text}`."""
+    """A script that answers `template` with the newest user message in place of `{text}`.
+
+    `reply` gives all else: its calls, delays and usage.
+    """
     base = reply or ScriptedReply()
     return lambda request: replace(base, text=template.replace("{text}", request.last_user_text))
 
 
 def count_words(text: str) -> int:
-    """A counter that can be checked by eye: words between spaces."""
+    """The words of `text`, a count that is easy to check by hand."""
     return len(text.split())
 
 
 class ScriptedModel:
-    """Answers as written, in order, then `otherwise` for ever; safe to share between threads.
+    """Answers with `replies` in order, then always `otherwise`; safe to share between threads.
 
     Args:
-        name: makes the model `scripted/<name>`; a new one of the same name replaces the old.
+        name: of the model `scripted/<name>`; a new model of the same name replaces the old.
         replies: for the first, second, … request.
         otherwise: for every request after those.
         count: tokens of a text, for usage and window.
-        window_tokens: a longer input is refused as an overflow; it uses up no reply.
+        window_tokens: a longer input is refused as an overflow, without using up a reply.
     """
 
     def __init__(
@@ -133,7 +136,7 @@ class ScriptedModel:
         self.remove()
 
     def remove(self) -> None:
-        """Forget this model; later requests for its name fail as an unknown model."""
+        """Removes this model; later requests for its name fail as an unknown model."""
         with _models_lock:
             if _models.get(self.model) is self:
                 del _models[self.model]
@@ -159,7 +162,7 @@ class ScriptedModel:
         return script if isinstance(script, ScriptedReply) else script(request)
 
     def note_cancelled(self) -> None:
-        """A stream of this model was closed before its end."""
+        """Counts a stream that was closed before its end."""
         with self._lock:
             self._cancelled += 1
 
@@ -169,17 +172,17 @@ _models_lock = threading.Lock()
 
 
 def scripted_model(model: str) -> ScriptedModel | None:
-    """The script behind `scripted/<name>`; None if nobody wrote one."""
+    """The scripted model named `scripted/<name>`; None if there is none."""
     with _models_lock:
         return _models.get(model)
 
 
 def _refusal(needed: int, limit: int) -> ScriptedReply:
-    words = (
+    text = (
         f"This model's maximum context length is {limit} tokens. "
         f"However, your messages resulted in {needed} tokens."
     )
-    return ScriptedReply(error="overflow", error_text=words)
+    return ScriptedReply(error="overflow", error_text=text)
 
 
 _REPLY_KEYS = (*(field.name for field in fields(ScriptedReply)), "echo")
@@ -228,46 +231,38 @@ class _Fields:
         return _fields(entry, self.path, self.place.within(part), allowed)
 
     def _refuse(self, key: str) -> NoReturn:
-        raise self.wrong(ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key])))
-
-    def wrong(self, problem: Reason) -> FormatError:
-        """That the object, or a value of it, is not what it may be."""
-        return _wrong(self.path, self.place, problem)
+        problem = ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key]))
+        raise _error(self.path, self.place, problem)
 
 
 def _fields(entry: JsonValue, path: str, place: Place, allowed: Iterable[str]) -> _Fields:
     if not isinstance(entry, dict):
-        raise _wrong(path, place, ScriptProblem.NO_OBJECT())
+        raise _error(path, place, ScriptProblem.NO_OBJECT())
     if unknown := sorted(set(entry) - set(allowed)):
-        raise _wrong(path, place, ScriptProblem.UNKNOWN_KEYS(names=tuple(unknown)))
+        raise _error(path, place, ScriptProblem.UNKNOWN_KEYS(names=tuple(unknown)))
     return _Fields(path=path, place=place, values=entry)
 
 
-def _wrong(path: str, place: Place, problem: Reason) -> FormatError:
+def _error(path: str, place: Place, problem: Reason) -> FormatError:
     return FormatError(path=path, problem=PlaceCode.AT(place=place.reason, problem=problem))
 
 
 def _parse_model(name: str, entry: JsonValue, path: str) -> ScriptedModel:
-    fields = _fields(
-        entry, path, Place(PlaceCode.MODEL, name), ("replies", "otherwise", "window_tokens")
-    )
+    allowed = ("replies", "otherwise", "window_tokens")
+    fields = _fields(entry, path, Place(PlaceCode.MODEL, name), allowed)
+    raws = enumerate(fields.items("replies"))
+    replies = [_parse_reply(fields, raw, f"reply {at}") for at, raw in raws]
     otherwise = fields.values.get("otherwise")
     return ScriptedModel(
         name,
-        [
-            _parse_reply(fields.inner(reply, f"reply {at}", _REPLY_KEYS))
-            for at, reply in enumerate(fields.items("replies"))
-        ],
-        otherwise=(
-            None
-            if otherwise is None
-            else _parse_reply(fields.inner(otherwise, "otherwise", _REPLY_KEYS))
-        ),
+        replies,
+        otherwise=None if otherwise is None else _parse_reply(fields, otherwise, "otherwise"),
         window_tokens=fields.whole("window_tokens"),
     )
 
 
-def _parse_reply(fields: _Fields) -> Script:
+def _parse_reply(model: _Fields, raw: JsonValue, part: str) -> Script:
+    fields = model.inner(raw, part, _REPLY_KEYS)
     reply = ScriptedReply(
         text=fields.text("text"),
         reasoning=fields.text("reasoning"),
@@ -300,13 +295,7 @@ def _parse_usage(fields: _Fields) -> ModelUsage | Literal["counted"]:
     if "usage" not in fields.values:
         return "counted"
     usage = fields.inner(fields.values["usage"], "usage", ModelUsage.__slots__)
-    return ModelUsage(
-        input_tokens=usage.whole("input_tokens"),
-        cached_tokens=usage.whole("cached_tokens"),
-        cache_write_tokens=usage.whole("cache_write_tokens"),
-        output_tokens=usage.whole("output_tokens"),
-        reasoning_tokens=usage.whole("reasoning_tokens"),
-    )
+    return ModelUsage(**{name: usage.whole(name) for name in ModelUsage.__slots__})
 
 
 def _parse_error(fields: _Fields) -> ErrorKind | None:
@@ -314,5 +303,5 @@ def _parse_error(fields: _Fields) -> ErrorKind | None:
     if not kind:
         return None
     if kind not in get_args(ErrorKind):
-        raise fields.wrong(ScriptProblem.NO_KIND(kind=kind))
+        raise _error(fields.path, fields.place, ScriptProblem.NO_KIND(kind=kind))
     return cast("ErrorKind", kind)

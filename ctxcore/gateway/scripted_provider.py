@@ -1,4 +1,4 @@
-"""Owns scripted models as a litellm provider, `scripted/<name>`."""
+"""Serves scripted models as the litellm provider `scripted/<name>`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ctxcore.gateway.runtime import (
     call_delta,
     pieces,
     provider_exception,
+    read_options,
     register_provider,
 )
 from ctxcore.gateway.scripted import (
@@ -29,7 +30,7 @@ from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject
 
-_WORDS: Mapping[ErrorKind, str] = {
+_ERROR_TEXTS: Mapping[ErrorKind, str] = {
     "auth": "Incorrect API key provided.",
     "rate_limit": "Rate limit reached for requests. Please try again in 20s.",
     "quota": "You exceeded your current quota, please check your plan and billing details.",
@@ -49,7 +50,7 @@ _is_registered = False
 
 
 def ensure_scripted_provider() -> None:
-    """Make litellm answer `scripted/…` and read the scripts that the environment names, once.
+    """Registers the provider and reads the scripts that the environment names, once.
 
     Raises:
         FormatError: the file that the environment names is not a script.
@@ -60,34 +61,23 @@ def ensure_scripted_provider() -> None:
             return
         if path := os.environ.get(SCRIPTS_VARIABLE):
             load_scripted_models(Path(path))
-        register_provider(SCRIPTED_PREFIX.removesuffix("/"), ScriptedProvider())
+        register_provider(SCRIPTED_PREFIX, _open_stream)
         _is_registered = True
 
 
-class ScriptedProvider:
-    """What litellm calls; it takes only what it needs of the many arguments."""
-
-    def streaming(
-        self,
-        *,
-        model: str,
-        messages: Sequence[JsonObject],
-        optional_params: Mapping[str, object],
-        **_: object,
-    ) -> Iterator[object]:
-        """litellm's chunks of the next reply."""
-        name = SCRIPTED_PREFIX + model.removeprefix(SCRIPTED_PREFIX)
-        script = scripted_model(name)
-        if script is None:
-            raise provider_exception(
-                "unknown_model", f"the model {name} does not exist", model=name
-            )
-        request = to_request(messages, optional_params, script)
-        return ScriptedStream(script, request, script.take_reply(request))
+def _open_stream(
+    model: str, messages: Sequence[JsonObject], options: Mapping[str, object]
+) -> Iterator[object]:
+    name = SCRIPTED_PREFIX + model.removeprefix(SCRIPTED_PREFIX)
+    script = scripted_model(name)
+    if script is None:
+        raise provider_exception("unknown_model", f"the model {name} does not exist", model=name)
+    request = to_request(messages, options, script)
+    return ScriptedStream(script, request, script.take_reply(request))
 
 
 class ScriptedStream(Iterator[object]):
-    """Chunks of one written reply; `close` ends its pauses from any thread."""
+    """litellm's chunks of one scripted reply; `close` ends its pauses from any thread."""
 
     def __init__(
         self, script: ScriptedModel, request: ScriptedRequest, reply: ScriptedReply
@@ -105,7 +95,7 @@ class ScriptedStream(Iterator[object]):
             raise
 
     def close(self) -> None:
-        """End the reply; noted as cancelled unless it had ended."""
+        """Ends the reply; it counts as cancelled unless it had ended."""
         if not self._stop.is_set() and not self._has_ended:
             self._script.note_cancelled()
         self._stop.set()
@@ -114,17 +104,16 @@ class ScriptedStream(Iterator[object]):
 def to_request(
     messages: Sequence[JsonObject], options: Mapping[str, object], script: ScriptedModel
 ) -> ScriptedRequest:
-    """The request as litellm passed it on, its input counted."""
+    """The request as litellm passed it on, with its input tokens."""
     tools = options.get("tools")
     definitions = tuple(tools) if isinstance(tools, list) else ()
-    output = options.get("max_tokens") or options.get("max_completion_tokens")
-    temperature = options.get("temperature")
+    max_output_tokens, temperature = read_options(options)
     counted = sum(_count_message(message, script) for message in messages)
     return ScriptedRequest(
         messages=tuple(dict(message) for message in messages),
         tools=definitions,
-        max_output_tokens=output if isinstance(output, int) else None,
-        temperature=temperature if isinstance(temperature, (int, float)) else None,
+        max_output_tokens=max_output_tokens,
+        temperature=temperature,
         input_tokens=counted + sum(script.count(to_canonical(tool)) for tool in definitions),
     )
 
@@ -149,8 +138,8 @@ def _chunks(
             return
         yield make.delta(delta)
     if reply.error is not None:
-        words = reply.error_text or _WORDS.get(reply.error, "The request was refused.")
-        raise provider_exception(reply.error, words, model=script.model)
+        text = reply.error_text or _ERROR_TEXTS.get(reply.error, "The request was refused.")
+        raise provider_exception(reply.error, text, model=script.model)
     yield make.usage(_usage(script, request, reply))
     yield make.finish(reply.finish_reason or ("tool_calls" if reply.calls else "stop"))
 
