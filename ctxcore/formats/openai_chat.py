@@ -61,7 +61,7 @@ class _Read:
     problems: tuple[Problem, ...]
 
 
-def read_openai_chat(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+def _read(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
     """The conversations in `records`, and the problems outside of them."""
     found, problems = _find_conversations(records)
     transcripts = []
@@ -211,5 +211,5 @@ OPENAI_CHAT = Format(
     name="openai",
     label=FormatCode.OPENAI(),
     matches=lambda _: True,
-    read=read_openai_chat,
+    read=_read,
 )
