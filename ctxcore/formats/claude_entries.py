@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage
-from ctxcore.messages.shapes.anthropic import result_blocks, said_message, tool_message
+from ctxcore.messages.shapes.anthropic import message_of_blocks, result_blocks, tool_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Role, Text
 from ctxcore.reasons.storage_problems import FileProblem
 
@@ -42,7 +42,7 @@ def _user_message(content: JsonValue, *, is_meta: bool = False) -> Message | Non
 
 def _message(role: Role, content: JsonValue) -> Message | None:
     """`content` without tool results and blank texts; None if nothing is left."""
-    message = said_message(role, content)
+    message = message_of_blocks(role, content)
     parts = tuple(p for p in message.content if not isinstance(p, Text) or p.text.strip())
     return replace(message, content=parts) if parts or message.calls else None
 

@@ -95,7 +95,7 @@ class Transcript:
     path: str
     messages: tuple[Message, ...]
     times: tuple[datetime | None, ...]
-    """When each message was recorded, one for each message."""
+    """The time of each message."""
     parent_id: str | None = None
     """For a sub-agent: the session that started it."""
     model: str | None = None

@@ -197,7 +197,7 @@ def classify(
 ) -> ProviderError:
     """`error` as a `ProviderError`; one that already is comes back unchanged.
 
-    `has_started` says that a part of the answer had arrived: then a lost connection is
+    With `has_started` a part of the answer had arrived: then a lost connection is
     `interrupted`, which is never sent again automatically.
     """
     if isinstance(error, ProviderError):
@@ -264,11 +264,10 @@ def _unwrap(error: BaseException) -> BaseException:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """Seconds the provider asked to wait; dates are left to the normal back-off."""
+    """The seconds in a `retry-after` header; None for dates, which get the normal back-off."""
     for holder in (getattr(error, "response", None), error):
-        headers = getattr(holder, "headers", None) or getattr(
-            holder, "litellm_response_headers", None
-        )
+        headers = getattr(holder, "headers", None)
+        headers = headers or getattr(holder, "litellm_response_headers", None)
         if isinstance(headers, Mapping) and (value := headers.get("retry-after")):
             try:
                 return max(0.0, float(value))

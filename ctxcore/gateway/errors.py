@@ -38,7 +38,7 @@ RETRYABLE: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "unavailab
 
 
 class ProviderError(ContextError):
-    """A model call failed; `kind` says how, `detail` quotes the provider, shortened and masked."""
+    """A model call failed with `kind`; `detail` quotes the provider, shortened and masked."""
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class ContextOverflowError(ProviderError):
         limit_tokens: int | None = None,
     ) -> None:
         self.needed_tokens = needed_tokens
-        """Tokens of the request as the provider counted them; None if it did not say."""
+        """Tokens of the request by the provider's count; None if not reported."""
         self.limit_tokens = limit_tokens
-        """Tokens the provider accepts; None if it did not say."""
+        """Tokens that the provider accepts; None if not reported."""
         super().__init__(kind="overflow", model=model, detail=detail, status=status)
 
 

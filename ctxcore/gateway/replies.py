@@ -143,7 +143,7 @@ class ReplyBuilder:
         )
 
     def _add_thinking(self, delta: object) -> str:
-        """Collect the thinking of a delta; its plain text comes back.
+        """Collects the thinking of a delta and returns its plain text.
 
         Anthropic sends each piece twice, as text and as part of a block that ends with a
         signature; only signed blocks are wanted back, so the text of unsigned ones stays plain.

@@ -40,7 +40,7 @@ def load_litellm() -> ModuleType:
 
 
 def preload() -> threading.Thread:
-    """Import litellm in the background, so that the first call does not wait for it."""
+    """Imports litellm in the background, so that the first call does not wait for it."""
     thread = threading.Thread(target=load_litellm, name="ctxcore-litellm", daemon=True)
     thread.start()
     return thread

@@ -29,7 +29,7 @@ MAX_DEPTH = 6  # chosen: ends the walk where a layer refers back to an outer one
 
 
 def close_stream(stream: object) -> None:
-    """Close all layers of `stream`; never raises, does nothing the second time."""
+    """Closes all layers of `stream`; never raises, does nothing the second time."""
     layers = list(_layers(stream))
     for part in layers:
         _shut_socket(part)
@@ -85,14 +85,14 @@ class Cancellation:
         return self.event.is_set()
 
     def on_cancel(self, stop: Callable[[], None]) -> None:
-        """Call `stop` when the reader goes away, now if it has; a later one replaces it."""
+        """Registers `stop` to be called when the reader goes away, at once if it has."""
         with self._lock:
             self._stop = stop
         if self.is_set:
             self.cancel()
 
     def cancel(self) -> None:
-        """Tell the provider to stop; returns at once, does nothing the second time."""
+        """Stops the provider; returns at once, does nothing the second time."""
         self.event.set()
         with self._lock:
             stop, self._stop = self._stop, None
@@ -128,7 +128,7 @@ class Feed(Generic[T]):
             yield item[0]
 
     def close(self) -> None:
-        """Stop the provider; returns at once, also while the provider is silent."""
+        """Stops the provider; returns at once, also while the provider is silent."""
         self._cancellation.cancel()
 
     def _run(self) -> None:
@@ -159,7 +159,7 @@ class Retries:
     first_wait_seconds: float = 0.5
     """The wait grows from here, doubled each time, with jitter."""
     max_wait_seconds: float = 20.0
-    """A provider that asks for a longer wait is not asked again: a person is watching."""
+    """After an error that demands a longer wait, the call is not sent again."""
 
     def wait_seconds(self, attempt: int) -> float:
         """How long to wait after the given attempt; up to half of it is left to chance."""

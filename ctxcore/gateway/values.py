@@ -103,7 +103,7 @@ class ModelReply:
     """The visible thinking; `raw` keeps signed blocks, which the provider needs back."""
     calls: tuple[ToolCall, ...]
     finish_reason: str
-    """`stop`, `length`, `tool_calls` or `content_filter`; others as the provider says."""
+    """`stop`, `length`, `tool_calls` or `content_filter`; others as the provider names them."""
     usage: ModelUsage
     model: str
     cost: float | None

@@ -38,9 +38,7 @@ _TEXT_KEYS: Final = frozenset(
 )
 
 
-def refuse_words_elsewhere(
-    raw: _Object, expected: str, known: Collection[str], place: Place
-) -> None:
+def refuse_unknown_keys(raw: _Object, expected: str, known: Collection[str], place: Place) -> None:
     """Refuses an object without the key `expected` that holds a value under an unknown key."""
     if raw.get(expected) is not None:
         return
@@ -48,7 +46,7 @@ def refuse_words_elsewhere(
     _refuse_keys(raw, [key for key in found if _is_filled(raw[key])], expected, place)
 
 
-def refuse_words_beside(raw: _Object, key: str, known: Collection[str], place: Place) -> None:
+def refuse_text_beside(raw: _Object, key: str, known: Collection[str], place: Place) -> None:
     """Refuses a message whose content, under `key`, is empty while another key holds text.
 
     Text of a single word under a key that no provider uses is taken for a mark of the caller.
@@ -136,7 +134,7 @@ class _Form(NamedTuple):
     matches: Callable[[_Object], bool]
     way_out: Reason
     part: FormCode | None = None
-    """What to call one of its content parts, where those can be told by themselves."""
+    """The name of one of its content parts, where those can be recognized alone."""
 
 
 def _has(*keys: str) -> Callable[[_Object], bool]:

@@ -27,30 +27,23 @@ _KINDS: dict[str, Literal["image", "audio", "file"]] = {
 _HEADER_CHARS = 65_536  # enough base64 for a JPEG's size marker behind its thumbnails
 
 
-def parse_media(part: Mapping[str, object], raw: str) -> Media | None:
-    """The media in a content part whose canonical JSON is `raw`; None if it holds none."""
-    kind = _KINDS.get(str(part.get("type")))
-    if kind is None:
-        return None
-    width, height = image_size(_inlined(part)) if kind == "image" else (None, None)
-    image = part.get("image_url")
-    holder = image if isinstance(image, Mapping) else part
-    detail = str(holder.get("detail") or "auto")
-    return Media(kind=kind, raw=raw, width=width, height=height, detail=detail)
-
-
 def media_or_opaque(
     part: Mapping[str, object], place: Place, provider: str | None = None
 ) -> Media | Opaque:
     """A content part as media, or as an opaque part of `provider` (its own type by default).
 
     Raises:
-        MessageError: it is not JSON; `place` says where it stands.
+        MessageError: it is not JSON; `place` names where it is.
     """
     raw = canonical_at(dict(part), place)
-    return parse_media(part, raw) or Opaque(
-        provider=provider or type_of(part) or "unknown", raw=raw
-    )
+    kind = _KINDS.get(str(part.get("type")))
+    if kind is None:
+        return Opaque(provider=provider or type_of(part) or "unknown", raw=raw)
+    width, height = image_size(_inlined(part)) if kind == "image" else (None, None)
+    image = part.get("image_url")
+    holder = image if isinstance(image, Mapping) else part
+    detail = str(holder.get("detail") or "auto")
+    return Media(kind=kind, raw=raw, width=width, height=height, detail=detail)
 
 
 def image_size(data: bytes) -> tuple[int, int] | tuple[None, None]:

@@ -57,7 +57,7 @@ def count_messages(
         tools: the tool definitions sent along.
 
     Raises:
-        MessageError: one is no message, or of another shape than those before it.
+        MessageError: an element is no message, or of another shape than those before it.
     """
     counter, parsed, tools = counter_for(model), parse_messages(messages), checked_tools(tools)
     total = PRIMING_TOKENS + sum(count_each(parsed, counter))

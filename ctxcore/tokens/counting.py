@@ -72,7 +72,7 @@ class _LiteLLMCounter:
 
 @cache
 def _litellm_count() -> Callable[..., int]:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks the network
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it uses the network
     litellm = import_module("litellm")  # by name: no layer below the gateway depends on it
     vars(litellm)["disable_hf_tokenizer_download"] = True  # the same for tokenizers
     return cast("Callable[..., int]", litellm.token_counter)

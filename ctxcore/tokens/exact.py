@@ -182,7 +182,7 @@ def _encoding(vocabulary: VocabularyName) -> Encoding | None:
 @cache
 def _load_encoding(vocabulary: VocabularyName) -> Encoding | None:
     ranks = _read_ranks(vocabulary)
-    if ranks is None:  # replaced since it was checked, say by an upgrade of the package
+    if ranks is None:  # replaced since it was checked, e.g. by an upgrade of the package
         return None
     from tiktoken import Encoding  # late: the import is slow
 

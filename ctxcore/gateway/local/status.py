@@ -63,7 +63,7 @@ def require_local_model() -> Path:
 
 
 def weights_path() -> Path | None:
-    """The weights in their installed package, which is not imported: its dependencies may lack."""
+    """The weights in their installed package, which cannot be imported without others."""
     spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         if (path := Path(folder) / _WEIGHTS_FILE).is_file():
@@ -72,7 +72,7 @@ def weights_path() -> Path | None:
 
 
 def _missing_cpu_flags() -> frozenset[str]:
-    """The flags that the processor lacks; none on other platforms, or if it cannot be told."""
+    """The flags that the processor lacks; none where they cannot be read."""
     if sys.platform != "linux" or platform.machine().lower() not in ("x86_64", "amd64"):
         return frozenset()
     try:

@@ -26,11 +26,11 @@ from ctxcore.messages.foreign import (
     checked_role,
     content_problem,
     part_problem,
-    refuse_words_beside,
-    refuse_words_elsewhere,
+    refuse_text_beside,
+    refuse_unknown_keys,
 )
 from ctxcore.messages.media import media_or_opaque
-from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, words_of
+from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -128,7 +128,7 @@ class Anthropic(BlockWriter):
         role = checked_role(raw, _ROLES, place)
         content = raw.get("content")
         if content is not None and not content:
-            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
+            refuse_text_beside(raw, "content", _MESSAGE_KEYS, place)
         if isinstance(content, str):
             return [Message(role=role, content=(Text(text=content),) if content else ())]
         _check(content, place)
@@ -203,7 +203,7 @@ class Anthropic(BlockWriter):
         """Nothing to note: results refer to their call by its id alone."""
 
     def _output(self, message: Message) -> JsonValue:
-        text = words_of(message)
+        text = text_only(message)
         if text is not None:
             return printable(text)
         return cast("JsonValue", self.written(replace(message, role="user", name=None)))
@@ -221,7 +221,7 @@ def result_blocks(content: object) -> list[JsonObject]:
     return [cast("JsonObject", block) for block in blocks if type_of(block) == "tool_result"]
 
 
-def said_message(role: Role, content: object) -> Message:
+def message_of_blocks(role: Role, content: object) -> Message:
     """The message of all blocks in `content` but the tool results."""
     return _message(role, [block for block in _blocks(content) if type_of(block) != "tool_result"])
 
@@ -405,10 +405,10 @@ def _check_block(block: Mapping[str, object], place: Place) -> None:
         case "tool_use":
             _require_text(block, "name", place)
             text_or_none(block.get("id"), place, "id")
-            refuse_words_elsewhere(block, "input", _CALL_KEYS, place)
+            refuse_unknown_keys(block, "input", _CALL_KEYS, place)
         case "tool_result":
             text_or_none(block.get("tool_use_id"), place, "tool_use_id")
-            refuse_words_elsewhere(block, "content", _RESULT_KEYS, place)
+            refuse_unknown_keys(block, "content", _RESULT_KEYS, place)
             content = block.get("content")
             if content is not None and not isinstance(content, str):
                 _check(content, place)

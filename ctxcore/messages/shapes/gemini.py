@@ -23,12 +23,12 @@ from ctxcore.messages.foreign import (
     checked_object,
     form_problem,
     part_problem,
-    refuse_words_beside,
-    refuse_words_elsewhere,
+    refuse_text_beside,
+    refuse_unknown_keys,
 )
 from ctxcore.messages.media import media_or_opaque
 from ctxcore.messages.shapes.anthropic import input_of
-from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, words_of
+from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -263,7 +263,7 @@ class _Writer(BlockWriter):
 
 
 def _response(message: Message, wrap: str) -> JsonObject:
-    text = words_of(message)
+    text = text_only(message)
     return {wrap: printable(message.text if text is None else text)}
 
 
@@ -279,7 +279,7 @@ def _read(raw: object, at: int, pairing: _Pairing) -> list[Message]:
         problem = form_problem(raw) or MessageProblem.NO_PARTS(keys=quoted_keys(raw))
         raise MessageError(place=place.within("parts"), problem=problem)
     if not parts:
-        refuse_words_beside(raw, "parts", ("role",), place)
+        refuse_text_beside(raw, "parts", ("role",), place)
     results: list[Message] = []
     content: list[Part] = []
     calls: list[ToolCall] = []
@@ -344,7 +344,7 @@ def _call(
     name = text_or_none(call.get("name"), place, "name")
     if not name:
         raise MessageError(place=place.within("name"), problem=MessageProblem.FUNCTION_CALL_NAME())
-    refuse_words_elsewhere(call, "args", _CALL_KEYS, place)
+    refuse_unknown_keys(call, "args", _CALL_KEYS, place)
     args, signature, extra = call.get("args"), _signature_in(part), None
     if isinstance(signature, str):
         extra = canonical_at({"extra_content": {"google": {"thought_signature": signature}}}, place)
@@ -361,7 +361,7 @@ def _result(response: Mapping[str, object], place: Place, pairing: _Pairing) -> 
     call_id = text_or_none(response.get("id"), place, "id") or ""
     inner = response.get("parts")
     if not inner:
-        refuse_words_elsewhere(response, "response", _RESPONSE_KEYS, place)
+        refuse_unknown_keys(response, "response", _RESPONSE_KEYS, place)
     text = _output(response.get("response"), place.within("response"))
     raws = inner if isinstance(inner, (list, tuple)) else ()
     parts = [part for raw in raws if (part := _part(raw, place.within("parts"))) is not None]

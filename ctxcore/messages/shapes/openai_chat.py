@@ -16,8 +16,8 @@ from ctxcore.messages.foreign import (
     form_problem,
     has_gemini_parts,
     part_problem,
-    refuse_words_beside,
-    refuse_words_elsewhere,
+    refuse_text_beside,
+    refuse_unknown_keys,
     with_way_out,
 )
 from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
@@ -118,9 +118,9 @@ def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
         if problem is not None:
             raise MessageError(place=place, problem=problem)
     if content is None and has_role and not any(raw.get(key) for key in _CONTENT_KEYS):
-        refuse_words_elsewhere(raw, "content", KNOWN_KEYS, place)
+        refuse_unknown_keys(raw, "content", KNOWN_KEYS, place)
     elif not content and has_role:
-        refuse_words_beside(raw, "content", KNOWN_KEYS, place)
+        refuse_text_beside(raw, "content", KNOWN_KEYS, place)
     elif has_gemini_parts(raw):
         raise MessageError(place=place, problem=MessageProblem.BOTH_CONTENTS())
     elif isinstance(content, Mapping):
@@ -147,7 +147,8 @@ def _check_part(part: object, place: Place, at: int) -> None:
 def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
     sent = group.sent[0] if len(group.sent) == 1 else None
     if passed is not None and sent is not None and sent.source is not None:
-        raw, old = passed.raw(sent.source), passed.messages[sent.source]
+        raw = next(iter(passed.raws(sent.source)), None)
+        old = passed.messages[sent.source]
         is_own = sent.is_untouched or (is_thought_alone(old) and sent.message.role == old.role)
         if raw is not None and is_own:
             return cast("JsonObject", raw)

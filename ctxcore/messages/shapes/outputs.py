@@ -22,12 +22,12 @@ def answer_key(raw: Mapping[str, object]) -> str:
     return next((key for key in _ID_KEYS if isinstance(raw.get(key), str)), "call_id")
 
 
-def is_wordless(raw: Mapping[str, object]) -> bool:
+def is_textless(raw: Mapping[str, object]) -> bool:
     """Whether an output of this kind cannot hold text."""
-    return type_of(raw) not in ANY_OUTPUT and with_words(raw, "") is None
+    return type_of(raw) not in ANY_OUTPUT and with_text(raw, "") is None
 
 
-def with_words(raw: Mapping[str, object], words: JsonValue) -> JsonObject | None:
+def with_text(raw: Mapping[str, object], words: JsonValue) -> JsonObject | None:
     """A copy of an output with `words` as its text; None if it cannot hold text.
 
     `words` is text, or a list of content parts for the output of a function.
@@ -38,14 +38,14 @@ def with_words(raw: Mapping[str, object], words: JsonValue) -> JsonObject | None
     if not isinstance(words, str):
         return None
     commands = raw.get("output")
-    if type_of(raw) == "shell_call_output" and shell_words(commands) is not None:
+    if type_of(raw) == "shell_call_output" and shell_text(commands) is not None:
         last = cast("list[JsonObject]", commands)[-1]
         return {**item, "output": [{**last, "stdout": words, "stderr": ""}]}
     key = next((key for key in ("output", "result") if isinstance(raw.get(key), str)), None)
     return None if key is None else {**item, key: words}
 
 
-def shell_words(output: object) -> str | None:
+def shell_text(output: object) -> str | None:
     """The printed text of a shell call's commands; None if `output` is of another form."""
     if not isinstance(output, list) or not output:
         return None

@@ -44,8 +44,8 @@ def parse_messages(messages: Given) -> list[Message]:
     """`messages` as values, in whatever shape they are; values may stand among dictionaries.
 
     Raises:
-        MessageError: one is no message, or of another shape than those before it; its place is
-            named, e.g. `message 3`.
+        MessageError: an element is no message, or of another shape than those before it; its
+            place is named, e.g. `message 3`.
     """
     return list(read_list(messages).messages)
 
@@ -71,7 +71,9 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
     Raises:
         MessageError: `messages` is no list; without `refuse`, also what `parse_messages` says.
     """
-    given, refuse = listed(messages), refuse or _raise
+    if (problem := list_problem(messages)) is not None:
+        raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
+    given, refuse = tuple(messages), refuse or _raise
     found = _ShapeFinder()
     has_plain = False
     for at, raw in enumerate(given):
@@ -87,19 +89,6 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
     return Passed(
         shape=shape, given=given, messages=read.messages, places=read.places, also=found.also
     )
-
-
-def listed(messages: object) -> tuple[object, ...]:
-    """The elements of a list of messages.
-
-    Raises:
-        MessageError: it is no list.
-    """
-    problem = list_problem(messages)
-    if problem is not None:
-        raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
-    assert isinstance(messages, Iterable)  # all else was refused
-    return tuple(messages)
 
 
 class _ShapeFinder:

@@ -24,19 +24,19 @@ from ctxcore.messages.foreign import (
     checked_role,
     content_problem,
     part_problem,
-    refuse_words_beside,
-    refuse_words_elsewhere,
+    refuse_text_beside,
+    refuse_unknown_keys,
 )
 from ctxcore.messages.media import media_or_opaque
 from ctxcore.messages.shapes.outputs import (
     ANY_OUTPUT,
     answer_key,
-    is_wordless,
+    is_textless,
     output_for,
-    shell_words,
-    with_words,
+    shell_text,
+    with_text,
 )
-from ctxcore.messages.shapes.turns import words_of
+from ctxcore.messages.shapes.turns import text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -189,7 +189,7 @@ class _Reading:
         role = checked_role(raw, _ROLES, place)
         content = _content(raw.get("content"), place.within("content"))
         if not content:
-            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
+            refuse_text_beside(raw, "content", _MESSAGE_KEYS, place)
         if role != "assistant":
             self._append(Message(role=role, content=content), at)
             return
@@ -283,7 +283,7 @@ class _Writing:
             changed[answer_key(raw)] = new.answers
         if new.content == old.content:
             return changed
-        rewritten = with_words(changed, _output(new))
+        rewritten = with_text(changed, _output(new))
         if rewritten is not None:
             return rewritten
         at, call = self._calls.get(new.answers or "", (None, None))
@@ -424,7 +424,7 @@ def _call(raw: Mapping[str, object], place: Place) -> ToolCall:
         name = text_or_none(raw.get("name"), place, "name")
         if not name:
             raise MessageError(place=place.within("name"), problem=MessageProblem.CALL_NAME())
-        refuse_words_elsewhere(raw, _ARGUMENT_KEYS[kind], _CALL_KEYS, place)
+        refuse_unknown_keys(raw, _ARGUMENT_KEYS[kind], _CALL_KEYS, place)
         return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
     arguments = canonical_at(_without_frame(raw), place)
     return ToolCall(id=call_id or "", name=kind.removesuffix("_call"), arguments=arguments)
@@ -449,12 +449,12 @@ def _result(raw: Mapping[str, object], place: Place) -> Message:
     answers = raw.get(answer_key(raw), "")
     output = raw.get("output", raw.get("result"))
     if output is None and type_of(raw) in ANY_OUTPUT:
-        refuse_words_elsewhere(raw, "output", _FRAME_KEYS | {"name"}, place)
-    printed = shell_words(output) if type_of(raw) == "shell_call_output" else None
+        refuse_unknown_keys(raw, "output", _FRAME_KEYS | {"name"}, place)
+    printed = shell_text(output) if type_of(raw) == "shell_call_output" else None
     content: tuple[Part, ...] = ()
     if printed is not None:
         content = (Text(text=printed),) if printed else ()
-    elif is_wordless(raw) and not _is_screenshot(output):
+    elif is_textless(raw) and not _is_screenshot(output):
         if found := _without_frame(raw):
             content = (Opaque(provider=type_of(raw), raw=canonical_at(found, place)),)
     else:
@@ -532,7 +532,7 @@ def _thought(raw: Mapping[str, object]) -> str:
 
 def _written_content(message: Message) -> JsonValue:
     label = f"{message.name}: " if message.name else ""
-    text = words_of(message)
+    text = text_only(message)
     if text is not None:
         return printable(label + text) or None
     parts: list[Part] = [part for part in message.content if not isinstance(part, Reasoning)]
@@ -574,7 +574,7 @@ def _changed_call(raw: JsonObject, new: ToolCall) -> JsonObject:
 
 
 def _output(message: Message) -> JsonValue:
-    text = words_of(message)
+    text = text_only(message)
     if text is not None:
         return printable(text)
     return [_written_part(part, "input_text") for part in message.content]

@@ -135,7 +135,7 @@ class Turn:
 
 
 class BlockWriter(ABC):
-    """Writes messages of blocks; a subclass says what the blocks of its shape look like."""
+    """Writes messages of blocks; a subclass defines the blocks of its shape."""
 
     key: str
     """The key of a message under which its blocks are."""
@@ -351,7 +351,7 @@ class BlockWriter(ABC):
         ]
 
 
-def words_of(message: Message) -> str | None:
+def text_only(message: Message) -> str | None:
     """The text of a message whose parts are text and refusals; None if there are others."""
     texts = [part.text for part in message.content if isinstance(part, (Text, Refusal))]
     return "\n".join(texts) if len(texts) == len(message.content) else None

@@ -53,13 +53,8 @@ class Passed:
             raise IndexError(f"message {at} of {len(self.messages)}")
         return (at,) if self.places is None else self.places[at]
 
-    def raw(self, at: int) -> Mapping[str, object] | None:
-        """The caller's object that message `at` was read from; None for a `Message` value."""
-        given = self.given[self.places_of(at)[0]]
-        return given if isinstance(given, Mapping) else None
-
     def raws(self, at: int) -> tuple[Mapping[str, object], ...]:
-        """All objects of the caller that message `at` was read from."""
+        """The caller's objects that message `at` was read from; none for a `Message` value."""
         found = (self.given[place] for place in self.places_of(at))
         return tuple(raw for raw in found if isinstance(raw, Mapping))
 
