@@ -74,7 +74,7 @@ def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Mess
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
     out: JsonObject = {"role": message.role}
-    sounds = [part for part in message.content if is_spoken(part)]
+    sounds = [part for part in message.content if is_audio_answer(part)]
     others = (part for part in message.content if part not in sounds)
     parts = [part for part in others if not isinstance(part, (Reasoning, Refusal))]
     if not parts:
@@ -99,7 +99,7 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     return out
 
 
-def is_spoken(part: Part) -> bool:
+def is_audio_answer(part: Part) -> bool:
     """Whether `part` is the audio of a model's answer, which has a key of its own."""
     return isinstance(part, Opaque) and part.provider == "audio"
 

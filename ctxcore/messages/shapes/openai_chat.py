@@ -20,7 +20,7 @@ from ctxcore.messages.foreign import (
     refuse_unknown_keys,
     with_way_out,
 )
-from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
+from ctxcore.messages.openai import KNOWN_KEYS, is_audio_answer, parse_message, to_openai
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -170,7 +170,7 @@ def _changed(
         return written
     out = cast("JsonObject", dict(raw))
     if new.content != old.content:
-        spoken = ("audio",) if any(map(is_spoken, old.content)) else ()
+        spoken = ("audio",) if any(map(is_audio_answer, old.content)) else ()
         _replace(out, written, ("content", "refusal", *spoken))
         _mark(out, raw.get("content"))
     if new.name != old.name:
