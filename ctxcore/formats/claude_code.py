@@ -1,8 +1,8 @@
-"""Owns which records of a session are its active branch: what the model would see next.
+"""Reads Claude Code session files: the active branch of each conversation.
 
-An edited or retried prompt leaves the old branch in the file. The active branch are the ancestors
-of the last record, and what hangs on them without being a new beginning: the other lines of the
-same answer, the results of parallel calls, the notes hooks wrote on those.
+An edited or retried prompt leaves the old branch in the file. The active branch consists of the
+ancestors of the last message, the other lines of the same answers, the results of their parallel
+calls, and the notes of hooks on those.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ctxcore.formats.claude_entries import Entry, Log, assemble, is_said, parse_log
+from ctxcore.formats.claude_entries import Entry, Log, assemble, is_message, parse_log
 from ctxcore.formats.fields import file_stem, prompt_texts, text_at, title_of
 from ctxcore.formats.values import Format, Problem, Records, Transcript
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.storage_problems import FormatCode
 
-_SAID = ("user", "assistant", "summary")
+_MESSAGE_KINDS = ("user", "assistant", "summary")
 
 
-def active_branch(entries: Sequence[Entry]) -> list[Entry]:
+def _active_branch(entries: Sequence[Entry]) -> list[Entry]:
     """The entries of the active branch, in file order."""
-    parents = parent_places(entries)
-    chain = _ancestors(parents, _last_said(entries))
+    parents = _parent_places(entries)
+    places = range(len(entries) - 1, -1, -1)
+    at = next((at for at in places if entries[at].kind in _MESSAGE_KINDS), None)
+    chain = set()
+    while at is not None:  # a parent stands before its children, so this ends
+        chain.add(at)
+        at = parents[at]
     answers = {entries[at].message_id for at in chain} - {None}
     calls: set[str] = set()
     kept: set[int] = set()
@@ -39,11 +44,11 @@ def active_branch(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for at, entry in enumerate(entries) if at in kept]
 
 
-def parent_places(entries: Sequence[Entry]) -> list[int | None]:
+def _parent_places(entries: Sequence[Entry]) -> list[int | None]:
     """For each entry the place of the one before it in its branch; None begins a branch.
 
-    A parent that is not in the file is taken to be the record before. So is none at all, unless
-    a prompt says so in a file whose records are linked: there it begins the session anew.
+    Without a parent in the file, that is the record before. Only a prompt whose parent is null, in
+    a file where most records have one, begins the session anew.
     """
     places: dict[str, int] = {}
     known: list[int | None] = []
@@ -65,30 +70,14 @@ def _assumed_parent(entry: Entry, at: int, is_linked: bool) -> int | None:
     return None if begins_anew or at == 0 else at - 1
 
 
-def _last_said(entries: Sequence[Entry]) -> int | None:
-    said = (at for at in range(len(entries) - 1, -1, -1) if entries[at].kind in _SAID)
-    return next(said, None)
-
-
-def _ancestors(parents: Sequence[int | None], last: int | None) -> set[int]:
-    """`last` and all before it in its branch; parents stand earlier, so this ends."""
-    chain = set()
-    while last is not None:
-        chain.add(last)
-        last = parents[last]
-    return chain
-
-
 _MAIN = ""
 
 
-def is_claude_code(records: Records) -> bool:
-    """Whether these are the records of a Claude Code session."""
-    return any(is_said(record) for _, record in _session_records(records))
+def _is_claude_code(records: Records) -> bool:
+    return any(is_message(record) for _, record in _session_records(records))
 
 
-def read_claude_code(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
-    """The conversations in a session file, and the problems in it."""
+def _read(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
     log = parse_log(_session_records(records))
     transcripts = [
         transcript
@@ -99,23 +88,23 @@ def read_claude_code(records: Records, name: str) -> tuple[list[Transcript], lis
 
 
 def _session_records(records: Records) -> list[tuple[int | None, JsonValue]]:
-    """The records; a document may hold them in a list, by itself or under `loglines` (the web)."""
+    """The records; a document holds them in a list, which web sessions have under `loglines`."""
     if not records.is_document:
         return [(record.line, record.value) for record in records.records]
     value = records.records[0].value
     if isinstance(value, dict) and "loglines" in value:
         value = value["loglines"]
-    return [(None, one) for one in (value if isinstance(value, list) else [value])]
+    return [(None, record) for record in (value if isinstance(value, list) else [value])]
 
 
 def _by_agent(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """The entries of the main conversation, then those of each sub-agent by its id.
 
-    Older sessions give sub-agents no id; then the first record of its chain names it.
+    A sub-agent without an id, as in older sessions, is named after its first record.
     """
     groups: dict[str, list[Entry]] = {_MAIN: []}
     owners: list[str] = []
-    parents = parent_places(entries)
+    parents = _parent_places(entries)
     for at, entry in enumerate(entries):
         owner = _MAIN
         if entry.record.get("isSidechain") is True:
@@ -131,23 +120,23 @@ def _inherited(owners: Sequence[str], parent: int | None, entry: Entry, at: int)
 
 
 def _transcript(agent: str, entries: Sequence[Entry], log: Log, name: str) -> Transcript:
-    branch = active_branch(entries)
-    made = assemble(branch)
+    branch = _active_branch(entries)
+    assembly = assemble(branch)
     session_id = next((s for e in entries if (s := text_at(e.record, "sessionId"))), None)
     own_id = agent or session_id or file_stem(name)
-    titles = (*(log.titles if not agent else ()), *prompt_texts(made.messages))
-    models = [one.model for one in made.usage if one.model]
+    titles = (*(log.titles if not agent else ()), *prompt_texts(assembly.messages))
+    models = [usage.model for usage in assembly.usage if usage.model]
     return Transcript(
         id=own_id,
         title=title_of(titles, otherwise=own_id),
         format="claude-code",
         path=name,
-        messages=tuple(made.messages),
-        times=tuple(made.times),
+        messages=tuple(assembly.messages),
+        times=tuple(assembly.times),
         parent_id=session_id if agent else None,
         model=models[-1] if models else None,
-        compactions=tuple(made.compactions),
-        usage=tuple(made.usage),
+        compactions=tuple(assembly.compactions),
+        usage=tuple(assembly.usage),
         ignored=_ignored(entries, branch, log) if not agent else (),
     )
 
@@ -164,6 +153,6 @@ def _ignored(
 CLAUDE_CODE = Format(
     name="claude-code",
     label=FormatCode.CLAUDE_CODE(),
-    matches=is_claude_code,
-    read=read_claude_code,
+    matches=_is_claude_code,
+    read=_read,
 )

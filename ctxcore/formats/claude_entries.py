@@ -1,71 +1,61 @@
-"""What a Claude Code record says: its blocks read as messages, blank words left out.
+"""Reads the records of a Claude Code session and assembles them into messages.
 
-Anthropic's own API refuses a blank text when it is sent back.
+The lines of one answer become one message, with the results of its calls right behind it. Blank
+texts are left out, since Anthropic's API refuses them when they are sent back.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage
-from ctxcore.messages.shapes.anthropic import result_blocks, said_message, tool_message
-from ctxcore.messages.values import JsonObject, JsonValue, Message, Part, Reasoning, Role, Text
+from ctxcore.messages.shapes.anthropic import message_of_blocks, result_blocks, tool_message
+from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Role, Text
 from ctxcore.reasons.storage_problems import FileProblem
-from ctxcore.reasons.values import Reason
 
 
 def to_messages(message: JsonObject) -> list[Message]:
-    """A message in Claude's form: the answer, or the tool results and then the user's words."""
+    """A message in Claude's form: the answer, or the tool results and then the user's message."""
     content = message.get("content")
     if message.get("role") == "assistant":
-        said = assistant_message(content if isinstance(content, list) else [content])
-        return [said] if said else []
-    words = user_message(content)
+        answer = _message("assistant", content if isinstance(content, list) else [content])
+        return [answer] if answer else []
+    user = _user_message(content)
     results = [tool_message(block) for block in result_blocks(content)]
-    return [*results, words] if words else results
+    return [*results, user] if user else results
 
 
-def user_message(content: JsonValue, *, is_meta: bool = False) -> Message | None:
-    """What a user record says besides tool results; None if that is nothing."""
-    parts = [part for part in _parts(content, "user") if not isinstance(part, Reasoning)]
+def _user_message(content: JsonValue, *, is_meta: bool = False) -> Message | None:
+    """The content of a user record besides tool results; None if there is none."""
+    message = _message("user", content)
+    parts = [part for part in message.content if not isinstance(part, Reasoning)] if message else []
     if not parts:
         return None
     extra = '{"is_meta":true}' if is_meta else None
     return Message(role="user", content=tuple(parts), extra=extra)
 
 
-def assistant_message(blocks: Sequence[JsonValue]) -> Message | None:
-    """The answer that `blocks` are, from however many lines; None if they say nothing."""
-    said = said_message("assistant", list(blocks))
-    content = tuple(_parts(list(blocks), "assistant"))
-    return replace(said, content=content) if content or said.calls else None
-
-
-def content_text(content: JsonValue) -> str:
-    """The words in `content`, media as labels."""
-    message = user_message(content)
-    return message.text if message else ""
-
-
-def _parts(content: JsonValue, role: Role) -> list[Part]:
-    said = said_message(role, content).content
-    return [part for part in said if not (isinstance(part, Text) and not part.text.strip())]
+def _message(role: Role, content: JsonValue) -> Message | None:
+    """`content` without tool results and blank texts; None if nothing is left."""
+    message = message_of_blocks(role, content)
+    parts = tuple(p for p in message.content if not isinstance(p, Text) or p.text.strip())
+    return replace(message, content=parts) if parts or message.calls else None
 
 
 EntryKind: TypeAlias = Literal["user", "assistant", "boundary", "summary", "link"]
 
 _TITLE_FIELDS = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-_SYNTHETIC = "<synthetic>"  # the model name of messages the program wrote itself, e.g. API errors
+_SYNTHETIC = "<synthetic>"  # the model name of messages that the program wrote, e.g. API errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record in its place; `content` is what a user or assistant record says."""
+    """One record; `content` is that of a user or assistant message."""
 
     line: int | None
     kind: EntryKind
@@ -79,32 +69,32 @@ class Entry:
 
     @property
     def message_id(self) -> str | None:
-        """The provider's id of an answer; the lines of one answer share it."""
+        """The provider's id of an answer, shared by all of its lines."""
         return text_at(object_at(self.record, "message"), "id")
 
     @property
     def is_meta(self) -> bool:
-        """Whether a program wrote this for the user; the model saw it all the same."""
+        """Whether a program wrote this user message; it was sent to the model too."""
         return self.record.get("isMeta") is True
 
     @property
     def is_prompt(self) -> bool:
-        """Whether this may begin a branch: a person's words, not the output of a tool."""
+        """Whether a person wrote this, so that a branch may begin with it."""
         return self.kind == "user" and not self.is_meta and not self.answered_ids
 
     @property
     def answered_ids(self) -> list[str]:
-        """The ids of the calls whose results are in here; empty text for a missing id."""
+        """The ids of the calls that this record answers; empty text for a missing id."""
         return [text_at(block, "tool_use_id") or "" for block in self.blocks("tool_result")]
 
     @property
     def call_ids(self) -> list[str]:
-        """The ids of the calls made in here."""
+        """The ids of the calls in this record."""
         return [call_id for block in self.blocks("tool_use") if (call_id := text_at(block, "id"))]
 
     @property
     def recorded_at(self) -> datetime | None:
-        """When the record was written."""
+        """The time of the record."""
         return time_at(self.record, "timestamp")
 
     def blocks(self, kind: str) -> list[JsonObject]:
@@ -115,7 +105,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A session file sorted out; `titles` come best first."""
+    """The entries of a session file and all else that is in it; the best title comes first."""
 
     entries: tuple[Entry, ...]
     titles: tuple[str, ...]
@@ -124,7 +114,7 @@ class Log:
 
 
 def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
-    """The entries of a session, each `uuid` once, with titles, problems and counts beside them."""
+    """The entries of a session, each `uuid` once, with titles, problems and ignored records."""
     entries, problems, ignored = [], [], Counter[str]()
     titles: list[JsonObject] = []
     seen: set[str] = set()
@@ -132,16 +122,22 @@ def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
         if not isinstance(record, dict):
             problems.append(Problem(line=line, reason=FileProblem.NO_RECORD()))
             continue
-        titles += [record] if text_at(record, "type") in _TITLE_FIELDS else []
-        entry, reason = _parse_entry(line, record)
-        if reason is not None:
+        if text_at(record, "type") in _TITLE_FIELDS:
+            titles.append(record)
+        kind, content = _kind_and_content(record)
+        entry = Entry(line=line, kind=kind, record=record, content=content)
+        has_content = kind in ("boundary", "link") or isinstance(content, (str, list))
+        if not has_content:
+            reason = FileProblem.NO_CONTENT(kind=text_at(record, "type"))
             problems.append(Problem(line=line, reason=reason))
         elif entry.uuid in seen:
             ignored["duplicate"] += 1
         else:
             entries.append(entry)
-            seen |= {entry.uuid} if entry.uuid else set()
-            ignored.update([_label(record)] if entry.kind == "link" else [])
+            if entry.uuid:
+                seen.add(entry.uuid)
+            if kind == "link":
+                ignored[_label(record)] += 1
     return Log(
         entries=tuple(entries),
         titles=_ranked_titles(titles, seen),
@@ -150,7 +146,7 @@ def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
     )
 
 
-def is_said(record: object) -> bool:
+def is_message(record: object) -> bool:
     """Whether `record` is a Claude Code user or assistant record."""
     return (
         isinstance(record, dict)
@@ -161,7 +157,7 @@ def is_said(record: object) -> bool:
 
 
 def _ranked_titles(records: Iterable[JsonObject], uuids: Collection[str]) -> tuple[str, ...]:
-    """The latest title of each kind; summaries of other sessions, listed here too, left out."""
+    """The latest title of each kind, without the summaries of other sessions in the file."""
     titles: dict[str, str] = {}
     for record in records:
         kind, leaf = text_at(record, "type") or "", text_at(record, "leafUuid")
@@ -169,15 +165,6 @@ def _ranked_titles(records: Iterable[JsonObject], uuids: Collection[str]) -> tup
         if title and (leaf is None or leaf in uuids):
             titles[kind] = title
     return tuple(titles[kind] for kind in _TITLE_FIELDS if kind in titles)
-
-
-def _parse_entry(line: int | None, record: JsonObject) -> tuple[Entry, Reason | None]:
-    """The entry a record is; the reason if it should say something and does not."""
-    kind, content = _kind_and_content(record)
-    reason = None
-    if kind in ("user", "assistant", "summary") and not isinstance(content, (str, list)):
-        reason = FileProblem.NO_CONTENT(kind=text_at(record, "type"))
-    return Entry(line=line, kind=kind, record=record, content=content), reason
 
 
 def _kind_and_content(record: JsonObject) -> tuple[EntryKind, JsonValue]:
@@ -196,7 +183,7 @@ def _kind_and_content(record: JsonObject) -> tuple[EntryKind, JsonValue]:
 
 
 def _is_synthetic(record: JsonObject) -> bool:
-    """Whether the program wrote this itself, so that it was never sent to the model."""
+    """Whether the program wrote this answer, which was then never sent to the model."""
     by_program = object_at(record, "message").get("model") == _SYNTHETIC
     return by_program or record.get("isApiErrorMessage") is True
 
@@ -208,7 +195,7 @@ def _user_kind(record: JsonObject) -> EntryKind:
 
 
 def _system_kind(record: JsonObject) -> EntryKind:
-    """A local command and its output are sent on as the user's words; the rest is for the page."""
+    """Local commands and their output are sent to the model as user messages; all else is not."""
     if record.get("subtype") == "compact_boundary":
         return "boundary"
     is_command = record.get("subtype") == "local_command" and bool(record.get("content"))
@@ -216,7 +203,7 @@ def _system_kind(record: JsonObject) -> EntryKind:
 
 
 def _queued_prompt(record: JsonObject) -> tuple[EntryKind, JsonValue]:
-    """What a person typed while the model worked reaches it as an attachment."""
+    """A prompt that was typed while the model worked is recorded as an attachment."""
     attachment = object_at(record, "attachment")
     prompt = attachment.get("prompt")
     if attachment.get("type") == "queued_command" and isinstance(prompt, (str, list)) and prompt:
@@ -225,7 +212,7 @@ def _queued_prompt(record: JsonObject) -> tuple[EntryKind, JsonValue]:
 
 
 def _label(record: Mapping[str, object]) -> str:
-    """What kind of record is ignored, e.g. `system/turn_duration`."""
+    """The kind of an ignored record, e.g. `system/turn_duration`."""
     detail = text_at(record, "subtype") or text_at(object_at(record, "attachment"), "type")
     if record.get("type") == "assistant":
         detail = "synthetic"
@@ -238,20 +225,20 @@ _Timed: TypeAlias = tuple[Message, datetime | None]
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """An answer while its lines and the results of its calls come in."""
+    """The lines of an answer, and the results of its calls."""
 
     lines: list[Entry] = field(default_factory=list)
     results: list[_Timed] = field(default_factory=list)
 
     @property
-    def waits(self) -> bool:
+    def has_open_calls(self) -> bool:
         """Whether a call has no result yet."""
         return sum(len(line.blocks("tool_use")) for line in self.lines) > len(self.results)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Compaction:
-    """A compaction while its summary, the record after it, is awaited."""
+    """A compaction; its summary is in the record after the boundary."""
 
     boundary: Entry | None
     summary: str | None = None
@@ -259,7 +246,7 @@ class _Compaction:
 
 @dataclass(slots=True, kw_only=True)
 class Assembly:
-    """What the entries of one conversation come to."""
+    """The messages of one conversation, with times, compactions and usage."""
 
     messages: list[Message] = field(default_factory=list)
     times: list[datetime | None] = field(default_factory=list)
@@ -267,7 +254,7 @@ class Assembly:
     usage: list[RecordedUsage] = field(default_factory=list)
 
     def add(self, message: Message, time: datetime | None) -> None:
-        """Append a message."""
+        """Appends a message."""
         self.messages.append(message)
         self.times.append(time)
 
@@ -276,21 +263,8 @@ _Step: TypeAlias = _Answer | _Compaction | _Timed
 
 
 def assemble(entries: Iterable[Entry]) -> Assembly:
-    """The messages of `entries`, with the compactions and usage that lie between them."""
-    assembly = Assembly()
-    for step in _steps(entries):
-        match step:
-            case _Answer():
-                _add_answer(assembly, step)
-            case _Compaction():
-                assembly.compactions.append(_compaction(step, len(assembly.messages)))
-            case (message, time):
-                assembly.add(message, time)
-    return assembly
-
-
-def _steps(entries: Iterable[Entry]) -> list[_Step]:
-    order = _Order()
+    """The messages of `entries`, with the compactions and usage between them."""
+    order, assembly = _Order(), Assembly()
     for entry in entries:
         match entry.kind:
             case "assistant":
@@ -301,19 +275,27 @@ def _steps(entries: Iterable[Entry]) -> list[_Step]:
                 order.steps.append(_Compaction(boundary=entry))
             case "summary":
                 order.join_summary(entry)
-    return order.steps
+    for step in order.steps:
+        match step:
+            case _Answer():
+                _add_answer(assembly, step)
+            case _Compaction():
+                assembly.compactions.append(_compaction(step, len(assembly.messages)))
+            case (message, time):
+                assembly.add(message, time)
+    return assembly
 
 
 @dataclass(slots=True, kw_only=True)
 class _Order:
-    """The steps so far, and which answer a line or a result belongs to."""
+    """The steps so far, and the answer that each line or result belongs to."""
 
     steps: list[_Step] = field(default_factory=list)
     by_message: dict[str, _Answer] = field(default_factory=dict)
     by_call: dict[str, _Answer] = field(default_factory=dict)
 
     def join_answer(self, entry: Entry) -> None:
-        """Add a line to the answer whose id it carries; without an id it is one of its own."""
+        """Adds a line to the answer of the same id; without an id it is an answer of its own."""
         answer = self.by_message.get(entry.message_id or "")
         if answer is None:
             answer = _Answer()
@@ -324,68 +306,68 @@ class _Order:
         self.by_call.update(dict.fromkeys(entry.call_ids, answer))
 
     def join_user(self, entry: Entry) -> None:
-        """Add the results in a record to the answers that asked for them, then its words."""
+        """Adds the results in a record to the answers with their calls, then the user's message."""
         for block in result_blocks(entry.content):
             result = (tool_message(block), entry.recorded_at)
-            asked = self._asking(text_at(block, "tool_use_id"))
-            if asked is None:
+            answer = self._calling(text_at(block, "tool_use_id"))
+            if answer is None:
                 self.steps.append(result)
             else:
-                asked.results.append(result)
-        said = user_message(entry.content, is_meta=entry.is_meta)
-        if said is not None:
-            self.steps.append((said, entry.recorded_at))
+                answer.results.append(result)
+        message = _user_message(entry.content, is_meta=entry.is_meta)
+        if message is not None:
+            self.steps.append((message, entry.recorded_at))
 
     def join_summary(self, entry: Entry) -> None:
-        """Complete the compaction whose boundary was just before, or note one without."""
+        """Completes the compaction whose boundary was just before, or adds one without."""
         last = self.steps[-1] if self.steps else None
         if not isinstance(last, _Compaction) or last.summary is not None:
             last = _Compaction(boundary=None)
             self.steps.append(last)
-        last.summary = content_text(entry.content)
+        message = _user_message(entry.content)
+        last.summary = message.text if message else ""
 
-    def _asking(self, call_id: str | None) -> _Answer | None:
-        """The latest answer that made this call; without an id the latest that still waits."""
+    def _calling(self, call_id: str | None) -> _Answer | None:
+        """The latest answer with this call; without an id the latest with an open call."""
         if call_id is not None:
             return self.by_call.get(call_id)
         answers = (step for step in reversed(self.steps) if isinstance(step, _Answer))
-        return next((answer for answer in answers if answer.waits), None)
+        return next((answer for answer in answers if answer.has_open_calls), None)
 
 
 def _add_answer(assembly: Assembly, answer: _Answer) -> None:
     blocks: list[JsonValue] = []
     for line in answer.lines:
         blocks += line.content if isinstance(line.content, list) else [line.content]
-    message = assistant_message(blocks)
+    message = _message("assistant", blocks)
     if message is not None:
         assembly.add(message, answer.lines[0].recorded_at)
     after = max(len(assembly.messages) - 1, 0)
-    usage = _usage(answer.lines, after)
-    if usage is not None:
+    if (usage := _usage(answer.lines, after)) is not None:
         assembly.usage.append(usage)
     for result, time in answer.results:
         assembly.add(result, time)
 
 
 def _compaction(step: _Compaction, at: int) -> RecordedCompaction:
-    record = step.boundary.record if step.boundary else {}
-    about = object_at(record, "compactMetadata")
+    metadata = object_at(step.boundary.record if step.boundary else {}, "compactMetadata")
     return RecordedCompaction(
         at=at,
         summary=step.summary or "",
-        before_tokens=count_at(about, "preTokens"),
-        trigger=text_at(about, "trigger"),
+        before_tokens=count_at(metadata, "preTokens"),
+        trigger=text_at(metadata, "trigger"),
         recorded_at=step.boundary.recorded_at if step.boundary else None,
     )
 
 
 def _usage(lines: list[Entry], after: int) -> RecordedUsage | None:
-    """The usage of one answer: its last line's, as output grows from line to line."""
-    last = next((line for line in reversed(lines) if _reported(line)), None)
-    if last is None:
+    """The usage of one answer: its last line's, since output grows from line to line."""
+    messages = [(line, object_at(line.record, "message")) for line in reversed(lines)]
+    found = next(((line, m) for line, m in messages if object_at(m, "usage")), None)
+    if found is None:
         return None
-    reported = _reported(last)
-    message = object_at(last.record, "message")
+    last, message = found
+    reported = object_at(message, "usage")
     return RecordedUsage(
         call_id=last.message_id or text_at(last.record, "requestId", "uuid") or "",
         after=after,
@@ -396,7 +378,3 @@ def _usage(lines: list[Entry], after: int) -> RecordedUsage | None:
         model=text_at(message, "model"),
         recorded_at=last.recorded_at,
     )
-
-
-def _reported(line: Entry) -> dict[str, object]:
-    return dict(object_at(object_at(line.record, "message"), "usage"))

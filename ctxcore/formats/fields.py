@@ -1,4 +1,4 @@
-"""Owns reading one field of a foreign record: its value if the type fits, else nothing."""
+"""Reads single fields of foreign records, titles and ids; a value of a wrong type is ignored."""
 
 from __future__ import annotations
 
@@ -20,21 +20,17 @@ def text_at(record: Mapping[str, object], *keys: str) -> str | None:
 
 
 def id_at(record: Mapping[str, object], *keys: str) -> str | None:
-    """The first of these fields that can name something: text or a whole number."""
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if isinstance(value, str) and value.strip():
-            return value
-    return None
+    """The first of these fields that holds an id: text that is not blank, or a whole number."""
+    numbers = {key: str(n) for key in keys if type(n := record.get(key)) is int}
+    return text_at({**record, **numbers}, *keys)
 
 
 def count_at(record: Mapping[str, object], key: str) -> int | None:
-    """A count that is not negative."""
+    """The whole number in a field, if it is not negative."""
     value = record.get(key)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if is_count and isinstance(value, int) else None
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return None
 
 
 def object_at(record: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -59,12 +55,12 @@ def _parse_time(value: object) -> datetime | None:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
             return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):
-        pass  # a time outside the calendar is as good as none
+        pass  # outside the calendar
     return None
 
 
-_TITLE_CHARS = 80  # one line of a session list
-_NOT_A_PROMPT = ("<", "Caveat:")  # what a program put into the user's mouth, not a person
+_TITLE_CHARS = 80  # chosen: fits one line of a session list
+_NOT_A_PROMPT = ("<", "Caveat:")  # beginnings of user messages that Claude Code writes itself
 
 
 def file_stem(name: str) -> str:
@@ -73,22 +69,22 @@ def file_stem(name: str) -> str:
 
 
 def prompt_texts(messages: Iterable[Message]) -> list[str]:
-    """What users said, in order; words a program wrote for them left out."""
+    """The texts of user messages, without those that a program wrote."""
     texts = (message.text.strip() for message in messages if message.role == "user")
     return [text for text in texts if text and not text.startswith(_NOT_A_PROMPT)]
 
 
 def title_of(texts: Iterable[str | None], *, otherwise: str) -> str:
-    """The first line with words among `texts`, short enough for a list."""
+    """The first line among `texts` that is not blank, cut to the length of a title."""
     for text in texts:
         for line in (text or "").split("\n"):
-            if words := " ".join(line.split()):
-                return words if len(words) <= _TITLE_CHARS else f"{words[: _TITLE_CHARS - 1]}…"
+            if title := " ".join(line.split()):
+                return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"
     return otherwise
 
 
 def with_unique_ids(transcripts: Sequence[Transcript]) -> list[Transcript]:
-    """`transcripts` with `#2`, `#3`, … behind ids that occurred before."""
+    """`transcripts` with `#2`, `#3`, … appended to repeated ids."""
     taken: set[str] = set()
     unique = []
     for transcript in transcripts:

@@ -1,7 +1,7 @@
-"""Owns reading OpenAI chat files: message lists, request bodies, and lines of either.
+"""Reads files of OpenAI chat messages: lists of messages, request bodies, and lines of either.
 
-A message that is none is a problem with its place; the rest of its conversation is still read.
-Content blocks, system prompt and tools of a request to Claude are read as Anthropic's codec does.
+A malformed message is reported with its place; the rest of its conversation is still read. Requests
+to Claude are read too: content blocks, system prompt and tools.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _LISTS = ("messages", "traj", "history")  # request bodies; tau-bench; SWE-agent
-_SAYS_SOMETHING = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")
+_CONTENT_KEYS = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    """What should be a message, and how to name it in a problem."""
+    """A value to be read as a message, and its place for a problem."""
 
     value: JsonValue
     line: int | None
@@ -46,7 +46,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A conversation before its messages are read; `about` are the keys beside them."""
+    """A conversation to be read; `about` is the object that holds its messages."""
 
     entries: tuple[_Entry, ...]
     about: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -54,15 +54,15 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """The messages of a conversation with their times, and what was no message."""
+    """The messages of a conversation, their times, and the problems in it."""
 
     messages: tuple[Message, ...]
     times: tuple[datetime | None, ...]
     problems: tuple[Problem, ...]
 
 
-def read_openai_chat(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
-    """The conversations in `records`, and the problems that belong to none of them."""
+def _read(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+    """The conversations in `records`, and the problems outside of them."""
     found, problems = _find_conversations(records)
     transcripts = []
     for at, conversation in enumerate(found, 1):
@@ -77,17 +77,16 @@ def read_openai_chat(records: Records, name: str) -> tuple[list[Transcript], lis
 
 
 def _find_conversations(records: Records) -> tuple[list[_Found], list[Problem]]:
-    """Conversations in file order; messages that stand alone on their lines are one of them."""
+    """Conversations in file order; messages on lines of their own are one, the first."""
     found, loose, problems = [], [], list(records.problems)
     for record in records.records:
-        if _is_message(record.value):
-            loose.append(
-                _Entry(value=record.value, line=record.line, place=Place(PlaceCode.THE_MESSAGE))
-            )
-        elif inside := _conversations_in(record.value, record.line):
+        value, line = record.value, record.line
+        if _is_message(value):
+            loose.append(_Entry(value=value, line=line, place=Place(PlaceCode.THE_MESSAGE)))
+        elif inside := _conversations_in(value, line):
             found += inside
         else:
-            problems.append(Problem(line=record.line, reason=FileProblem.NEITHER()))
+            problems.append(Problem(line=line, reason=FileProblem.NEITHER()))
     if loose:
         found.insert(0, _Found(entries=tuple(loose)))
     return found, problems
@@ -115,7 +114,7 @@ def _entries(values: list[JsonValue], line: int | None) -> tuple[_Entry, ...]:
 
 
 def _system_prompt(about: JsonObject, line: int | None) -> tuple[_Entry, ...]:
-    """The system prompt where it stands beside the messages, as in bodies for Claude."""
+    """The system prompt under a key of its own, as in requests to Claude."""
     prompt = about.get("system")
     if not prompt or not isinstance(prompt, (str, list)):
         return ()
@@ -127,7 +126,7 @@ def _is_message(value: object) -> bool:
     return (
         isinstance(value, dict)
         and isinstance(value.get("role"), str)
-        and any(key in value for key in _SAYS_SOMETHING)
+        and any(key in value for key in _CONTENT_KEYS)
     )
 
 
@@ -136,47 +135,40 @@ def _read_entries(entries: tuple[_Entry, ...]) -> _Read:
     times: list[datetime | None] = []
     problems = []
     for entry in entries:
+        raw = cast("JsonObject", entry.value)  # parse_message refuses anything else
         try:
-            found = _messages(entry)
+            is_claude = isinstance(raw, dict) and has_own_blocks(raw)
+            found = to_messages(raw) if is_claude else [parse_message(raw, place=entry.place)]
         except MessageError as error:
             problems.append(Problem(line=entry.line, reason=error.reason))
             continue
-        about = entry.value if isinstance(entry.value, dict) else {}
         messages += found
-        times += [time_at(about, "timestamp", "created_at")] * len(found)
+        times += [time_at(raw, "timestamp", "created_at")] * len(found)
     return _Read(messages=tuple(messages), times=tuple(times), problems=tuple(problems))
-
-
-def _messages(entry: _Entry) -> list[Message]:
-    """The message an entry is; several if it answers calls in Claude's form."""
-    if isinstance(entry.value, dict) and has_own_blocks(entry.value):
-        return to_messages(entry.value)
-    value = cast("Mapping[str, object]", entry.value)  # parse_message refuses anything else
-    return [parse_message(value, place=entry.place)]
 
 
 def _without_summaries(
     read: _Read, about: Mapping[str, JsonValue]
 ) -> tuple[_Read, tuple[RecordedCompaction, ...]]:
-    """`read` without the summaries that an agent's own compactions put in, and those compactions.
+    """`read` without the summaries of recorded compactions, and those compactions.
 
-    Where they stand is told beside the messages, by `compactions` with a `summary_index` each.
+    They are listed beside the messages under `compactions`, with the place as `summary_index`.
     """
     listed = about.get("compactions") or object_at(about, "meta").get("compactions")
-    told = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    places = {place: one for one in told if (place := count_at(one, "summary_index")) is not None}
-    if not places or read.problems:  # a message that could not be read moves the others
+    raws = [raw for raw in listed if isinstance(raw, dict)] if isinstance(listed, list) else []
+    places = {place: raw for raw in raws if (place := count_at(raw, "summary_index")) is not None}
+    if not places or read.problems:  # a message that could not be read shifts the places
         return read, ()
     places = {at: places[at] for at in sorted(places) if at < len(read.messages)}
     compactions = tuple(
         RecordedCompaction(
             at=at - nth,
             summary=read.messages[at].text,
-            before_tokens=count_at(one, "pre_tokens"),
-            trigger=text_at(one, "trigger"),
+            before_tokens=count_at(raw, "pre_tokens"),
+            trigger=text_at(raw, "trigger"),
             recorded_at=read.times[at],
         )
-        for nth, (at, one) in enumerate(places.items())
+        for nth, (at, raw) in enumerate(places.items())
     )
     left = [at for at in range(len(read.messages)) if at not in places]
     messages = tuple(read.messages[at] for at in left)
@@ -212,12 +204,12 @@ def _raw_tools(about: Mapping[str, JsonValue]) -> tuple[str, ...]:
     definitions: list[JsonValue] = list(tools) if isinstance(tools, list) else []
     if isinstance(functions, list):
         definitions += [{"type": "function", "function": function} for function in functions]
-    return tuple(to_canonical(openai_tool(o)) for o in definitions if isinstance(o, dict))
+    return tuple(to_canonical(openai_tool(tool)) for tool in definitions if isinstance(tool, dict))
 
 
 OPENAI_CHAT = Format(
     name="openai",
     label=FormatCode.OPENAI(),
     matches=lambda _: True,
-    read=read_openai_chat,
+    read=_read,
 )

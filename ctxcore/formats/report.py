@@ -1,7 +1,7 @@
-"""Owns what tools cost: the tokens of calls and results, by tool and by the file they name.
+"""Reports where the tokens of a transcript went: by role, by tool, and by file.
 
-Which file a call is about is read from its arguments, so a shell command that prints a file
-counts for its tool alone.
+The file of a call is taken from its arguments, so a shell command that prints a file counts for its
+tool only.
 """
 
 from __future__ import annotations
@@ -9,25 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from ctxcore.formats.values import RecordedUsage, Transcript
 from ctxcore.messages.blocks import block_starts, pair_results
-from ctxcore.messages.values import Message, ToolCall, text_message
+from ctxcore.messages.values import Message, Role, ToolCall, text_message
 from ctxcore.tokens.count import count_each, count_message, count_reasoning
 from ctxcore.tokens.families import TokenCounter
 
 _PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
 _WORD = re.compile("[A-Z]?[a-z]+")  # of a name in snake_case or camelCase
 _READS = frozenset({"read", "view", "open", "cat"})
-_VIEW_COMMANDS = ("view", "read")  # the `command` of editors that read and write with one tool
+_VIEW_COMMANDS = ("view", "read")  # the `command` argument of tools that both read and write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """One tool call with what its result took; 0 where there is none."""
+class _Call:
+    """One tool call with its tokens, and those of its result; 0 where there is none."""
 
     tool: str
     path: str | None
@@ -38,7 +37,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """What one tool cost."""
+    """The tokens of one tool's calls and results."""
 
     name: str
     calls: int
@@ -53,19 +52,19 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUse:
-    """What one file cost: reading it, and all other calls that name it (edits, searches)."""
+    """The tokens of reading one file, and of all other calls that name it (edits, searches)."""
 
     path: str
     reads: int
     read_tokens: int
     reread_tokens: int
-    """The part of `read_tokens` that later reads of the same file brought."""
+    """The part of `read_tokens` that is from later reads of the same file."""
     other_calls: int
     other_tokens: int
 
     @property
     def rereads(self) -> int:
-        """How often it was read again."""
+        """The number of reads after the first."""
         return max(self.reads - 1, 0)
 
     @property
@@ -74,44 +73,10 @@ class FileUse:
         return self.read_tokens + self.other_tokens
 
 
-def find_uses(
+def _find_calls(
     messages: Sequence[Message], counts: Sequence[int], counter: TokenCounter
-) -> list[Use]:
+) -> Iterator[_Call]:
     """Every tool call in order; `counts` are the tokens of each message."""
-    return [
-        _use(call, 0 if at is None else counts[at], counter) for call, at in _answered(messages)
-    ]
-
-
-def tool_uses(uses: Iterable[Use]) -> tuple[ToolUse, ...]:
-    """What each tool cost, the dearest first."""
-    grouped: dict[str, list[Use]] = defaultdict(list)
-    for use in uses:
-        grouped[use.tool].append(use)
-    tools = (
-        ToolUse(
-            name=name,
-            calls=len(group),
-            call_tokens=sum(use.call_tokens for use in group),
-            result_tokens=sum(use.result_tokens for use in group),
-        )
-        for name, group in grouped.items()
-    )
-    return tuple(sorted(tools, key=lambda tool: (-tool.total_tokens, tool.name)))
-
-
-def file_uses(uses: Iterable[Use]) -> tuple[FileUse, ...]:
-    """What each file cost, the dearest first; only the result of a read counts as reading."""
-    grouped: dict[str, list[Use]] = defaultdict(list)
-    for use in uses:
-        if use.path is not None:
-            grouped[use.path].append(use)
-    files = (_file_use(path, group) for path, group in grouped.items())
-    return tuple(sorted(files, key=lambda file: (-file.total_tokens, file.path)))
-
-
-def _answered(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, int | None]]:
-    """Every call with the place of the message that answers it."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for at, start in enumerate(block_starts(messages)):
         blocks[start].append(at)
@@ -119,40 +84,57 @@ def _answered(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, int | Non
         calls = messages[head].calls
         answered_by, _ = pair_results(calls, [messages[at] for at in places])
         for call, place in zip(calls, answered_by, strict=True):
-            yield call, None if place is None else places[place]
+            yield _measured(call, 0 if place is None else counts[places[place]], counter)
 
 
-def _use(call: ToolCall, result_tokens: int, counter: TokenCounter) -> Use:
-    arguments = _arguments(call)
-    return Use(
+def _measured(call: ToolCall, result_tokens: int, counter: TokenCounter) -> _Call:
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        value = None  # free text, or cut off
+    arguments = value if isinstance(value, dict) else {}
+    paths = (arguments.get(key) for key in _PATH_KEYS)
+    names_a_read = any(word.lower() in _READS for word in _WORD.findall(call.name))
+    return _Call(
         tool=call.name,
-        path=_path(arguments),
-        is_read=_reads(call.name) or arguments.get("command") in _VIEW_COMMANDS,
+        path=next((path for path in paths if isinstance(path, str) and path), None),
+        is_read=names_a_read or arguments.get("command") in _VIEW_COMMANDS,
         call_tokens=count_message(Message(role="assistant", calls=(call,)), counter),
         result_tokens=result_tokens,
     )
 
 
-def _reads(name: str) -> bool:
-    return not _READS.isdisjoint(word.lower() for word in _WORD.findall(name))
+def _tool_uses(calls: Iterable[_Call]) -> tuple[ToolUse, ...]:
+    """The uses of each tool, most tokens first."""
+    grouped: dict[str, list[_Call]] = defaultdict(list)
+    for call in calls:
+        grouped[call.tool].append(call)
+    tools = (
+        ToolUse(
+            name=name,
+            calls=len(group),
+            call_tokens=sum(call.call_tokens for call in group),
+            result_tokens=sum(call.result_tokens for call in group),
+        )
+        for name, group in grouped.items()
+    )
+    return tuple(sorted(tools, key=lambda tool: (-tool.total_tokens, tool.name)))
 
 
-def _arguments(call: ToolCall) -> Mapping[str, object]:
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return {}  # free text, or cut off: no file is named
-    return value if isinstance(value, dict) else {}
+def _file_uses(calls: Iterable[_Call]) -> tuple[FileUse, ...]:
+    """The uses of each file, most tokens first."""
+    grouped: dict[str, list[_Call]] = defaultdict(list)
+    for call in calls:
+        if call.path is not None:
+            grouped[call.path].append(call)
+    files = (_file_use(path, group) for path, group in grouped.items())
+    return tuple(sorted(files, key=lambda file: (-file.total_tokens, file.path)))
 
 
-def _path(arguments: Mapping[str, object]) -> str | None:
-    values = (arguments.get(key) for key in _PATH_KEYS)
-    return next((value for value in values if isinstance(value, str) and value), None)
-
-
-def _file_use(path: str, uses: Sequence[Use]) -> FileUse:
-    reads = [use.result_tokens for use in uses if use.is_read]
-    others = [use.call_tokens + use.result_tokens for use in uses if not use.is_read]
+def _file_use(path: str, calls: Sequence[_Call]) -> FileUse:
+    """The use of one file; of a read only the result counts."""
+    reads = [call.result_tokens for call in calls if call.is_read]
+    others = [call.call_tokens + call.result_tokens for call in calls if not call.is_read]
     return FileUse(
         path=path,
         reads=len(reads),
@@ -163,12 +145,9 @@ def _file_use(path: str, uses: Sequence[Use]) -> FileUse:
     )
 
 
-SpokenKind: TypeAlias = Literal["system", "user", "assistant", "tool"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTotals:
-    """Sums of what a provider reported, each call once."""
+    """Sums of the usage that a provider reported."""
 
     calls: int
     input_tokens: int
@@ -177,19 +156,19 @@ class ProviderTotals:
     cache_write_tokens: int
     output_tokens: int
     largest_context_tokens: int
-    """The whole input of the call that had most of it."""
+    """The input of the call with the most input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenReport:
-    """Where the tokens of one transcript went; `tools` and `files` come largest first."""
+    """The tokens of one transcript; `tools` and `files` come largest first."""
 
     counter_id: str
     is_exact: bool
     system_tokens: int
     user_tokens: int
     assistant_tokens: int
-    """What the model said, without its calls and its thinking."""
+    """The model's text, without its calls and its thinking."""
     thinking_tokens: int
     summary_tokens: int
     """The summaries of compactions that the file records."""
@@ -200,8 +179,8 @@ class TokenReport:
     """The same tokens as under `tools`, for calls that name a file."""
     provider: ProviderTotals | None
     unattributed_tokens: int | None
-    """What the provider counted in its first call beyond the messages before it: a system prompt
-    and tool definitions that the file does not show. None without usage."""
+    """The provider's count for its first call beyond the messages before it: a system prompt and
+    tool definitions that are not in the file. None without usage."""
 
     @property
     def call_tokens(self) -> int:
@@ -215,56 +194,51 @@ class TokenReport:
 
     @property
     def total_tokens(self) -> int:
-        """Everything the file shows, each message once."""
-        spoken = self.system_tokens + self.user_tokens + self.assistant_tokens
+        """Everything in the file, each message once."""
+        text = self.system_tokens + self.user_tokens + self.assistant_tokens
         rest = self.thinking_tokens + self.summary_tokens + self.orphan_tokens
-        return spoken + rest + self.call_tokens + self.result_tokens
+        return text + rest + self.call_tokens + self.result_tokens
 
 
 def usage_report(
     transcript: Transcript, counter: TokenCounter, *, counts: Sequence[int] | None = None
 ) -> TokenReport:
-    """Where the tokens of `transcript` went, counted with `counter`.
+    """The tokens of `transcript` by role, tool and file, counted with `counter`.
 
-    `counts` are the sizes of its messages where `counter` has counted them before.
+    `counts` are the tokens of its messages by the same counter, if they are known already.
     """
     messages = transcript.messages
     if counts is None:
         counts = count_each(messages, counter)
-    uses = find_uses(messages, counts, counter)
-    spoken = _spoken_tokens(messages, counts, uses)
-    summaries = [_summary_tokens(one.summary, counter) for one in transcript.compactions]
+    calls = list(_find_calls(messages, counts, counter))
+    by_role = _tokens_by_role(messages, counts, calls)
     return TokenReport(
         counter_id=counter.id,
         is_exact=counter.is_exact,
-        system_tokens=spoken["system"],
-        user_tokens=spoken["user"],
-        assistant_tokens=spoken["assistant"],
+        system_tokens=by_role["system"] + by_role["developer"],
+        user_tokens=by_role["user"],
+        assistant_tokens=by_role["assistant"],
         thinking_tokens=sum(count_reasoning(message, counter) for message in messages),
-        summary_tokens=sum(summaries),
-        orphan_tokens=spoken["tool"],
-        tools=tool_uses(uses),
-        files=file_uses(uses),
+        summary_tokens=sum(_summary_tokens(c.summary, counter) for c in transcript.compactions),
+        orphan_tokens=by_role["tool"],
+        tools=_tool_uses(calls),
+        files=_file_uses(calls),
         provider=_provider_totals(transcript.usage),
         unattributed_tokens=_unattributed(transcript, counts, counter),
     )
 
 
-def _spoken_tokens(
-    messages: Sequence[Message], counts: Sequence[int], uses: Iterable[Use]
-) -> Counter[SpokenKind]:
-    """Tokens by who spoke, less what belongs to tools: calls, and results with a call."""
-    spoken: Counter[SpokenKind] = Counter()
-    for message, tokens in zip(messages, counts, strict=True):
-        spoken[_kind(message)] += tokens
-    for use in uses:
-        spoken["assistant"] -= use.call_tokens
-        spoken["tool"] -= use.result_tokens
-    return spoken
-
-
-def _kind(message: Message) -> SpokenKind:
-    return "system" if message.role == "developer" else message.role
+def _tokens_by_role(
+    messages: Sequence[Message], counts: Sequence[int], calls: Iterable[_Call]
+) -> Counter[Role]:
+    """Tokens by role, without calls and the results that answer them."""
+    tokens: Counter[Role] = Counter()
+    for message, count in zip(messages, counts, strict=True):
+        tokens[message.role] += count
+    for call in calls:
+        tokens["assistant"] -= call.call_tokens
+        tokens["tool"] -= call.result_tokens
+    return tokens
 
 
 def _summary_tokens(summary: str, counter: TokenCounter) -> int:
@@ -276,19 +250,19 @@ def _provider_totals(usage: Sequence[RecordedUsage]) -> ProviderTotals | None:
         return None
     return ProviderTotals(
         calls=len(usage),
-        input_tokens=sum(one.input_tokens for one in usage),
-        cache_read_tokens=sum(one.cache_read_tokens for one in usage),
-        cache_write_tokens=sum(one.cache_write_tokens for one in usage),
-        output_tokens=sum(one.output_tokens for one in usage),
-        largest_context_tokens=max(one.total_input_tokens for one in usage),
+        input_tokens=sum(call.input_tokens for call in usage),
+        cache_read_tokens=sum(call.cache_read_tokens for call in usage),
+        cache_write_tokens=sum(call.cache_write_tokens for call in usage),
+        output_tokens=sum(call.output_tokens for call in usage),
+        largest_context_tokens=max(call.total_input_tokens for call in usage),
     )
 
 
 def _unattributed(
     transcript: Transcript, counts: Sequence[int], counter: TokenCounter
 ) -> int | None:
-    """The first call's input beyond what the file shows; there our own error weighs least."""
-    first = next((one for one in transcript.usage if one.total_input_tokens), None)
+    """The first call's input that is not in the file; the counter's error is smallest there."""
+    first = next((call for call in transcript.usage if call.total_input_tokens), None)
     if first is None:
         return None
     last = next((c for c in reversed(transcript.compactions) if c.at <= first.after), None)

@@ -1,4 +1,4 @@
-"""Owns what reading a file gives: one `Transcript` for each conversation found in it.
+"""Types of transcript files: formats, records, and one `Transcript` for each conversation.
 
 Places are indexes into `messages`; times are aware and in UTC, None where the file has none.
 """
@@ -21,14 +21,14 @@ TranscriptFormat: TypeAlias = str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A line or message that could not be read; everything around it was."""
+    """A line or message that could not be read and was left out."""
 
     line: int | None
     reason: Reason
 
     @property
     def placed(self) -> Reason:
-        """What is wrong, with its line where it has one."""
+        """The reason, with its line where it has one."""
         if not self.line:
             return self.reason
         return PlaceCode.AT(place=PlaceCode.LINE(line=self.line), problem=self.reason)
@@ -44,7 +44,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """All that could be read of a file; `is_document` tells one JSON value from JSON lines."""
+    """The JSON values of a file; `is_document` tells a single one from JSON lines."""
 
     is_document: bool
     records: tuple[Record, ...]
@@ -53,7 +53,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCompaction:
-    """A compaction the recording program did itself, just before the message at `at`."""
+    """A compaction that the recording program did, just before the message at `at`."""
 
     at: int
     summary: str
@@ -64,7 +64,7 @@ class RecordedCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedUsage:
-    """What a provider reported for one call; the message at `after` is the call's answer.
+    """The usage that a provider reported for one call; its answer is the message at `after`.
 
     The three input counts exclude each other: `input_tokens` came neither from nor into a cache.
     """
@@ -80,7 +80,7 @@ class RecordedUsage:
 
     @property
     def total_input_tokens(self) -> int:
-        """The whole context of the call, however it was billed."""
+        """All input tokens of the call, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
@@ -95,9 +95,9 @@ class Transcript:
     path: str
     messages: tuple[Message, ...]
     times: tuple[datetime | None, ...]
-    """When each message was recorded, one for each message."""
+    """The time of each message."""
     parent_id: str | None = None
-    """The session that started this conversation of a sub-agent."""
+    """For a sub-agent: the session that started it."""
     model: str | None = None
     raw_tools: tuple[str, ...] = ()
     """Tool definitions in OpenAI's form, each as canonical JSON."""
@@ -105,7 +105,7 @@ class Transcript:
     usage: tuple[RecordedUsage, ...] = ()
     problems: tuple[Problem, ...] = ()
     ignored: tuple[tuple[str, int], ...] = ()
-    """Kinds of records that are no messages, with how many there were."""
+    """Kinds of records that are no messages, with their number."""
 
     @property
     def tools(self) -> list[JsonObject]:
@@ -115,12 +115,12 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A form of transcript files: how its records are told from others, and read."""
+    """A format of transcript files: how its records are recognized and read."""
 
     name: str
     label: Reason | str
-    """What is expected, in an error of a file that is of no format."""
+    """Names the format in the error for a file of no known format."""
     matches: Callable[[Records], bool]
-    """Whether these are its records; it looks no further than it has to."""
+    """Whether records are of this format; should stop at the first that decides."""
     read: Callable[[Records, str], tuple[list[Transcript], list[Problem]]]
-    """The conversations in the records of the file so named, and the problems of none of them."""
+    """Reads records of a file, given its name: the conversations, and problems outside of them."""

@@ -1,4 +1,4 @@
-"""One call to a model: any provider through litellm, the built-in one, or a scripted one.
+"""Calls to a model: of any provider through litellm, the built-in one, or a scripted one.
 
 Importing this package imports no provider library; the first call, or `preload()`, does.
 """

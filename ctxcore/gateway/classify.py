@@ -1,7 +1,7 @@
-"""Owns recognising that a provider refused a context as too long, from its words alone.
+"""Classifies the errors of providers, and finds context overflows by the text of the error.
 
-Every wording is one that a provider, a server or a proxy is known to send. A wording about speed
-("tokens per minute") is an overflow only if the one request is larger than the whole allowance.
+Every wording is one that a provider, a server or a proxy is known to send. A rate limit ("tokens
+per minute") is an overflow only if the single request is larger than the whole allowance.
 """
 
 from __future__ import annotations
@@ -13,127 +13,105 @@ from dataclasses import dataclass
 from ctxcore.gateway.errors import ContextOverflowError, ErrorKind, ProviderError
 from ctxcore.gateway.secrets import to_detail
 
-_N = r"(\d[\d,_]*)"
+_LIMIT, _NEEDED = r"(?P<limit>\d[\d,_]*)", r"(?P<needed>\d[\d,_]*)"
 
-# (wording, which group is the limit, which is what the request needed; 0 = not named).
 # The first that matches wins, so wordings that name numbers come first.
-_WORDINGS: tuple[tuple[str, int, int], ...] = (
+_WORDINGS = (
     # OpenAI, DeepSeek, OpenRouter, vLLM
-    (
-        rf"maximum context length (?:is|of) {_N} tokens?.{{0,80}}?(?:requested|resulted in) "
-        rf"(?:about )?(?:a total of )?{_N} tokens",
-        1,
-        2,
-    ),
-    (
-        rf"maximum context length is {_N} tokens?.{{0,120}}?(?:at least|contains|has) {_N} input",
-        1,
-        2,
-    ),
-    (rf"passed {_N} input tokens.{{0,80}}?context length is only {_N}", 2, 1),
-    (rf"configured limit of {_N} tokens.{{0,60}}?resulted in {_N}", 1, 2),
-    (rf"maximum context length (?:is|of) {_N}", 1, 0),
+    rf"maximum context length (?:is|of) {_LIMIT} tokens?.{{0,80}}?(?:requested|resulted in) "
+    rf"(?:about )?(?:a total of )?{_NEEDED} tokens",
+    rf"maximum context length is {_LIMIT} tokens?.{{0,120}}?"
+    rf"(?:at least|contains|has) {_NEEDED} input",
+    rf"passed {_NEEDED} input tokens.{{0,80}}?context length is only {_LIMIT}",
+    rf"configured limit of {_LIMIT} tokens.{{0,60}}?resulted in {_NEEDED}",
+    rf"maximum context length (?:is|of) {_LIMIT}",
     # Anthropic
-    (rf"prompt is too long: {_N} tokens? > {_N}", 2, 1),
-    (rf"exceed context limit: {_N} \+ {_N} > {_N}", 3, 1),
+    rf"prompt is too long: {_NEEDED} tokens? > {_LIMIT}",
+    rf"exceed context limit: {_NEEDED} \+ \d[\d,_]* > {_LIMIT}",
     # Fireworks
-    (rf"prompt is too long: {_N}.{{0,40}}?maximum context length: {_N}", 2, 1),
+    rf"prompt is too long: {_NEEDED}.{{0,40}}?maximum context length: {_LIMIT}",
     # Gemini, Vertex
-    (rf"input token count \(?{_N}\)? exceeds the maximum number of tokens allowed \(?{_N}", 2, 1),
-    (rf"input token count is {_N} but model only supports up to {_N}", 2, 1),
+    rf"input token count \(?{_NEEDED}\)? exceeds the maximum number of tokens allowed \(?{_LIMIT}",
+    rf"input token count is {_NEEDED} but model only supports up to {_LIMIT}",
     # Bedrock
-    (rf"max input tokens: {_N}, request input token count: {_N}", 1, 2),
-    (r"input is too long for requested model", 0, 0),
+    rf"max input tokens: {_LIMIT}, request input token count: {_NEEDED}",
+    r"input is too long for requested model",
     # DashScope (Qwen)
-    (rf"range of input length should be \[\d+,\s*{_N}\]", 1, 0),
+    rf"range of input length should be \[\d+,\s*{_LIMIT}\]",
     # xAI
-    (rf"maximum prompt length is {_N} but the request contains {_N}", 1, 2),
+    rf"maximum prompt length is {_LIMIT} but the request contains {_NEEDED}",
     # Mistral
-    (rf"prompt contains {_N} tokens.{{0,60}}?too large for model with {_N}", 2, 1),
+    rf"prompt contains {_NEEDED} tokens.{{0,60}}?too large for model with {_LIMIT}",
     # Moonshot (Kimi)
-    (rf"exceeded model token limit: {_N} \(requested: {_N}\)", 1, 2),
-    (rf"exceeded model token limit:? {_N}", 1, 0),
+    rf"exceeded model token limit: {_LIMIT} \(requested: {_NEEDED}\)",
+    rf"exceeded model token limit:? {_LIMIT}",
     # llama.cpp, LM Studio, Ollama
-    (rf"request \({_N} tokens\) exceeds the available context size \({_N}", 2, 1),
-    (r"exceeds the available context size|context size has been exceeded", 0, 0),
-    (rf"keep the first {_N} tokens.{{0,80}}?context length of only {_N}", 2, 1),
-    (r"tokens to keep from the initial prompt is greater than the context length", 0, 0),
-    (r"input length exceeds the (?:model's )?(?:maximum )?context length", 0, 0),
-    (r"exceeded max context length by", 0, 0),
+    rf"request \({_NEEDED} tokens\) exceeds the available context size \({_LIMIT}",
+    r"exceeds the available context size|context size has been exceeded",
+    rf"keep the first {_NEEDED} tokens.{{0,80}}?context length of only {_LIMIT}",
+    r"tokens to keep from the initial prompt is greater than the context length",
+    r"input length exceeds the (?:model's )?(?:maximum )?context length",
+    r"exceeded max context length by",
     # SGLang, TGI, vLLM's engine
-    (rf"input \({_N} tokens\) is longer than the model's context length \({_N}", 2, 1),
-    (rf"must be <= {_N}\. given: {_N} `?inputs", 1, 2),
-    (rf"`?inputs`? must have less than {_N} tokens\. given: {_N}", 1, 2),
-    (rf"prompt \((?:total )?length {_N}\).{{0,80}}?(?:length of|context length) {_N}", 2, 1),
-    (rf"prompt too long: {_N} tokens exceeds \w+ {_N}", 2, 1),
+    rf"input \({_NEEDED} tokens\) is longer than the model's context length \({_LIMIT}",
+    rf"must be <= {_LIMIT}\. given: {_NEEDED} `?inputs",
+    rf"`?inputs`? must have less than {_LIMIT} tokens\. given: {_NEEDED}",
+    rf"prompt \((?:total )?length {_NEEDED}\).{{0,80}}?(?:length of|context length) {_LIMIT}",
+    rf"prompt too long: {_NEEDED} tokens exceeds \w+ {_LIMIT}",
     # Cerebras, Groq
-    (rf"current length is {_N} while limit is {_N}", 2, 1),
-    (r"please reduce the length of the (?:messages|prompt)", 0, 0),
+    rf"current length is {_NEEDED} while limit is {_LIMIT}",
+    r"please reduce the length of the (?:messages|prompt)",
     # Cohere
-    (rf"prompt cannot exceed {_N} - received {_N}", 1, 2),
-    (rf"too many tokens: .{{0,120}}?limit (?:for this model is|of) {_N}", 1, 0),
+    rf"prompt cannot exceed {_LIMIT} - received {_NEEDED}",
+    rf"too many tokens: .{{0,120}}?limit (?:for this model is|of) {_LIMIT}",
     # Copilot, GitHub Models
-    (rf"prompt token count of {_N} exceeds the limit of {_N}", 2, 1),
-    (rf"request body too large for .{{0,60}}?max size: {_N} tokens", 1, 0),
+    rf"prompt token count of {_NEEDED} exceeds the limit of {_LIMIT}",
+    rf"request body too large for .{{0,60}}?max size: {_LIMIT} tokens",
     # Volcengine, Poolside
-    (rf"input length {_N} exceeds the maximum (?:allowed input )?length (?:of )?{_N}", 2, 1),
-    (r"exceed(?:s)? max message tokens", 0, 0),
+    rf"input length {_NEEDED} exceeds the maximum (?:allowed input )?length (?:of )?{_LIMIT}",
+    r"exceed(?:s)? max message tokens",
     # MiniMax, Zhipu, Perplexity
-    (r"context window exceeds limit|prompt exceeds max length", 0, 0),
-    (r"length of all messages is too long", 0, 0),
+    r"context window exceeds limit|prompt exceeds max length",
+    r"length of all messages is too long",
     # Codes and common words, last
-    (
-        r"exceeds? (?:(?:the|this) )?(?:model's )?(?:maximum )?context (?:window|length|limit)",
-        0,
-        0,
-    ),
-    (r"context_length_exceeded|exceed_context_size|model_context_window_exceeded", 0, 0),
-    (r"contextwindowexceedederror", 0, 0),
-    (r"\bprompt (?:is )?too long\b|\bprompt tokens too long\b", 0, 0),
-    (r"\brequest_too_large\b", 0, 0),
+    r"exceeds? (?:(?:the|this) )?(?:model's )?(?:maximum )?context (?:window|length|limit)",
+    r"context_length_exceeded|exceed_context_size|model_context_window_exceeded",
+    r"contextwindowexceedederror",
+    r"\bprompt (?:is )?too long\b|\bprompt tokens too long\b",
+    r"\brequest_too_large\b",
 )
-_PATTERNS = tuple(
-    (re.compile(wording, re.IGNORECASE | re.DOTALL), limit, needed)
-    for wording, limit, needed in _WORDINGS
-)
+_PATTERNS = tuple(re.compile(wording, re.IGNORECASE | re.DOTALL) for wording in _WORDINGS)
 _PER_MINUTE = re.compile(r"tokens per (?:minute|day)|\btp[md]\b|throttl|too many requests", re.I)
-_ALLOWANCE = re.compile(rf"limit:? {_N}.{{0,60}}?requested:? {_N}", re.IGNORECASE | re.DOTALL)
+_ALLOWANCE = re.compile(
+    rf"limit:? {_LIMIT}.{{0,60}}?requested:? {_NEEDED}", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """The numbers a refusal named; None for what it left out."""
+    """The numbers in a provider's error about a context that is too long; None where missing."""
 
     limit_tokens: int | None = None
     needed_tokens: int | None = None
 
 
 def parse_overflow(text: str) -> Overflow | None:
-    """What `text` says about a context that is too long; None if it says something else."""
-    if _PER_MINUTE.search(text):
-        return _parse_allowance(text)
-    for pattern, limit, needed in _PATTERNS:
-        if found := pattern.search(text):
-            return Overflow(limit_tokens=_group(found, limit), needed_tokens=_group(found, needed))
-    return None
-
-
-def _parse_allowance(text: str) -> Overflow | None:
-    """One request above the whole allowance per minute: waiting does not help, shortening does."""
-    found = _ALLOWANCE.search(text)
+    """The numbers in an error about a context that is too long; None if `text` is another error."""
+    is_rate_limit = _PER_MINUTE.search(text) is not None
+    patterns = (_ALLOWANCE,) if is_rate_limit else _PATTERNS
+    found = next((found for pattern in patterns if (found := pattern.search(text))), None)
     if found is None:
         return None
-    limit, needed = _group(found, 1), _group(found, 2)
-    if limit is None or needed is None or needed <= limit:
-        return None
-    return Overflow(limit_tokens=limit, needed_tokens=needed)
+    numbers = {
+        name: int(number.replace(",", "").replace("_", ""))
+        for name, number in found.groupdict().items()
+    }
+    if is_rate_limit and numbers["needed"] <= numbers["limit"]:
+        return None  # waiting helps; above the whole allowance only shortening does
+    return Overflow(limit_tokens=numbers.get("limit"), needed_tokens=numbers.get("needed"))
 
 
-def _group(found: re.Match[str], group: int) -> int | None:
-    return int(found[group].replace(",", "").replace("_", "")) if group else None
-
-
-# Class names of litellm, openai and httpx, which mean the same everywhere.
+# Class names of litellm, openai and httpx.
 _KIND_OF_TYPE: Mapping[str, ErrorKind] = {
     "ContextWindowExceededError": "overflow",
     "ContentPolicyViolationError": "content_filter",
@@ -167,7 +145,7 @@ _KIND_OF_STATUS: Mapping[int, ErrorKind] = {
     429: "rate_limit",
     504: "timeout",
 }
-# What a provider says when calls and results do not match or roles do not alternate.
+# The errors about calls and results that do not match, or roles that do not alternate.
 _MALFORMED = re.compile(
     r"""
       must\ be\ followed\ by\ tool\ messages | insufficient\ tool\ messages              # OpenAI
@@ -219,15 +197,17 @@ def classify(
 ) -> ProviderError:
     """`error` as a `ProviderError`; one that already is comes back unchanged.
 
-    `has_started` says that a part of the answer had arrived: then a lost connection is
-    `interrupted`, which must not be sent again without a person or an engine knowing.
+    With `has_started` a part of the answer had arrived: then a lost connection is
+    `interrupted`, which is never sent again automatically.
     """
     if isinstance(error, ProviderError):
         return error
     error = _unwrap(error)
-    text = _words(error)
+    message = getattr(error, "message", None)
+    text = message if isinstance(message, str) and message else str(error) or type(error).__name__
     detail = to_detail(text, known_secrets)
-    status = _status(error)
+    status = getattr(error, "status_code", None)
+    status = status if isinstance(status, int) and 100 <= status < 600 else None
     kind = _kind(error, text, status)
     if kind == "overflow":
         numbers = parse_overflow(text) or Overflow()
@@ -252,8 +232,8 @@ def _kind(error: BaseException, text: str, status: int | None) -> ErrorKind:
     )
     if by_type == "overflow" or parse_overflow(text):
         return "overflow"
-    if (spoken := _spoken_kind(text, by_type, status)) is not None:
-        return spoken
+    if (by_text := _kind_by_text(text, by_type, status)) is not None:
+        return by_text
     if by_type is not None:
         return by_type
     if status is not None:
@@ -261,8 +241,8 @@ def _kind(error: BaseException, text: str, status: int | None) -> ErrorKind:
     return "unavailable" if isinstance(error, OSError) else "unknown"
 
 
-def _spoken_kind(text: str, by_type: ErrorKind | None, status: int | None) -> ErrorKind | None:
-    """What the words alone prove; server failures and limits keep the kind of their type."""
+def _kind_by_text(text: str, by_type: ErrorKind | None, status: int | None) -> ErrorKind | None:
+    """The kind that the text proves; rate limits keep the kind of their type."""
     if by_type in ("rate_limit", "quota") or status in (402, 429):
         return "quota" if _QUOTA.search(text) else by_type
     if _MALFORMED.search(text):
@@ -283,22 +263,11 @@ def _unwrap(error: BaseException) -> BaseException:
     return _unwrap(inner) if isinstance(inner, BaseException) and inner is not error else error
 
 
-def _words(error: BaseException) -> str:
-    message = getattr(error, "message", None)
-    return message if isinstance(message, str) and message else str(error) or type(error).__name__
-
-
-def _status(error: BaseException) -> int | None:
-    status = getattr(error, "status_code", None)
-    return status if isinstance(status, int) and 100 <= status < 600 else None
-
-
 def _retry_after(error: BaseException) -> float | None:
-    """Seconds the provider asked to wait; dates are left to the normal back-off."""
+    """The seconds in a `retry-after` header; None for dates, which get the normal back-off."""
     for holder in (getattr(error, "response", None), error):
-        headers = getattr(holder, "headers", None) or getattr(
-            holder, "litellm_response_headers", None
-        )
+        headers = getattr(holder, "headers", None)
+        headers = headers or getattr(holder, "litellm_response_headers", None)
         if isinstance(headers, Mapping) and (value := headers.get("retry-after")):
             try:
                 return max(0.0, float(value))

@@ -1,12 +1,12 @@
-"""Owns what can go wrong in a model call, as kinds that a program can act on.
+"""The errors of a model call, by kinds that a program can act on.
 
     ProviderError              kind, is_retryable, status, retry_after_seconds
     ├── ContextOverflowError   needed_tokens, limit_tokens
     ├── MissingKeyError        variables
     └── LocalModelUnavailable  problem
 
-A message says what happened and what to do. It holds no key, no stack and little of what the
-provider wrote, since providers repeat people's words in their errors.
+A message says what happened and what to do. It holds no key, no stack and little of the provider's
+text, since providers quote the conversation in their errors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RETRYABLE: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "unavailab
 
 
 class ProviderError(ContextError):
-    """A model call failed; `kind` says how, `detail` quotes the provider, shortened and masked."""
+    """A model call failed with `kind`; `detail` quotes the provider, shortened and masked."""
 
     def __init__(
         self,
@@ -48,15 +48,19 @@ class ProviderError(ContextError):
         detail: str = "",
         status: int | None = None,
         retry_after_seconds: float | None = None,
-        told: Reason | None = None,
+        problem: Reason | None = None,
     ) -> None:
         self.kind: ErrorKind = kind
         self.model = model
         self.detail = detail
         self.status = status
         self.retry_after_seconds = retry_after_seconds
-        told = told or _told(kind, model)
-        super().__init__(ProviderProblem.SAID(problem=told, detail=detail) if detail else told)
+        if problem is None:
+            code = ProviderProblem[kind.upper()]
+            problem = code(model=model) if blanks(code.text) else code()
+        if detail:
+            problem = ProviderProblem.SAID(problem=problem, detail=detail)
+        super().__init__(problem)
 
     @property
     def is_retryable(self) -> bool:
@@ -77,9 +81,9 @@ class ContextOverflowError(ProviderError):
         limit_tokens: int | None = None,
     ) -> None:
         self.needed_tokens = needed_tokens
-        """Tokens of the request as the provider counted them; None if it did not say."""
+        """Tokens of the request by the provider's count; None if not reported."""
         self.limit_tokens = limit_tokens
-        """Tokens the provider accepts; None if it did not say."""
+        """Tokens that the provider accepts; None if not reported."""
         super().__init__(kind="overflow", model=model, detail=detail, status=status)
 
 
@@ -91,7 +95,7 @@ class MissingKeyError(ProviderError):
         super().__init__(
             kind="missing_key",
             model=model,
-            told=ProviderProblem.MISSING_KEY_NAMED(model=model, variables=any_of(variables)),
+            problem=ProviderProblem.MISSING_KEY_NAMED(model=model, variables=any_of(variables)),
         )
 
 
@@ -103,11 +107,5 @@ class LocalModelUnavailable(ProviderError):
         super().__init__(
             kind="local_unavailable",
             model=model,
-            told=ProviderProblem.NO_LOCAL_BECAUSE(reason=self.problem),
+            problem=ProviderProblem.NO_LOCAL_BECAUSE(reason=self.problem),
         )
-
-
-def _told(kind: ErrorKind, model: str) -> Reason:
-    """Why a call failed, for each kind its own code."""
-    code = ProviderProblem[kind.upper()]
-    return code(model=model) if blanks(code.text) else code()

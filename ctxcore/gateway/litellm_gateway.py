@@ -1,7 +1,7 @@
-"""Owns the one way to a model: any litellm model, streamed, cancellable, with clear errors.
+"""The gateway to models: any litellm model, streamed, cancellable, with classified errors.
 
-A call is sent again only while nothing of the answer has arrived; litellm's and the clients' own
-retries are off, so the bound here is the bound.
+A call is sent again only while nothing of the answer has arrived; the retries of litellm and its
+clients are off, so `Retries` alone decides.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from ctxcore.gateway.classify import classify
 from ctxcore.gateway.local.provider import LOCAL_PREFIX, ensure_local_provider
 from ctxcore.gateway.replies import Price, ReplyBuilder, cost_of, list_price, read_usage
 from ctxcore.gateway.runtime import load_litellm
-from ctxcore.gateway.scripted import SCRIPTED_PREFIX
-from ctxcore.gateway.scripted_provider import ensure_scripted_provider
+from ctxcore.gateway.scripted import SCRIPTED_PREFIX, ensure_scripted_provider
 from ctxcore.gateway.secrets import KeySource, find_key
 from ctxcore.gateway.streams import Cancellation, Feed, Retries, close_stream, first_success
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent, Waiting
@@ -29,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """litellm was imported and the request is about to go out: latency starts here."""
+    """Marks when the request went out, after litellm was imported: latency starts there."""
 
     at_seconds: float
 
@@ -115,11 +114,15 @@ class LiteLLMGateway:
         return list_price(request.model)
 
     def _read(self, request: ModelRequest, cancellation: Cancellation) -> Iterator[object]:
-        """When it was sent, litellm's chunks, then the usage; failures as `ProviderError`."""
+        """A `_Sent`, litellm's chunks, then the usage; failures are raised as `ProviderError`."""
         secrets: list[str] = []
         has_started = False
         try:
-            litellm = _prepare(request)
+            litellm = load_litellm()
+            if request.model.startswith(SCRIPTED_PREFIX):
+                ensure_scripted_provider()
+            elif request.model.startswith(LOCAL_PREFIX):
+                ensure_local_provider()
             arguments = self._arguments(request, litellm, secrets)
             yield _Sent(at_seconds=self._clock())
             stream, first = first_success(
@@ -143,7 +146,7 @@ class LiteLLMGateway:
             logger.info("model call failed model=%s kind=%s", request.model, failed.kind)
         else:
             return
-        raise failed  # outside the handler, so that no raw provider text hangs on it
+        raise failed  # outside the handler: the raw text of the provider is not chained to it
 
     def _arguments(
         self, request: ModelRequest, litellm: ModuleType, secrets: list[str]
@@ -172,16 +175,6 @@ class LiteLLMGateway:
             # With tools, litellm imports its MCP proxy, which a plain install has no package for.
             "_skip_mcp_handler": True,
         }
-
-
-def _prepare(request: ModelRequest) -> ModuleType:
-    """litellm, with this library's own providers in place where the model needs one."""
-    litellm = load_litellm()
-    if request.model.startswith(SCRIPTED_PREFIX):
-        ensure_scripted_provider()
-    elif request.model.startswith(LOCAL_PREFIX):
-        ensure_local_provider()
-    return litellm
 
 
 def _open(

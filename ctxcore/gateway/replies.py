@@ -1,14 +1,15 @@
-"""Owns what a call took: tokens as the provider reported them, and what they cost.
+"""Collects a reply from litellm's chunks, with the reported usage and its cost.
 
-litellm fills gaps with its own estimates at the end of a stream; those are never read here, since
-an estimate that looks like a report would be shown as exact.
+litellm adds its own estimates of missing usage at the end of a stream. They are not read here,
+since they would be shown as exact numbers.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from ctxcore.gateway.values import (
     CallDelta,
@@ -50,7 +51,7 @@ def read_usage(chunks: Iterable[object]) -> ModelUsage:
 
 
 def cost_of(usage: ModelUsage, price: Price | None) -> float | None:
-    """What `usage` costs in US dollars; None where usage or price is not known."""
+    """The cost of `usage` in US dollars; None where usage or price is not known."""
     if price is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     cached = usage.cached_tokens or 0
@@ -66,20 +67,17 @@ def cost_of(usage: ModelUsage, price: Price | None) -> float | None:
 
 
 def list_price(model: str) -> Price | None:
-    """The public price of `model` in the catalogue; None if it names none."""
+    """The public price of `model` in the catalogue; None if it lists none."""
     info = model_info(model)
     if info.input_price is None or info.output_price is None:
         return None
+    cached, written = info.cache_read_price, info.cache_write_price
     return Price(
         input=info.input_price * 1_000_000,
         output=info.output_price * 1_000_000,
-        cached=_per_million(info.cache_read_price),
-        cache_write=_per_million(info.cache_write_price),
+        cached=None if cached is None else cached * 1_000_000,
+        cache_write=None if written is None else written * 1_000_000,
     )
-
-
-def _per_million(price: float | None) -> float | None:
-    return None if price is None else price * 1_000_000
 
 
 def _largest(reports: Iterable[object], path: tuple[str, ...]) -> int | None:
@@ -94,28 +92,19 @@ def _walk(value: object, path: tuple[str, ...]) -> int | None:
 
 
 @dataclass(slots=True)
-class _OpenCall:
-    """A tool call while its pieces arrive."""
-
-    id: str
-    name: str
-    arguments: str = ""
-
-
-@dataclass(slots=True)
 class ReplyBuilder:
-    """Collects one reply. `add` a chunk, then `finish`; both are cheap per chunk."""
+    """Collects one reply: `add` every chunk, then `finish`."""
 
     _texts: list[str] = field(default_factory=list)
     _thinking: list[str] = field(default_factory=list)
     _plain: list[str] = field(default_factory=list)
     _signed: list[Reasoning] = field(default_factory=list)
-    _calls: list[_OpenCall] = field(default_factory=list)
+    _calls: list[ToolCall] = field(default_factory=list)
     _call_at: dict[int, int] = field(default_factory=dict)
     _finish_reason: str | None = None
 
     def add(self, chunk: object) -> Iterator[StreamEvent]:
-        """The events of one chunk; a chunk without news gives none."""
+        """The events of one chunk; none for an empty one."""
         choices = getattr(chunk, "choices", None)
         if not choices:
             return
@@ -140,14 +129,12 @@ class ReplyBuilder:
         first_token_seconds: float | None,
     ) -> ModelReply:
         """The reply made of every chunk so far."""
-        calls = tuple(
-            ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in self._calls
-        )
+        plain = "".join(self._plain)
         return ModelReply(
             text="".join(self._texts),
-            thoughts=self._thoughts(),
-            calls=calls,
-            finish_reason=self._finish_reason or ("tool_calls" if calls else "stop"),
+            thoughts=(*self._signed, *((Reasoning(text=plain),) if plain else ())),
+            calls=tuple(self._calls),
+            finish_reason=self._finish_reason or ("tool_calls" if self._calls else "stop"),
             usage=usage,
             model=model,
             cost=cost,
@@ -156,7 +143,7 @@ class ReplyBuilder:
         )
 
     def _add_thinking(self, delta: object) -> str:
-        """Collect the thinking of a delta; its plain text comes back.
+        """Collects the thinking of a delta and returns its plain text.
 
         Anthropic sends each piece twice, as text and as part of a block that ends with a
         signature; only signed blocks are wanted back, so the text of unsigned ones stays plain.
@@ -171,23 +158,20 @@ class ReplyBuilder:
 
     def _add_block(self, block: Mapping[str, object]) -> None:
         if block.get("type") == "redacted_thinking":
-            self._signed.append(Reasoning(text="", raw=to_canonical(_json_object(block))))
+            raw = {str(key): value for key, value in block.items() if isinstance(value, str)}
+            self._signed.append(Reasoning(text="", raw=to_canonical(cast("JsonObject", raw))))
             return
         self._thinking.append(str(block.get("thinking") or ""))
         if signature := block.get("signature"):
             text = "".join(self._thinking)
-            raw: JsonObject = {"type": "thinking", "thinking": text, "signature": str(signature)}
-            self._signed.append(Reasoning(text=text, raw=to_canonical(raw)))
+            signed: JsonObject = {"type": "thinking", "thinking": text, "signature": str(signature)}
+            self._signed.append(Reasoning(text=text, raw=to_canonical(signed)))
             self._thinking.clear()
             self._plain.clear()
 
-    def _thoughts(self) -> tuple[Reasoning, ...]:
-        plain = "".join(self._plain)
-        return (*self._signed, *((Reasoning(text=plain),) if plain else ()))
-
     def _add_call(self, piece: object) -> CallDelta:
-        """One piece of a call. A second id at the same index is a second call: some servers
-        number every call 0."""
+        """Adds one piece of a call. Since some servers number every call 0, a second id at the
+        same index is a second call."""
         index = getattr(piece, "index", None) or 0
         function = getattr(piece, "function", None)
         name = getattr(function, "name", None) or ""
@@ -195,14 +179,10 @@ class ReplyBuilder:
         call_id = getattr(piece, "id", None)
         at = self._call_at.get(index)
         if at is None or (call_id and name and call_id != self._calls[at].id):
-            at = len(self._calls)
-            self._call_at[index] = at
-            self._calls.append(_OpenCall(call_id or f"call_{uuid.uuid4().hex[:24]}", name))
-        elif name and not self._calls[at].name:
-            self._calls[at].name = name
-        self._calls[at].arguments += arguments
+            at = self._call_at[index] = len(self._calls)
+            new_id = call_id or f"call_{uuid.uuid4().hex[:24]}"
+            self._calls.append(ToolCall(id=new_id, name=name, arguments=""))
+        call = self._calls[at]
+        arguments_so_far = call.arguments + arguments
+        self._calls[at] = replace(call, name=call.name or name, arguments=arguments_so_far)
         return CallDelta(index=at, name=name, arguments=arguments)
-
-
-def _json_object(block: Mapping[str, object]) -> JsonObject:
-    return {str(key): value for key, value in block.items() if isinstance(value, str)}

@@ -1,6 +1,6 @@
-"""Owns importing litellm: once, late, quiet and offline.
+"""Imports litellm once, late, quietly and offline, and registers this library's own providers.
 
-The import takes seconds and, unasked, fetches a price list from the network, so nothing here runs
+The import takes seconds and by default fetches a price list from the network, so nothing here runs
 before the first call or `preload()`.
 """
 
@@ -11,15 +11,16 @@ import importlib
 import os
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import cast
 
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.values import ModelUsage
-from ctxcore.messages.values import ToolCall
+from ctxcore.messages.values import JsonObject, ToolCall
 
-# What pydantic says about litellm's own classes, on ordinary calls; nobody here can act on it.
+# Warnings of pydantic about litellm's own classes, on ordinary calls.
 NOISE: tuple[tuple[str, type[Warning]], ...] = (
     ("Accessing the 'model_(computed_)?fields' attribute", DeprecationWarning),
     (r"Items? .* on TypedDict class .* using the `ReadOnly` qualifier", UserWarning),
@@ -39,20 +40,52 @@ def load_litellm() -> ModuleType:
 
 
 def preload() -> threading.Thread:
-    """Import litellm in the background, so that the first call does not wait for it."""
+    """Imports litellm in the background, so that the first call does not wait for it."""
     thread = threading.Thread(target=load_litellm, name="ctxcore-litellm", daemon=True)
     thread.start()
     return thread
 
 
-def register_provider(prefix: str, handler: object) -> None:
-    """Let litellm answer models named `prefix/…` through `handler.streaming(…)`."""
+OpenStream = Callable[[str, Sequence[JsonObject], Mapping[str, object]], Iterator[object]]
+"""Returns the stream of litellm's chunks for a model's name, messages and options."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    """Called by litellm for the models of one provider."""
+
+    open_stream: OpenStream
+
+    def streaming(
+        self,
+        *,
+        model: str,
+        messages: Sequence[JsonObject],
+        optional_params: Mapping[str, object],
+        **_: object,
+    ) -> Iterator[object]:
+        return self.open_stream(model, messages, optional_params)
+
+
+def register_provider(prefix: str, open_stream: OpenStream) -> None:
+    """Lets litellm answer models named `prefix/…` through `open_stream`; done only once."""
     litellm = load_litellm()
+    provider = prefix.removesuffix("/")
     with _lock:
         known: list[dict[str, object]] = litellm.__dict__["custom_provider_map"]
-        known[:] = [item for item in known if item["provider"] != prefix]
-        known.append({"provider": prefix, "custom_handler": handler})
-        importlib.import_module("litellm.utils").custom_llm_setup()
+        if all(item["provider"] != provider for item in known):
+            known.append({"provider": provider, "custom_handler": _Handler(open_stream)})
+            importlib.import_module("litellm.utils").custom_llm_setup()
+
+
+def read_options(options: Mapping[str, object]) -> tuple[int | None, float | None]:
+    """The longest output in tokens and the temperature that litellm passes on."""
+    output = options.get("max_tokens") or options.get("max_completion_tokens")
+    temperature = options.get("temperature")
+    return (
+        output if isinstance(output, int) else None,
+        temperature if isinstance(temperature, (int, float)) else None,
+    )
 
 
 def _import_quietly() -> ModuleType:
@@ -67,8 +100,8 @@ def _import_quietly() -> ModuleType:
     }
     for name, value in settings.items():
         setattr(litellm, name, value)
-    # A million objects that stay for good: every full collection would look at all of them and
-    # stop every thread, an event loop's among them, for a quarter of a second.
+    # The import leaves a million objects. Unfrozen, every full collection would visit all of them
+    # and stop all threads for a quarter of a second.
     gc.collect()
     gc.freeze()
     return litellm
@@ -88,8 +121,8 @@ _TYPE_OF_KIND: Mapping[ErrorKind, str] = {
 
 
 def provider_exception(kind: ErrorKind, words: str, *, model: str) -> Exception:
-    """litellm's exception for `kind`, saying `words`; a refused request for kinds it has not."""
-    load_litellm()  # so that the import below is set up and quiet
+    """litellm's exception for `kind` with the message `words`; a bad request for other kinds."""
+    load_litellm()  # sets the import below up
     exceptions = importlib.import_module("litellm.exceptions")
     cls = getattr(exceptions, _TYPE_OF_KIND.get(kind, "BadRequestError"))
     provider = model.partition("/")[0]
@@ -100,7 +133,7 @@ class ChunkMaker:
     """Makes litellm's chunks for one model."""
 
     def __init__(self, model: str) -> None:
-        load_litellm()  # so that the import below is set up and quiet
+        load_litellm()  # sets the import below up
         self._types = importlib.import_module("litellm.types.utils")
         self._model = model
 
@@ -113,7 +146,7 @@ class ChunkMaker:
         return self._chunk({"content": ""}, reason)
 
     def usage(self, usage: ModelUsage) -> object:
-        """What the call took; without a choice, as OpenAI sends it."""
+        """The usage of the call; without a choice, as OpenAI sends it."""
         chunk = self._types.ModelResponseStream(model=self._model, choices=[])
         if usage.is_known:
             chunk.usage = self._types.Usage(**_usage_fields(usage))

@@ -1,7 +1,7 @@
-"""Owns a model whose replies are written beforehand: `scripted/<name>`, for tests and demos.
+"""Defines scripted models, `scripted/<name>`, whose replies are written beforehand.
 
-It answers through litellm like any provider, so a test of what stands above it tests the real
-path: streaming, cancelling, retries, errors. It keeps every request it got.
+They answer through litellm like any provider, so that tests and demos take the real path:
+streaming, cancelling, retries, errors. A scripted model keeps every request it got.
 
 In the same process, make a `ScriptedModel`. For another process, name a JSON file in the
 environment variable `CTXCORE_SCRIPTED_MODELS`:
@@ -12,8 +12,9 @@ environment variable `CTXCORE_SCRIPTED_MODELS`:
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +22,16 @@ from typing import Literal, NoReturn, TypeAlias, cast, get_args
 
 from ctxcore.errors import FormatError
 from ctxcore.gateway.errors import ErrorKind
+from ctxcore.gateway.runtime import (
+    ChunkMaker,
+    call_delta,
+    pieces,
+    provider_exception,
+    read_options,
+    register_provider,
+)
 from ctxcore.gateway.values import ModelUsage
+from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, ToolCall
 from ctxcore.reasons.foreign import reason_of
@@ -37,21 +47,21 @@ ECHO = "You said: {text}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReply:
-    """One written reply: thinking, text, then calls; or an error instead of or after them."""
+    """One scripted reply: thinking, text, then calls; or an error instead of or after them."""
 
     text: str = ""
     reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
     finish_reason: str | None = None
-    """`stop`, or `tool_calls` where there are calls, unless said otherwise."""
+    """By default `tool_calls` where there are calls, else `stop`."""
     usage: ModelUsage | Literal["counted"] = "counted"
-    """What to report; `counted` by the model's counter, `ModelUsage()` to report nothing."""
+    """The reported usage: by the model's counter, or as given; `ModelUsage()` reports nothing."""
     first_delay_seconds: float = 0.0
     chunk_delay_seconds: float = 0.0
     chunk_chars: int = 12
     error: ErrorKind | None = None
     error_text: str = ""
-    """The provider's words; a typical sentence of that kind if empty."""
+    """The provider's message; a typical one of that kind if empty."""
     error_after_chunks: int | None = None
     """Chunks that arrive before the error; None: it comes instead of an answer."""
 
@@ -69,7 +79,7 @@ class ScriptedRequest:
 
     @property
     def last_user_text(self) -> str:
-        """The words of the newest user message; empty if there is none."""
+        """The text of the newest user message; empty if there is none."""
         users = (parse_message(raw) for raw in reversed(self.messages) if raw["role"] == "user")
         return next((message.text for message in users), "")
 
@@ -80,25 +90,28 @@ Script: TypeAlias = "ScriptedReply | Callable[[ScriptedRequest], ScriptedReply]"
 def echo(
     template: str = ECHO, reply: ScriptedReply | None = None
 ) -> Callable[[ScriptedRequest], ScriptedReply]:
-    """`reply`, its text made of the newest user message in place of `{text}`."""
+    """A script that answers `template` with the newest user message in place of `{text}`.
+
+    `reply` gives all else: its calls, delays and usage.
+    """
     base = reply or ScriptedReply()
     return lambda request: replace(base, text=template.replace("{text}", request.last_user_text))
 
 
 def count_words(text: str) -> int:
-    """A counter that can be checked by eye: words between spaces."""
+    """The words of `text`, a count that is easy to check by hand."""
     return len(text.split())
 
 
 class ScriptedModel:
-    """Answers as written, in order, then `otherwise` for ever; safe to share between threads.
+    """Answers with `replies` in order, then always `otherwise`; safe to share between threads.
 
     Args:
-        name: makes the model `scripted/<name>`; a new one of the same name replaces the old.
+        name: of the model `scripted/<name>`; a new model of the same name replaces the old.
         replies: for the first, second, … request.
         otherwise: for every request after those.
         count: tokens of a text, for usage and window.
-        window_tokens: a longer input is refused as an overflow; it uses up no reply.
+        window_tokens: a longer input is refused as an overflow, without using up a reply.
     """
 
     def __init__(
@@ -133,7 +146,7 @@ class ScriptedModel:
         self.remove()
 
     def remove(self) -> None:
-        """Forget this model; later requests for its name fail as an unknown model."""
+        """Removes this model; later requests for its name fail as an unknown model."""
         with _models_lock:
             if _models.get(self.model) is self:
                 del _models[self.model]
@@ -159,7 +172,7 @@ class ScriptedModel:
         return script if isinstance(script, ScriptedReply) else script(request)
 
     def note_cancelled(self) -> None:
-        """A stream of this model was closed before its end."""
+        """Counts a stream that was closed before its end."""
         with self._lock:
             self._cancelled += 1
 
@@ -169,17 +182,152 @@ _models_lock = threading.Lock()
 
 
 def scripted_model(model: str) -> ScriptedModel | None:
-    """The script behind `scripted/<name>`; None if nobody wrote one."""
+    """The scripted model named `scripted/<name>`; None if there is none."""
     with _models_lock:
         return _models.get(model)
 
 
 def _refusal(needed: int, limit: int) -> ScriptedReply:
-    words = (
+    text = (
         f"This model's maximum context length is {limit} tokens. "
         f"However, your messages resulted in {needed} tokens."
     )
-    return ScriptedReply(error="overflow", error_text=words)
+    return ScriptedReply(error="overflow", error_text=text)
+
+
+_ERROR_TEXTS: Mapping[ErrorKind, str] = {
+    "auth": "Incorrect API key provided.",
+    "rate_limit": "Rate limit reached for requests. Please try again in 20s.",
+    "quota": "You exceeded your current quota, please check your plan and billing details.",
+    "overflow": "This model's maximum context length is 8192 tokens. "
+    "However, your messages resulted in 9000 tokens.",
+    "timeout": "Request timed out.",
+    "unavailable": "The server is overloaded or not ready yet.",
+    "content_filter": "The response was filtered by the content policy.",
+    "malformed_history": "An assistant message with 'tool_calls' must be followed by tool messages "
+    "responding to each 'tool_call_id'.",
+    "unknown_model": "The model does not exist.",
+    "interrupted": "Connection lost.",
+}
+
+_registration = threading.Lock()
+_is_registered = False
+
+
+def ensure_scripted_provider() -> None:
+    """Registers the provider and reads the scripts that the environment names, once.
+
+    Raises:
+        FormatError: the file that the environment names is not a script.
+    """
+    global _is_registered
+    with _registration:
+        if _is_registered:
+            return
+        if path := os.environ.get(SCRIPTS_VARIABLE):
+            load_scripted_models(Path(path))
+        register_provider(SCRIPTED_PREFIX, _open_stream)
+        _is_registered = True
+
+
+def _open_stream(
+    model: str, messages: Sequence[JsonObject], options: Mapping[str, object]
+) -> Iterator[object]:
+    name = SCRIPTED_PREFIX + model.removeprefix(SCRIPTED_PREFIX)
+    script = scripted_model(name)
+    if script is None:
+        raise provider_exception("unknown_model", f"the model {name} does not exist", model=name)
+    request = _to_request(messages, options, script)
+    return _ScriptedStream(script, request, script.take_reply(request))
+
+
+class _ScriptedStream(Iterator[object]):
+    """litellm's chunks of one scripted reply; `close` ends its pauses from any thread."""
+
+    def __init__(
+        self, script: ScriptedModel, request: ScriptedRequest, reply: ScriptedReply
+    ) -> None:
+        self._script = script
+        self._stop = threading.Event()
+        self._has_ended = False
+        self._chunks = _chunks(script, request, reply, self._stop)
+
+    def __next__(self) -> object:
+        try:
+            return next(self._chunks)
+        except BaseException:
+            self._has_ended = True
+            raise
+
+    def close(self) -> None:
+        """Ends the reply; it counts as cancelled unless it had ended."""
+        if not self._stop.is_set() and not self._has_ended:
+            self._script.note_cancelled()
+        self._stop.set()
+
+
+def _to_request(
+    messages: Sequence[JsonObject], options: Mapping[str, object], script: ScriptedModel
+) -> ScriptedRequest:
+    """The request as litellm passed it on, with its input tokens."""
+    tools = options.get("tools")
+    definitions = tuple(tools) if isinstance(tools, list) else ()
+    max_output_tokens, temperature = read_options(options)
+    counted = sum(_count_message(message, script) for message in messages)
+    return ScriptedRequest(
+        messages=tuple(dict(message) for message in messages),
+        tools=definitions,
+        max_output_tokens=max_output_tokens,
+        temperature=temperature,
+        input_tokens=counted + sum(script.count(to_canonical(tool)) for tool in definitions),
+    )
+
+
+def _count_message(raw: JsonObject, script: ScriptedModel) -> int:
+    message = parse_message(raw)
+    return sum(map(script.count, (message.text, *(call.arguments for call in message.calls))))
+
+
+def _chunks(
+    script: ScriptedModel, request: ScriptedRequest, reply: ScriptedReply, stop: threading.Event
+) -> Iterator[object]:
+    """The reply's chunks with its pauses; ends early when `stop` is set."""
+    make = ChunkMaker(script.model)
+    stop.wait(reply.first_delay_seconds)
+    for at, delta in enumerate(_deltas(reply)):
+        if reply.error is not None and at >= (reply.error_after_chunks or 0):
+            break
+        if at:
+            stop.wait(reply.chunk_delay_seconds)
+        if stop.is_set():
+            return
+        yield make.delta(delta)
+    if reply.error is not None:
+        text = reply.error_text or _ERROR_TEXTS.get(reply.error, "The request was refused.")
+        raise provider_exception(reply.error, text, model=script.model)
+    yield make.usage(_usage(script, request, reply))
+    yield make.finish(reply.finish_reason or ("tool_calls" if reply.calls else "stop"))
+
+
+def _deltas(reply: ScriptedReply) -> Iterator[dict[str, object]]:
+    for piece in pieces(reply.reasoning, reply.chunk_chars):
+        yield {"reasoning_content": piece}
+    for piece in pieces(reply.text, reply.chunk_chars):
+        yield {"content": piece}
+    for index, call in enumerate(reply.calls):
+        for at, piece in enumerate(pieces(call.arguments, reply.chunk_chars) or [""]):
+            yield call_delta(index, call, piece, is_first=at == 0)
+
+
+def _usage(script: ScriptedModel, request: ScriptedRequest, reply: ScriptedReply) -> ModelUsage:
+    if reply.usage != "counted":
+        return reply.usage
+    written = (reply.text, reply.reasoning, *(call.arguments for call in reply.calls))
+    return ModelUsage(
+        input_tokens=request.input_tokens,
+        output_tokens=sum(map(script.count, written)),
+        reasoning_tokens=script.count(reply.reasoning) if reply.reasoning else None,
+    )
 
 
 _REPLY_KEYS = (*(field.name for field in fields(ScriptedReply)), "echo")
@@ -228,46 +376,38 @@ class _Fields:
         return _fields(entry, self.path, self.place.within(part), allowed)
 
     def _refuse(self, key: str) -> NoReturn:
-        raise self.wrong(ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key])))
-
-    def wrong(self, problem: Reason) -> FormatError:
-        """That the object, or a value of it, is not what it may be."""
-        return _wrong(self.path, self.place, problem)
+        problem = ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key]))
+        raise _error(self.path, self.place, problem)
 
 
 def _fields(entry: JsonValue, path: str, place: Place, allowed: Iterable[str]) -> _Fields:
     if not isinstance(entry, dict):
-        raise _wrong(path, place, ScriptProblem.NO_OBJECT())
+        raise _error(path, place, ScriptProblem.NO_OBJECT())
     if unknown := sorted(set(entry) - set(allowed)):
-        raise _wrong(path, place, ScriptProblem.UNKNOWN_KEYS(names=tuple(unknown)))
+        raise _error(path, place, ScriptProblem.UNKNOWN_KEYS(names=tuple(unknown)))
     return _Fields(path=path, place=place, values=entry)
 
 
-def _wrong(path: str, place: Place, problem: Reason) -> FormatError:
+def _error(path: str, place: Place, problem: Reason) -> FormatError:
     return FormatError(path=path, problem=PlaceCode.AT(place=place.reason, problem=problem))
 
 
 def _parse_model(name: str, entry: JsonValue, path: str) -> ScriptedModel:
-    fields = _fields(
-        entry, path, Place(PlaceCode.MODEL, name), ("replies", "otherwise", "window_tokens")
-    )
+    allowed = ("replies", "otherwise", "window_tokens")
+    fields = _fields(entry, path, Place(PlaceCode.MODEL, name), allowed)
+    raws = enumerate(fields.items("replies"))
+    replies = [_parse_reply(fields, raw, f"reply {at}") for at, raw in raws]
     otherwise = fields.values.get("otherwise")
     return ScriptedModel(
         name,
-        [
-            _parse_reply(fields.inner(reply, f"reply {at}", _REPLY_KEYS))
-            for at, reply in enumerate(fields.items("replies"))
-        ],
-        otherwise=(
-            None
-            if otherwise is None
-            else _parse_reply(fields.inner(otherwise, "otherwise", _REPLY_KEYS))
-        ),
+        replies,
+        otherwise=None if otherwise is None else _parse_reply(fields, otherwise, "otherwise"),
         window_tokens=fields.whole("window_tokens"),
     )
 
 
-def _parse_reply(fields: _Fields) -> Script:
+def _parse_reply(model: _Fields, raw: JsonValue, part: str) -> Script:
+    fields = model.inner(raw, part, _REPLY_KEYS)
     reply = ScriptedReply(
         text=fields.text("text"),
         reasoning=fields.text("reasoning"),
@@ -300,13 +440,7 @@ def _parse_usage(fields: _Fields) -> ModelUsage | Literal["counted"]:
     if "usage" not in fields.values:
         return "counted"
     usage = fields.inner(fields.values["usage"], "usage", ModelUsage.__slots__)
-    return ModelUsage(
-        input_tokens=usage.whole("input_tokens"),
-        cached_tokens=usage.whole("cached_tokens"),
-        cache_write_tokens=usage.whole("cache_write_tokens"),
-        output_tokens=usage.whole("output_tokens"),
-        reasoning_tokens=usage.whole("reasoning_tokens"),
-    )
+    return ModelUsage(**{name: usage.whole(name) for name in ModelUsage.__slots__})
 
 
 def _parse_error(fields: _Fields) -> ErrorKind | None:
@@ -314,5 +448,5 @@ def _parse_error(fields: _Fields) -> ErrorKind | None:
     if not kind:
         return None
     if kind not in get_args(ErrorKind):
-        raise fields.wrong(ScriptProblem.NO_KIND(kind=kind))
+        raise _error(fields.path, fields.place, ScriptProblem.NO_KIND(kind=kind))
     return cast("ErrorKind", kind)

@@ -1,6 +1,6 @@
-"""Owns making a provider's words fit to show: secrets masked, one line, short.
+"""Finds the key for a call, and shortens providers' errors to one line without secrets.
 
-Masking is the last step before a text leaves the gateway; nothing is shown that skipped it.
+Every text of a provider passes `to_detail` before it leaves the gateway.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ctxcore.gateway.errors import MissingKeyError
 from ctxcore.gateway.values import ModelRequest
 
 MASK = "[hidden]"
-MAX_DETAIL_CHARS = 300  # enough for a cause; providers append whole request bodies
+MAX_DETAIL_CHARS = 300  # chosen: enough for a cause; providers append whole request bodies
 
 # Key shapes by their published prefixes, then anything that is named a secret.
 _SECRETS = re.compile(
@@ -44,7 +44,7 @@ def mask_secrets(text: str, known: Iterable[str] = ()) -> str:
 
 
 def to_detail(text: str, known: Iterable[str] = ()) -> str:
-    """What a provider said, in one short line: the message of its JSON, without wrappers."""
+    """A provider's error as one short line: the message in its JSON, without wrappers."""
     text = text.partition("Traceback (most recent call last)")[0]  # litellm appends its own
     text = _LITELLM_PREFIX.sub("", text.strip())
     if found := _MESSAGE_FIELD.search(text):
@@ -54,9 +54,9 @@ def to_detail(text: str, known: Iterable[str] = ()) -> str:
 
 
 KeySource = Callable[[str], str | None]
-"""The key behind a name, or None; `os.environ.get` by default, secrets of a server likewise."""
+"""Returns the key behind a variable's name, or None; `os.environ.get` by default."""
 
-NO_KEY = "no-key-set"  # clients insist on some text; own servers mostly ignore it
+NO_KEY = "no-key-set"  # clients require some text; own servers mostly ignore it
 
 
 def find_key(request: ModelRequest, source: KeySource, litellm: ModuleType) -> str | None:
@@ -77,7 +77,7 @@ def find_key(request: ModelRequest, source: KeySource, litellm: ModuleType) -> s
 
 
 def _provider_key(model: str, source: KeySource, litellm: ModuleType) -> str | None:
-    """The key of a provider whose only need is one; clouds with several needs are left alone."""
+    """The key of a provider that needs nothing else; None for clouds that need several values."""
     found: Mapping[str, object] = litellm.validate_environment(model)
     names = found.get("missing_keys")
     if not isinstance(names, list) or not names:
@@ -85,7 +85,7 @@ def _provider_key(model: str, source: KeySource, litellm: ModuleType) -> str | N
     variables = tuple(str(name) for name in names)
     if not all(name.endswith(("_API_KEY", "_TOKEN")) for name in variables):
         return None
-    for name in variables:
-        if key := source(name):
-            return key
-    raise MissingKeyError(model=model, variables=variables)
+    key = next(filter(None, map(source, variables)), None)
+    if key is None:
+        raise MissingKeyError(model=model, variables=variables)
+    return key

@@ -1,7 +1,7 @@
-"""Owns stopping a provider's stream for good, from whichever thread.
+"""Reads a provider's stream in a thread, stops it from any thread, and sends calls again.
 
 Dropping litellm's stream, or a plain `break`, leaves the provider generating (measured: the
-built-in model and a llama.cpp server both went on). What stops it is closing what lies under it.
+built-in model and a llama.cpp server both went on). Closing the layers below the stream stops it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from ctxcore.gateway.errors import ProviderError
 
 logger = logging.getLogger(__name__)
 
-# Where litellm and its clients keep the thing that reads: iterator, response, network stream.
-_INNER = ("completion_stream", "streaming_response", "response_iterator", "http_response")
-_INNER_CLIENT = ("response", "_response", "_iterator", "_stream")
-MAX_DEPTH = 6
+# The attributes under which litellm and its clients keep the iterator, response or network stream.
+_INNER = (
+    *("completion_stream", "streaming_response", "response_iterator", "http_response"),
+    *("response", "_response", "_iterator", "_stream"),
+)
+MAX_DEPTH = 6  # chosen: ends the walk where a layer refers back to an outer one
 
 
 def close_stream(stream: object) -> None:
-    """Cancel what feeds `stream`; never raises, does nothing the second time."""
-    for part in _layers(stream):
+    """Closes all layers of `stream`; never raises, does nothing the second time."""
+    layers = list(_layers(stream))
+    for part in layers:
         _shut_socket(part)
-    for part in reversed(list(_layers(stream))):
+    for part in reversed(layers):
         close = getattr(part, "close", None)
         if callable(close):
             # A generator that is running in another thread refuses; its socket is shut already.
@@ -39,17 +42,17 @@ def close_stream(stream: object) -> None:
 
 
 def _layers(stream: object, depth: int = 0) -> Iterator[object]:
-    """`stream` and what it reads from, outermost first."""
+    """`stream` and the streams that it reads from, outermost first."""
     yield stream
     if depth < MAX_DEPTH:
-        for name in (*_INNER, *_INNER_CLIENT):
+        for name in _INNER:
             inner = getattr(stream, name, None)
             if inner is not None and inner is not stream:
                 yield from _layers(inner, depth + 1)
 
 
 def _shut_socket(part: object) -> None:
-    """Wake a thread that waits on the connection: closing alone leaves it waiting."""
+    """Wakes a thread that waits on the connection: closing alone leaves it waiting."""
     extensions = getattr(part, "extensions", None)
     network = extensions.get("network_stream") if isinstance(extensions, dict) else None
     if network is None or getattr(part, "is_closed", True):
@@ -64,12 +67,12 @@ def _shut_socket(part: object) -> None:
 
 T = TypeVar("T")
 
-MAX_AHEAD = 1_000  # chunks read before anyone takes them; bounds memory, far above any burst
-_CHECK_SECONDS = 0.5  # how often a full queue looks whether its reader is gone
+MAX_AHEAD = 1_000  # chosen: chunks read ahead of the reader; bounds memory, far above any burst
+_CHECK_SECONDS = 0.5  # chosen: how often a full queue checks whether its reader is gone
 
 
 class Cancellation:
-    """Set once, by the reader; the provider's thread asks, waits, or leaves a way to be woken."""
+    """A flag that the reader sets once; the provider's thread checks it or registers a callback."""
 
     def __init__(self) -> None:
         self.event = threading.Event()
@@ -82,14 +85,14 @@ class Cancellation:
         return self.event.is_set()
 
     def on_cancel(self, stop: Callable[[], None]) -> None:
-        """Call `stop` when the reader goes away, now if it has; a later one replaces it."""
+        """Registers `stop` to be called when the reader goes away, at once if it has."""
         with self._lock:
             self._stop = stop
         if self.is_set:
             self.cancel()
 
     def cancel(self) -> None:
-        """Tell the provider to stop; returns at once, does nothing the second time."""
+        """Stops the provider; returns at once, does nothing the second time."""
         self.event.set()
         with self._lock:
             stop, self._stop = self._stop, None
@@ -98,7 +101,7 @@ class Cancellation:
 
 
 class Feed(Generic[T]):
-    """Runs `read` in a thread and hands out what it yields."""
+    """Runs `read` in a thread and passes on what it yields."""
 
     def __init__(self, read: Callable[[Cancellation], Iterable[T]]) -> None:
         self._read = read
@@ -125,7 +128,7 @@ class Feed(Generic[T]):
             yield item[0]
 
     def close(self) -> None:
-        """Stop the provider; returns at once, also while the provider is silent."""
+        """Stops the provider; returns at once, also while the provider is silent."""
         self._cancellation.cancel()
 
     def _run(self) -> None:
@@ -149,17 +152,17 @@ class Feed(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How often a call that may succeed later is sent again, and how long it waits before."""
+    """How often a failed call is sent again, and how long it waits before."""
 
     attempts: int = 3
     """Sends altogether; 1 = never again."""
     first_wait_seconds: float = 0.5
     """The wait grows from here, doubled each time, with jitter."""
     max_wait_seconds: float = 20.0
-    """A provider that asks for a longer wait is not asked again: a person is watching."""
+    """After an error that demands a longer wait, the call is not sent again."""
 
     def wait_seconds(self, attempt: int) -> float:
-        """How long to wait after the given attempt, with half of it by chance."""
+        """How long to wait after the given attempt; up to half of it is left to chance."""
         longest = min(self.max_wait_seconds, self.first_wait_seconds * 2.0 ** (attempt - 1))
         return longest * random.uniform(0.5, 1.0)  # many callers must not come back together
 
@@ -170,7 +173,7 @@ def first_success(
     retries: Retries,
     cancelled: threading.Event,
 ) -> T:
-    """What `send` returns, sent again after failures worth it.
+    """What `send` returns, called again after failures that may pass.
 
     Raises:
         ProviderError: the last failure.
@@ -179,8 +182,13 @@ def first_success(
 
     def wait(state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after_seconds if isinstance(error, ProviderError) else None
-        return max(asked or 0.0, retries.wait_seconds(state.attempt_number))
+        wanted = error.retry_after_seconds if isinstance(error, ProviderError) else None
+        return max(wanted or 0.0, retries.wait_seconds(state.attempt_number))
+
+    def is_worth_retrying(error: BaseException) -> bool:
+        if not isinstance(error, ProviderError) or not error.is_retryable:
+            return False
+        return (error.retry_after_seconds or 0.0) <= retries.max_wait_seconds
 
     def attempt() -> T:
         if cancelled.is_set():  # a wait that was cut short is followed by an attempt
@@ -189,10 +197,10 @@ def first_success(
             return send()
         except Exception as error:  # noqa: BLE001 - providers raise anything
             failed = to_error(error)
-        raise failed  # outside the handler, so that no raw provider text hangs on it
+        raise failed  # outside the handler: the raw text of the provider is not chained to it
 
     policy = tenacity.Retrying(
-        retry=tenacity.retry_if_exception(lambda error: _is_worth_it(error, retries)),
+        retry=tenacity.retry_if_exception(is_worth_retrying),
         stop=tenacity.stop_any(
             tenacity.stop_after_attempt(retries.attempts), tenacity.stop_when_event_set(cancelled)
         ),
@@ -202,12 +210,6 @@ def first_success(
         reraise=True,
     )
     return policy(attempt)
-
-
-def _is_worth_it(error: BaseException, retries: Retries) -> bool:
-    if not isinstance(error, ProviderError) or not error.is_retryable:
-        return False
-    return (error.retry_after_seconds or 0.0) <= retries.max_wait_seconds
 
 
 def _log_retry(state: object) -> None:

@@ -1,7 +1,7 @@
-"""Owns one request for a summary: sent, told to who asked, its reply read or refused.
+"""Summarizes with a model, in parts where the messages do not fit its window.
 
-What a model does not take is learned from its first reply and remembered: a temperature, or too
-little room beside its thinking.
+A model that refuses a temperature, or thinks longer than its reply has room, is remembered as such
+from its first reply on.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_each, counter_for
 from ctxcore.tokens.families import TokenCounter
 
-THINKING_TOKENS = 8_192  # room beside the summary for a model that thinks; costs what it uses
+THINKING_TOKENS = 8_192  # chosen: room for thinking beside the summary; only what is used costs
 
 Report: TypeAlias = Callable[[SummaryUsage], None]
 
 
 @dataclass(slots=True, kw_only=True)
 class SummaryModel:
-    """A model as a writer of summaries; safe to share between threads."""
+    """Sends single requests for summaries to a model; safe to share between threads."""
 
     gateway: Gateway
     model: str
     connection: Connection | None = None
     temperature: float | None = None
-    """None once the model refused to be told one."""
+    """None once the model refused one."""
     max_output_tokens: int
     thinking_tokens: int = 0
-    """What its replies get beside the summary, once it was seen to think."""
+    """The room for thinking beside the summary, once the model needed it."""
 
     def ask(
         self,
@@ -51,21 +51,21 @@ class SummaryModel:
         check: Callable[[str], str],
         report: Report,
     ) -> str:
-        """What `check` makes of the reply's words.
+        """The text of the reply after `check`.
 
         Args:
-            prompt: what the model is told and shown.
-            max_tokens: of the summary; the reply may think beside it.
-            spare_tokens: what the window has left for that.
-            check: raises `SummarizerError` where the words are no summary.
-            report: told of every request.
+            prompt: the system and user text to send.
+            max_tokens: of the summary; thinking comes on top.
+            spare_tokens: what the window has left for thinking.
+            check: returns the summary in a text, raises `SummarizerError` where it is none.
+            report: called with the usage of every request.
 
         Raises:
             SummarizerError: the provider failed (it is the cause), or the reply is no summary.
         """
         reply = self._reply(prompt, max_tokens, spare_tokens, report)
         try:
-            text = check(_words(reply))
+            text = check(_text(reply))
         except SummarizerError as error:
             report(_usage(reply, self.model, error=error.problem))
             raise
@@ -75,7 +75,7 @@ class SummaryModel:
     def _reply(
         self, prompt: Prompt, max_tokens: int, spare_tokens: int, report: Report
     ) -> ModelReply:
-        """The reply; asked once more with the room for thinking that the first time lacked."""
+        """The reply; requested again with room for thinking if that used up the first one's."""
         most = min(self.max_output_tokens, max_tokens + spare_tokens)
         room = min(max_tokens + self.thinking_tokens, most)
         reply = self._send(prompt, room, report)
@@ -94,10 +94,7 @@ class SummaryModel:
             if temperature is None or not _refuses_temperature(error):
                 raise SummarizerError(problem=core(error.reason)) from error
         self.temperature = None
-        try:
-            return self._complete(prompt, max_tokens, None, report)
-        except ProviderError as error:
-            raise SummarizerError(problem=core(error.reason)) from error
+        return self._send(prompt, max_tokens, report)
 
     def _complete(
         self, prompt: Prompt, max_tokens: int, temperature: float | None, report: Report
@@ -115,12 +112,12 @@ class SummaryModel:
         )
         try:
             return self.gateway.complete(request)
-        except ProviderError as error:  # without its words: those may repeat the conversation's
+        except ProviderError as error:  # without its detail, which may quote the conversation
             report(SummaryUsage(model=self.model, error=core(error.reason)))
             raise
 
 
-def _words(reply: ModelReply) -> str:
+def _text(reply: ModelReply) -> str:
     if reply.calls:
         raise SummarizerError(problem=SummaryProblem.CALL_REPLY())
     if reply.finish_reason == "content_filter":
@@ -136,7 +133,7 @@ def _thought_too_long(reply: ModelReply) -> bool:
 
 
 def _refuses_temperature(error: ProviderError) -> bool:
-    """Reasoning models take none but their own."""
+    """Reasoning models accept only their own default."""
     return error.kind == "bad_request" and "temperature" in error.detail
 
 
@@ -152,27 +149,27 @@ def _usage(reply: ModelReply, model: str, *, error: Reason | None = None) -> Sum
     )
 
 
-ASSUMED_WINDOW_TOKENS = 8_192  # what nearly every model served today takes
+ASSUMED_WINDOW_TOKENS = 8_192  # chosen: nearly every model served today accepts it
 TEMPERATURE = 0.2  # source design 1: facts rather than variety
-FRAME_TOKENS = 160  # headings, tags and message frames of a request
-ESTIMATE_MARGIN = 0.9  # of a window, where tokens are estimated: they may be a tenth more
-OUTPUT_SHARE = 4  # at most one in so many tokens of the window is the summary
-PART_SHARE = 4  # so many summaries of parts fit one merge, so that merging comes to an end
-LEAST_INPUT_TOKENS = 200
+FRAME_TOKENS = 160  # chosen: bounds headings, tags and message frames of a request
+ESTIMATE_MARGIN = 0.9  # of a window, where tokens are estimated: about 7 % off (tokens/estimate.py)
+OUTPUT_SHARE = 4  # chosen: at most a quarter of the window is the summary
+PART_SHARE = 4  # chosen: four summaries of parts fit one merge, so that merging ends
+LEAST_INPUT_TOKENS = 200  # chosen: with less room every request would carry a few sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """One summary to be written, and the room there is for it."""
+    """A request for a summary, and the room for it."""
 
     request: SummaryRequest
     source_tokens: int
-    """What the whole summary stands for."""
+    """Tokens of everything that is summarized."""
     input_tokens: int
-    """What the summary so far and the turns may take in one request."""
+    """The most that the previous summary and the messages may take in one request."""
     output_tokens: int
     spare_tokens: int
-    """What a reply may take beside its summary."""
+    """The most that a reply may take beside its summary."""
 
     @property
     def part_tokens(self) -> int:
@@ -181,18 +178,18 @@ class _Job:
 
 
 class ModelSummarizer:
-    """Asks a model for the summary; safe to share between threads.
+    """A summarizer that lets a model write the summaries; safe to share between threads.
 
     Args:
-        gateway: what the requests go through.
-        model: which model writes the summaries; also the summarizer's name.
+        gateway: sends the requests.
+        model: the model's name; also the summarizer's.
         connection: how that model is reached.
-        window_tokens: its window; the catalogue's without it, and 8,192 where that knows none.
-        max_output_tokens: its longest reply; the catalogue's without it. How long a summary may
-            be is the request's to say.
-        temperature: 0.2; left out for a model that refuses it.
-        counter: whose tokens limit a summary; the model's own without it, which always say what
-            fits its window.
+        window_tokens: its window; by default the catalogue's, and 8,192 where that has none.
+        max_output_tokens: its longest reply; by default the catalogue's. The length of a summary
+            is limited by the request.
+        temperature: left out for a model that refuses it.
+        counter: counts the tokens that limit a summary; by default the model's own, which always
+            decides what fits the window.
     """
 
     def __init__(
@@ -225,9 +222,9 @@ class ModelSummarizer:
         return self._model.model
 
     def summarize(self, request: SummaryRequest) -> str:
-        """The model's summary within the request's limits; empty where there is nothing to say.
+        """The model's summary within the request's limits; empty if there is nothing to summarize.
 
-        Without new messages the summary so far is kept as it stands, if it is within them.
+        Without new messages the previous summary is kept as it is, if it is within the limits.
 
         Raises:
             SummarizerError: the provider failed (it is the cause), or a reply is no summary.
@@ -254,12 +251,11 @@ class ModelSummarizer:
         system = system_text(request, max_tokens=output, stage="middle")  # the longest there is
         taken = self._own_counter.count(system) + FRAME_TOKENS
         thinking = min(self._model.thinking_tokens, self._window // OUTPUT_SHARE)
-        exact = 1.0 if self._own_counter.is_exact else ESTIMATE_MARGIN
-        left = int((self._window - self._shared(output + thinking)) * exact) - taken
+        margin = 1.0 if self._own_counter.is_exact else ESTIMATE_MARGIN
+        left = int((self._window - self._shared(output + thinking)) * margin) - taken
         if left < LEAST_INPUT_TOKENS:
-            raise SummarizerError(
-                problem=SummaryProblem.WINDOW(model=self.name, tokens=self._window)
-            )
+            problem = SummaryProblem.WINDOW(model=self.name, tokens=self._window)
+            raise SummarizerError(problem=problem)
         source = sum(count_each(request.messages, self._counter))
         return _Job(
             request=request,
@@ -273,7 +269,7 @@ class ModelSummarizer:
         return output_tokens if self._shares_output else 0
 
     def _fold(self, job: _Job, entries: Sequence[Entry], previous: str) -> str:
-        """Summaries of parts, merged with the summary so far; of n parts about 4/3 n requests."""
+        """Summaries of parts, merged with the previous one; n parts take about 4/3 n requests."""
         if self._own_counter.count(previous) > job.input_tokens // 2:
             entries = [Entry(label="PREVIOUS SUMMARY", text=previous), *entries]
             previous = ""
@@ -290,8 +286,8 @@ class ModelSummarizer:
     def _condensed(self, job: _Job, entries: Sequence[Entry], stage: Stage) -> list[Entry]:
         """A summary of each group of neighbours that fits one request, as entries to merge."""
         sizes = [self._size([entry]) for entry in entries]
-        found = group_sizes(sizes, job.input_tokens)
-        groups = [entries[group.start : group.stop] for group in found]
+        ranges = group_sizes(sizes, job.input_tokens)
+        groups = [entries[group.start : group.stop] for group in ranges]
         texts = [
             group[0].text
             if stage == "middle" and len(group) == 1

@@ -1,4 +1,4 @@
-"""Owns what goes into a model call and what comes out: requests, stream events, the reply.
+"""Types of a model call: connection, request, stream events, usage and reply.
 
 A number that a provider did not report is None, never 0.
 """
@@ -14,15 +14,15 @@ from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How a model is reached. The key itself is never in here, only the name of its variable.
+    """How a model is reached. It holds the name of the key's variable, never the key itself.
 
-    Without `key_env` an own server (`api_base`) gets a placeholder instead of the key that the
-    environment holds for the public service of the same kind.
+    Without `key_env` an own server (`api_base`) gets a placeholder, not the key that the
+    environment holds for the public service.
     """
 
     name: str
     model: str
-    """The model this connection was made for; a request may name another one."""
+    """The default model of this connection; a request may name another one."""
     api_base: str | None = None
     key_env: str | None = None
     options: Mapping[str, JsonValue] = field(default_factory=dict, repr=False, hash=False)
@@ -69,7 +69,7 @@ class CallDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """Nothing arrived for a moment. It gives the reader the chance to close the stream."""
+    """A heartbeat while nothing arrives, so that the reader can close the stream."""
 
     seconds: float
     """How long the call has been running."""
@@ -100,10 +100,10 @@ class ModelReply:
 
     text: str
     thoughts: tuple[Reasoning, ...]
-    """The visible thinking; signed blocks keep what the provider wants back in `raw`."""
+    """The visible thinking; `raw` keeps signed blocks, which the provider needs back."""
     calls: tuple[ToolCall, ...]
     finish_reason: str
-    """`stop`, `length`, `tool_calls` or `content_filter`; others as the provider says."""
+    """`stop`, `length`, `tool_calls` or `content_filter`; others as the provider names them."""
     usage: ModelUsage
     model: str
     cost: float | None
@@ -119,8 +119,8 @@ class ModelReply:
     @property
     def message(self) -> Message:
         """The reply as the assistant message to append to a history."""
-        said = (Text(text=self.text),) if self.text else ()
-        return Message(role="assistant", content=(*self.thoughts, *said), calls=self.calls)
+        text = (Text(text=self.text),) if self.text else ()
+        return Message(role="assistant", content=(*self.thoughts, *text), calls=self.calls)
 
 
 StreamEvent: TypeAlias = TextDelta | ReasoningDelta | CallDelta | Waiting | ModelReply

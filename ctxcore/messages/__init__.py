@@ -1,1 +1,1 @@
-"""What a conversation is made of: messages, their parts, and the dictionaries at the edge."""
+"""Messages and their parts, and the dictionaries they are read from and written to."""

@@ -1,4 +1,4 @@
-"""What is passed beside messages, checked where it comes in: tool definitions, knowledge."""
+"""Checks the arguments that callers pass along with messages: tool definitions and knowledge."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.shapes.foreign import named_object, with_way_out
+from ctxcore.messages.foreign import named_object, with_way_out
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.values import Reason, quoted
+from ctxcore.reasons.values import quoted
 
 Tools = Sequence[Mapping[str, object]]
 
 
 def checked_tools(tools: Tools | None) -> Tools:
-    """The tool definitions in `tools`; none for None.
+    """`tools` as a sequence of tool definitions; empty for None.
 
     Raises:
         MessageError: it is no list of objects; the place is named, e.g. `tools[2]`.
@@ -23,19 +23,19 @@ def checked_tools(tools: Tools | None) -> Tools:
     if tools is None:
         return ()
     given: object = tools
-    if isinstance(given, Mapping):
-        raise _no_definitions(WhatCode.OBJECT())
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        raise _no_definitions(named_object(given))
+        what = WhatCode.OBJECT() if isinstance(given, Mapping) else named_object(given)
+        problem = with_way_out(what, WayOutCode.PASS_DEFINITIONS)
+        raise MessageError(place=Place(PlaceCode.KEY, "tools"), problem=problem)
     for at, tool in enumerate(given):
         if not isinstance(tool, Mapping):
-            told = with_way_out(named_object(tool), WayOutCode.PASS_DEFINITION)
-            raise MessageError(place=Place(PlaceCode.TOOL, at), problem=told)
+            problem = with_way_out(named_object(tool), WayOutCode.PASS_DEFINITION)
+            raise MessageError(place=Place(PlaceCode.TOOL, at), problem=problem)
     return cast("Tools", given)
 
 
 def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:
-    """The texts of `knowledge` by name; none for None.
+    """A copy of `knowledge`, texts by name; empty for None.
 
     Raises:
         MessageError: it is no object of texts; the place is named, e.g. `knowledge['faq']`.
@@ -44,16 +44,11 @@ def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:
         return {}
     given: object = knowledge
     if not isinstance(given, Mapping):
-        told = with_way_out(named_object(given), WayOutCode.PASS_TEXTS)
-        raise MessageError(place=Place(PlaceCode.KEY, "knowledge"), problem=told)
+        problem = with_way_out(named_object(given), WayOutCode.PASS_TEXTS)
+        raise MessageError(place=Place(PlaceCode.KEY, "knowledge"), problem=problem)
     for name, text in given.items():
         if not isinstance(name, str) or not isinstance(text, str):
             wrong = text if isinstance(name, str) else name
             place = Place(PlaceCode.KNOWLEDGE_TEXT, quoted(name))
             raise MessageError(place=place, problem=MessageProblem.TEXT(kind=type(wrong).__name__))
     return dict(knowledge)
-
-
-def _no_definitions(what: Reason) -> MessageError:
-    told = with_way_out(what, WayOutCode.PASS_DEFINITIONS)
-    return MessageError(place=Place(PlaceCode.KEY, "tools"), problem=told)

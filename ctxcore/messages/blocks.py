@@ -1,8 +1,8 @@
-"""Owns blocks: the smallest thing that may be kept or folded, and so where history may be cut.
+"""Divides a history into blocks, the smallest units that may be kept or folded.
 
 A block is one message, or an assistant message with its tool calls and the tool messages that
-directly follow it. A call is answered only by a tool message of its own block; ids that are used
-again later, or are missing, are paired by position.
+directly follow it. A call is answered only by a tool message of its own block, so ids may be used
+again later; results without an id are paired by position.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final
 
 from ctxcore.messages.values import Message, ToolCall
 
-MOST_ASKED_CHARS: Final = 1_000  # of a request or a call; a longer one names everything
+_REQUEST_CHARS: Final = 1_000  # chosen: a longer request or call mentions too much to be a query
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTracker:
-    """Tells the block of each next message, knowing only the head of the block before it.
+    """Finds the block of each message in turn; holds the first message of the current block.
 
-    `request` is the last user message so far: what calls are made for.
+    `request` is the last user message so far, the one that calls are made for.
     """
 
     head: Message | None = None
@@ -29,22 +29,21 @@ class BlockTracker:
 
     def next(self, message: Message, seq: int) -> BlockTracker:
         """The tracker after `message`; its `head_seq` is the block that `message` belongs to."""
-        joins = message.is_tool_result and self.head is not None and bool(self.head.calls)
-        if joins:
+        if message.is_tool_result and self.head is not None and self.head.calls:
             return self
         return BlockTracker(message, seq, message if message.role == "user" else self.request)
 
     def function_name(self, message: Message) -> str:
-        """The function whose output `message` is; empty if no call of this block asked for it."""
+        """The function whose output `message` is; empty if it answers no call of this block."""
         call = self._call(message)
         return message.name or (call.name if call else "")
 
     def asked(self, message: Message) -> str:
-        """What the tool output `message` was called for: the request, and the call itself."""
-        said = self.request.text[-MOST_ASKED_CHARS:] if self.request else ""
-        call = self._call(message)
-        asked = f"{call.name} {call.arguments[:MOST_ASKED_CHARS]}" if call else ""
-        return "\n".join(filter(None, (said, asked)))
+        """The user's request and the call that led to the tool output `message`, as text."""
+        request = self.request.text[-_REQUEST_CHARS:] if self.request else ""
+        found = self._call(message)
+        call = f"{found.name} {found.arguments[:_REQUEST_CHARS]}" if found else ""
+        return "\n".join(filter(None, (request, call)))
 
     def _call(self, message: Message) -> ToolCall | None:
         return call_of(message, self.head.calls if self.head else ())
@@ -65,7 +64,7 @@ def block_starts(messages: Iterable[Message]) -> list[int]:
 
 
 def cut_points(messages: Sequence[Message]) -> list[int]:
-    """Every index where history may be split: no result loses its call, no call its results."""
+    """Every index where a history may be split without parting a call from its results."""
     return [*sorted(set(block_starts(messages))), len(messages)]
 
 
@@ -82,12 +81,8 @@ def pair_results(
         if not result.answers:
             without_id.append(at)
             continue
-        free = (
-            place
-            for place, call in enumerate(calls)
-            if call.id == result.answers and answered_by[place] is None
-        )
-        place = next(free, None)
+        same = (place for place, call in enumerate(calls) if call.id == result.answers)
+        place = next((place for place in same if answered_by[place] is None), None)
         if place is None:
             orphans.append(at)
         else:

@@ -1,7 +1,7 @@
-"""Owns canonical JSON text: the same value gives the same bytes, and every string survives it.
+"""Writes canonical JSON, computes digests of messages, and checks values of foreign JSON.
 
-A lone surrogate and NUL are written as escapes, since databases and UTF-8 refuse them raw; the two
-halves of a character become the character.
+In canonical JSON the same value gives the same bytes. Lone surrogates and NUL are escaped, since
+databases and UTF-8 refuse them raw; a surrogate pair becomes its character.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.values import JsonValue, Media, Message, Opaque, Text
+from ctxcore.messages.values import JsonValue, Media, Message, Opaque, Text, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place
@@ -26,14 +26,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def to_canonical(value: JsonValue) -> str:
     """`value` as compact JSON with sorted keys, in characters that any database stores."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _UNSTORABLE.sub(lambda found: _storable(found.group()), text)
+    return _UNSTORABLE.sub(_storable, text)
 
 
-def _storable(found: str) -> str:
-    """A split pair as the character it is, else the escape of a single character."""
-    if len(found) == 2:
-        return found.encode("utf-16", "surrogatepass").decode("utf-16")
-    return f"\\u{ord(found):04x}"
+def _storable(found: re.Match[str]) -> str:
+    """A surrogate pair as its character, else the escape of a single character."""
+    if len(found[0]) == 2:
+        return found[0].encode("utf-16", "surrogatepass").decode("utf-16")
+    return f"\\u{ord(found[0]):04x}"
 
 
 def parse_canonical(text: str) -> JsonValue:
@@ -56,71 +56,66 @@ def printable_json(value: JsonValue) -> JsonValue:
 
 def printable(text: str) -> str:
     """`text` as tokenizers, indexes, pages and providers accept it: lone surrogates as U+FFFD."""
-    if text.isascii():
-        return text
-    if not _SURROGATE.search(text):
+    if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-DIGEST_CHARS = 16
-_BYTES = DIGEST_CHARS // 2  # 2 ** 64: no two messages of a conversation are taken for each other
-_AT_ONCE = 1_000  # messages; one text of a million would be a copy of them all
+DIGEST_CHARS = 16  # 64 bits: no two messages of a conversation share one by chance
+_BATCH_MESSAGES = 1_000  # chosen: few calls of the hash, and no copy of a whole long history
 
 
 def digest_of(message: Message) -> str:
-    """What `message` says, as 16 hexadecimal characters."""
-    return blake2b(_bytes(_said(message)), digest_size=_BYTES).hexdigest()
+    """A digest of role, name, content and calls, as 16 hexadecimal characters."""
+    return digest_of_texts([_digest_text(message)])
 
 
 def digest_of_all(messages: Iterable[Message]) -> str:
-    """What several messages say, one after another; half the work of a digest of each."""
-    digest, left = blake2b(digest_size=_BYTES), iter(messages)
-    while some := [*islice(left, _AT_ONCE)]:
-        digest.update(_bytes("\x1e".join([_said(message) for message in some]) + "\x1e"))
+    """One digest of several messages in order; half the work of a digest of each."""
+    digest, left = blake2b(digest_size=DIGEST_CHARS // 2), iter(messages)
+    while batch := [*islice(left, _BATCH_MESSAGES)]:
+        digest.update(_to_bytes("\x1e".join(map(_digest_text, batch)) + "\x1e"))
     return digest.hexdigest()
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
-    """What several texts say together, in the same form."""
-    return blake2b(_bytes("\x1e".join(texts)), digest_size=_BYTES).hexdigest()
+    """One digest of several texts in order."""
+    return blake2b(_to_bytes("\x1e".join(texts)), digest_size=DIGEST_CHARS // 2).hexdigest()
 
 
 def digest_of_words(messages: Sequence[Message]) -> str:
-    """What neighbours of one role say, however they are joined and split: words and calls alone."""
+    """A digest of neighbours of one role by text and calls, however they are joined or split."""
     calls = (call for message in messages for call in message.calls)
-    told = [text for call in calls for text in (call.name, _plain(call.arguments))]
-    words = " ".join(" ".join(message.text.split()) for message in messages if message.text)
-    return digest_of_texts([messages[0].role, words, *told])
+    called = [text for call in calls for text in (call.name, _canonical_arguments(call))]
+    text = " ".join(" ".join(message.text.split()) for message in messages if message.text)
+    return digest_of_texts([messages[0].role, text, *called])
 
 
-def _plain(arguments: str) -> str:
-    """The arguments of a call in one form, where they are JSON."""
+def _canonical_arguments(call: ToolCall) -> str:
     try:
-        return to_canonical(parse_canonical(arguments))
+        return to_canonical(parse_canonical(call.arguments))
     except (ValueError, RecursionError):
-        return arguments
+        return call.arguments
 
 
-def _said(message: Message) -> str:
-    """All that counts, in one text."""
+def _digest_text(message: Message) -> str:
     content = message.content
     if len(content) == 1 and not message.calls and isinstance(content[0], Text):
-        return f"{message.role}\x00{message.name or ''}\x00{content[0].text}"  # nearly every one
+        return f"{message.role}\x00{message.name or ''}\x00{content[0].text}"  # most messages
     calls = (f"\x00call\x00{call.name}\x00{call.arguments}" for call in message.calls)
     parts = (f"\x00part\x00{part.raw}" for part in content if isinstance(part, (Media, Opaque)))
     return "".join([f"{message.role}\x00{message.name or ''}\x00{message.text}", *calls, *parts])
 
 
-def _bytes(text: str) -> bytes:
-    """`text` as a provider is sent it: a lone surrogate says the same as what stands for it."""
+def _to_bytes(text: str) -> bytes:
+    """`text` as it is sent to a provider: lone surrogates as U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         return printable(text).encode()
 
 
-MAX_DEPTH: Final = 200  # walking deeper would end at Python's own limit, 1,000 calls
+MAX_DEPTH: Final = 200  # chosen: recursive walks stay far below Python's limit of 1,000 calls
 
 
 def canonical_at(value: object, place: Place, *path: str | int) -> str:
@@ -166,7 +161,7 @@ def object_of(value: object, place: Place, *path: str | int) -> Mapping[str, obj
 
 
 def type_of(part: object) -> str:
-    """What a part says it is; empty if it does not say."""
+    """The `type` of a part; empty if it has none."""
     kind = part.get("type") if isinstance(part, Mapping) else None
     return kind if isinstance(kind, str) else ""
 
@@ -177,13 +172,13 @@ def is_too_deep(value: object, text: str) -> bool:
         return False
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for one in level for inner in _inside(one)]
+        level = [inner for outer in level for inner in _children(outer)]
         if not level:
             return False
     return True
 
 
-def _inside(value: object) -> list[object]:
+def _children(value: object) -> list[object]:
     if isinstance(value, Mapping):
         return list(value.values())
     return list(value) if isinstance(value, (list, tuple)) else []

@@ -1,6 +1,6 @@
-"""Owns reading media parts: what kind it is and how large, from the part's own bytes.
+"""Reads media parts: their kind, and the size of images from the header of inlined data.
 
-Only headers of inlined data are read; nothing is fetched, a size that cannot be seen stays None.
+Nothing is fetched; the size of an image that is only linked stays None.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import struct
 from collections.abc import Mapping
 from typing import Literal
 
-from ctxcore.messages.values import Media
+from ctxcore.messages.canonical import canonical_at, type_of
+from ctxcore.messages.values import Media, Opaque
+from ctxcore.reasons.places import Place
 
 _KINDS: dict[str, Literal["image", "audio", "file"]] = {
     "image_url": "image",
@@ -25,13 +27,23 @@ _KINDS: dict[str, Literal["image", "audio", "file"]] = {
 _HEADER_CHARS = 65_536  # enough base64 for a JPEG's size marker behind its thumbnails
 
 
-def parse_media(part: Mapping[str, object], raw: str) -> Media | None:
-    """The media in a content part whose canonical JSON is `raw`; None if it holds none."""
+def media_or_opaque(
+    part: Mapping[str, object], place: Place, provider: str | None = None
+) -> Media | Opaque:
+    """A content part as media, or as an opaque part of `provider` (its own type by default).
+
+    Raises:
+        MessageError: it is not JSON; `place` names where it is.
+    """
+    raw = canonical_at(dict(part), place)
     kind = _KINDS.get(str(part.get("type")))
     if kind is None:
-        return None
+        return Opaque(provider=provider or type_of(part) or "unknown", raw=raw)
     width, height = image_size(_inlined(part)) if kind == "image" else (None, None)
-    return Media(kind=kind, raw=raw, width=width, height=height, detail=_detail(part))
+    image = part.get("image_url")
+    holder = image if isinstance(image, Mapping) else part
+    detail = str(holder.get("detail") or "auto")
+    return Media(kind=kind, raw=raw, width=width, height=height, detail=detail)
 
 
 def image_size(data: bytes) -> tuple[int, int] | tuple[None, None]:
@@ -46,25 +58,17 @@ def image_size(data: bytes) -> tuple[int, int] | tuple[None, None]:
         if data.startswith(b"\xff\xd8"):
             return _jpeg_size(data)
     except (struct.error, IndexError):
-        pass  # a header cut short says nothing; the size stays unknown
+        pass  # the header is cut short
     return None, None
 
 
-def _detail(part: Mapping[str, object]) -> str:
-    inner = part.get("image_url")
-    holder = inner if isinstance(inner, Mapping) else part
-    return str(holder.get("detail") or "auto")
-
-
 def _inlined(part: Mapping[str, object]) -> bytes:
-    """The first bytes of data inside the part; empty where it only names an address."""
+    """The first bytes of the data inside a part; empty where it only links to them."""
     inner = part.get("image_url", part.get("source"))
     url = inner.get("url", inner.get("data")) if isinstance(inner, Mapping) else inner
-    if not isinstance(url, str):
+    if not isinstance(url, str) or url.startswith(("http://", "https://")):
         return b""
     data = url.partition(";base64,")[2] if url.startswith("data:") else url
-    if url.startswith(("http://", "https://")):
-        return b""
     head = data[:_HEADER_CHARS]
     try:
         return base64.b64decode(head[: len(head) // 4 * 4])
@@ -74,10 +78,8 @@ def _inlined(part: Mapping[str, object]) -> bytes:
 
 def _webp_size(data: bytes) -> tuple[int, int]:
     if data[12:16] == b"VP8X":
-        return (
-            1 + int.from_bytes(data[24:27], "little"),
-            1 + int.from_bytes(data[27:30], "little"),
-        )
+        sides = data[24:27], data[27:30]
+        return 1 + int.from_bytes(sides[0], "little"), 1 + int.from_bytes(sides[1], "little")
     if data[12:16] == b"VP8L":
         bits = int.from_bytes(data[21:25], "little")
         return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)

@@ -1,7 +1,7 @@
-"""One OpenAI chat dictionary as a `Message`, and a `Message` as one.
+"""Converts between one OpenAI chat dictionary and a `Message`.
 
-`to_openai(parse_message(d))` says the same as `d`; unknown keys and parts come back unchanged.
-Whole lists, in whatever shape, are read in `shapes`.
+`to_openai(parse_message(d))` means the same as `d`; unknown keys and parts come back unchanged.
+Lists of messages, in any shape, are read in `shapes`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import canonical_at, object_of, parse_canonical, text_or_none
-from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import refused_part, with_way_out
+from ctxcore.messages.foreign import part_problem, with_way_out
+from ctxcore.messages.media import media_or_opaque
 from ctxcore.messages.values import (
     ROLES,
     JsonObject,
@@ -34,22 +34,13 @@ from ctxcore.reasons.values import quoted
 
 KNOWN_KEYS = frozenset(
     {
-        "role",
-        "content",
-        "name",
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "refusal",
-        "reasoning_content",
-        "thinking_blocks",
-        "audio",
-        "action",
+        *("role", "content", "name", "tool_calls", "tool_call_id", "function_call"),
+        *("refusal", "reasoning_content", "thinking_blocks", "audio", "action"),
     }
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
 _MESSAGE = Place(PlaceCode.ONE_MESSAGE)
-_TALKERS: tuple[Role, ...] = ("user", "assistant", "system")
+_PLAIN_ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
 
@@ -60,37 +51,34 @@ def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Mess
         MessageError: the role, content or calls are not what the format allows.
     """
     object_of(raw, place)
-    plain = _parse_plain(raw)
-    if plain is not None:
-        return plain
-    role = _parse_role(raw.get("role"), place)
-    content = _parse_content(raw.get("content"), place)
+    role, content = raw.get("role"), raw.get("content")
+    if len(raw) == 2 and type(content) is str and role in _PLAIN_ROLES:  # nearly every message
+        return Message(role=role, content=(Text(text=content),) if content else ())
+    role = _parse_role(role, place)
+    parts = _parse_content(content, place)
+    thinking, audio = _parse_thinking(raw, place), _parse_audio(raw, place)
+    refusal = text_or_none(raw.get("refusal"), place, "refusal")
+    refusals = (Refusal(text=refusal),) if refusal else ()
+    extra = {str(key): value for key, value in raw.items() if key not in KNOWN_KEYS}
     return Message(
         role=role,
-        content=(
-            *_parse_thinking(raw, place),
-            *content,
-            *_parse_audio(raw, place),
-            *_parse_refusal(raw, place),
-        ),
+        content=(*thinking, *parts, *audio, *refusals),
         calls=_parse_calls(raw, place),
-        answers=_parse_answers(raw, role, place),
+        answers=_parse_id(raw, "tool_call_id", place) if role == "tool" else None,
         name=text_or_none(raw.get("name"), place, "name"),
         action=text_or_none(raw.get("action"), place, "action"),
-        extra=_parse_extra(raw, place),
+        extra=canonical_at(extra, place) if extra else None,
     )
 
 
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
     out: JsonObject = {"role": message.role}
-    sounds = [part for part in message.content if is_spoken(part)]
-    held = (part for part in message.content if part not in sounds)
-    parts = [part for part in held if not isinstance(part, (Reasoning, Refusal))]
-    if (message.calls or sounds) and not parts:
-        out["content"] = None
-    elif not parts:
-        out["content"] = ""
+    sounds = [part for part in message.content if is_audio_answer(part)]
+    others = (part for part in message.content if part not in sounds)
+    parts = [part for part in others if not isinstance(part, (Reasoning, Refusal))]
+    if not parts:
+        out["content"] = None if message.calls or sounds else ""
     elif len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extra is None:
         out["content"] = parts[0].text
     else:
@@ -98,27 +86,26 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     if refusal := [part.text for part in message.content if isinstance(part, Refusal)]:
         out["refusal"] = "\n".join(refusal)
     if sounds:
-        out["audio"] = _to_audio(sounds[-1])
+        audio = cast("JsonObject", _to_part(sounds[-1]))
+        out["audio"] = {key: value for key, value in audio.items() if key != "type"}
     if message.calls:
-        out["tool_calls"] = [
-            to_openai_call(call, with_extra=with_reasoning) for call in message.calls
-        ]
+        out["tool_calls"] = [_to_call(call, with_extra=with_reasoning) for call in message.calls]
     if message.answers is not None:
         out["tool_call_id"] = message.answers
     if message.name:
         out["name"] = message.name
     if with_reasoning:
-        out.update(to_reasoning_keys(message))
+        out.update(_to_reasoning_keys(message))
     return out
 
 
-def is_spoken(part: Part) -> bool:
-    """Whether `part` is what a model said aloud, which has a key of its own."""
+def is_audio_answer(part: Part) -> bool:
+    """Whether `part` is the audio of a model's answer, which has a key of its own."""
     return isinstance(part, Opaque) and part.provider == "audio"
 
 
 def to_full(message: Message) -> JsonObject:
-    """The message with everything it holds: thinking, action label and unknown keys too."""
+    """The message as a dictionary with all of its fields: thinking, action, unknown keys too."""
     out = to_openai(message, with_reasoning=True)
     if message.action is not None:
         out["action"] = message.action
@@ -127,8 +114,7 @@ def to_full(message: Message) -> JsonObject:
     return out
 
 
-def to_openai_call(call: ToolCall, *, with_extra: bool = False) -> JsonObject:
-    """A tool call as OpenAI writes it; a provider's further keys only `with_extra`."""
+def _to_call(call: ToolCall, *, with_extra: bool) -> JsonObject:
     function: JsonObject = {"name": call.name, "arguments": call.arguments}
     out: JsonObject = {"id": call.id, "type": "function", "function": function}
     if with_extra and call.extra is not None:
@@ -136,11 +122,9 @@ def to_openai_call(call: ToolCall, *, with_extra: bool = False) -> JsonObject:
     return out
 
 
-def to_reasoning_keys(message: Message) -> JsonObject:
+def _to_reasoning_keys(message: Message) -> JsonObject:
     """The keys that carry thinking back to a provider; empty if there is none."""
     parts = [part for part in message.content if isinstance(part, Reasoning)]
-    if not parts:
-        return {}
     out: JsonObject = {}
     if plain := "\n".join(part.text for part in parts if part.raw is None):
         out["reasoning_content"] = plain
@@ -149,21 +133,13 @@ def to_reasoning_keys(message: Message) -> JsonObject:
     return out
 
 
-def _parse_plain(raw: Mapping[str, object]) -> Message | None:
-    """Nearly every message: a role and words, nothing else; None if there is more to it."""
-    role, content = raw.get("role"), raw.get("content")
-    if len(raw) == 2 and type(content) is str and role in _TALKERS:
-        return Message(role=role, content=(Text(text=content),) if content else ())
-    return None
-
-
 def _parse_role(value: object, place: Place) -> Role:
     if isinstance(value, str):
         role = _ROLE_ALIASES.get(value, value)
         if role in ROLES:
             return role
-    told = MessageProblem.ROLE(value=quoted(value), names=ROLES)
-    raise MessageError(place=place.within("role"), problem=told)
+    problem = MessageProblem.ROLE(value=quoted(value), names=ROLES)
+    raise MessageError(place=place.within("role"), problem=problem)
 
 
 def _parse_content(value: object, place: Place) -> tuple[Part, ...]:
@@ -175,33 +151,27 @@ def _parse_content(value: object, place: Place) -> tuple[Part, ...]:
         return tuple(
             _parse_part(part, place.within("content", at)) for at, part in enumerate(value)
         )
-    raise MessageError(
-        place=place.within("content"),
-        problem=MessageProblem.CONTENT(kind=type(value).__name__),
-    )
+    problem = MessageProblem.CONTENT(kind=type(value).__name__)
+    raise MessageError(place=place.within("content"), problem=problem)
 
 
 def _parse_part(value: object, place: Place) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping):
-        raise MessageError(place=place, problem=refused_part(value))
-    kind = value.get("type")
-    text = value.get("text")
+        raise MessageError(place=place, problem=part_problem(value))
+    kind, text = value.get("type"), value.get("text")
     if kind in ("text", "input_text", "output_text") and isinstance(text, str):
         rest = {key: inner for key, inner in value.items() if key not in ("type", "text")}
         return Text(text=text, extra=canonical_at(rest, place) if rest else None)
     if kind == "refusal" and isinstance(value.get("refusal"), str):
         return Refusal(text=str(value["refusal"]))
-    raw = canonical_at(dict(value), place)
-    return parse_media(value, raw) or Opaque(provider=str(kind or "unknown"), raw=raw)
+    return media_or_opaque(value, place, provider=str(kind or "unknown"))
 
 
 def _parse_thinking(raw: Mapping[str, object], place: Place) -> tuple[Reasoning, ...]:
-    blocks, text = raw.get("thinking_blocks"), raw.get("reasoning_content")
-    if blocks is None and text is None:
-        return ()
-    text = text_or_none(text, place, "reasoning_content")
+    blocks = raw.get("thinking_blocks")
+    text = text_or_none(raw.get("reasoning_content"), place, "reasoning_content")
     plain = (Reasoning(text=text),) if text else ()
     return (*plain, *_parse_thinking_blocks(blocks, place.within("thinking_blocks")))
 
@@ -217,24 +187,12 @@ def _parse_thinking_blocks(blocks: object, place: Place) -> Iterator[Reasoning]:
         yield Reasoning(text=thinking or "", raw=canonical_at(dict(block), inner))
 
 
-def _parse_refusal(raw: Mapping[str, object], place: Place) -> tuple[Refusal, ...]:
-    text = text_or_none(raw.get("refusal"), place, "refusal")
-    return (Refusal(text=text),) if text else ()
-
-
 def _parse_audio(raw: Mapping[str, object], place: Place) -> tuple[Opaque, ...]:
-    """What a model said aloud; it is sent back by its id."""
-    audio = raw.get("audio")
-    if audio is None:
+    """The audio of a model's answer, which is sent back by its id."""
+    if raw.get("audio") is None:
         return ()
-    held = object_of(audio, place, "audio")
-    return (Opaque(provider="audio", raw=canonical_at({**held, "type": "audio"}, place)),)
-
-
-def _to_audio(part: Part) -> JsonValue:
-    assert isinstance(part, Opaque)  # so are those that are spoken
-    held = cast("JsonObject", parse_canonical(part.raw))
-    return {key: value for key, value in held.items() if key != "type"}
+    audio = {**object_of(raw["audio"], place, "audio"), "type": "audio"}
+    return (Opaque(provider="audio", raw=canonical_at(audio, place)),)
 
 
 def _parse_calls(raw: Mapping[str, object], place: Place) -> tuple[ToolCall, ...]:
@@ -252,16 +210,16 @@ def _parse_calls(raw: Mapping[str, object], place: Place) -> tuple[ToolCall, ...
 
 def _parse_call(value: object, place: Place) -> ToolCall:
     if not isinstance(value, Mapping):
-        raise MessageError(place=place, problem=refused_part(value))
+        raise MessageError(place=place, problem=part_problem(value))
     function = value.get("function")
     if not isinstance(function, Mapping):
         function = value.get("custom")  # a call with free text instead of JSON arguments
     if not isinstance(function, Mapping):
-        is_flat = isinstance(value.get("name"), str)
-        flat = with_way_out(MessageProblem.MISSING(), WayOutCode.LANGCHAIN_FLAT)
-        told = flat if is_flat else MessageProblem.MISSING()
-        raise MessageError(place=place.within("function"), problem=told)
-    call = _parse_function(function, _parse_id(value.get("id"), place, "id"), place)
+        problem = MessageProblem.MISSING()
+        if isinstance(value.get("name"), str):
+            problem = with_way_out(problem, WayOutCode.LANGCHAIN_FLAT)
+        raise MessageError(place=place.within("function"), problem=problem)
+    call = _parse_function(function, _parse_id(value, "id", place), place)
     extra = {str(key): inner for key, inner in value.items() if key not in _CALL_KEYS}
     return replace(call, extra=canonical_at(extra, place)) if extra else call
 
@@ -271,29 +229,17 @@ def _parse_function(function: Mapping[str, object], call_id: str, place: Place) 
     if not isinstance(name, str) or not name:
         raise MessageError(place=place.within("name"), problem=MessageProblem.FUNCTION())
     arguments = function.get("arguments", function.get("input"))
-    if arguments is None:
-        arguments = ""
-    if not isinstance(arguments, str):
+    if arguments is not None and not isinstance(arguments, str):
         arguments = canonical_at(arguments, place, "arguments")
-    return ToolCall(id=call_id, name=name, arguments=arguments)
+    return ToolCall(id=call_id, name=name, arguments=arguments or "")
 
 
-def _parse_answers(raw: Mapping[str, object], role: Role, place: Place) -> str | None:
-    if role != "tool":
-        return None
-    return _parse_id(raw.get("tool_call_id"), place, "tool_call_id")
-
-
-def _parse_id(value: object, place: Place, key: str) -> str:
+def _parse_id(raw: Mapping[str, object], key: str, place: Place) -> str:
     """An id as text; empty where there is none."""
+    value = raw.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_or_none(value, place, key) or ""
-
-
-def _parse_extra(raw: Mapping[str, object], place: Place) -> str | None:
-    extra = {str(key): value for key, value in raw.items() if key not in KNOWN_KEYS}
-    return canonical_at(extra, place) if extra else None
 
 
 def _to_part(part: Part) -> JsonValue:

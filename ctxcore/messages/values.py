@@ -1,6 +1,6 @@
-"""Owns what a message is: plain frozen values, without identity, counts or marks.
+"""Defines messages and their parts as frozen values, without identity, token counts or pins.
 
-Identity, token counts and pins belong to a history (`history.py`) or a store, never in here.
+Those belong to a history or a store.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """Words. `extra` holds further keys of the part (a cache mark, say) as canonical JSON."""
+    """Text. `extra` holds further keys of the part (a cache mark, say) as canonical JSON."""
 
     text: str
     extra: str | None = None
@@ -36,14 +36,14 @@ class Media:
 
     @property
     def label(self) -> str:
-        """What stands in for it where it is folded, e.g. `[image 1024×768]`."""
+        """The text that replaces it in a summary, e.g. `[image 1024×768]`."""
         size = f" {self.width}×{self.height}" if self.width and self.height else ""
         return f"[{self.kind}{size}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning:
-    """Visible thinking. It goes back to a model only inside the open tool turn.
+    """Visible thinking of a model. It is sent back only inside the open tool turn.
 
     `raw` holds the provider's own block where it must come back unchanged (a signature).
     """
@@ -54,14 +54,14 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """The model declined, in its own field."""
+    """A refusal of the model, which OpenAI sends in a field of its own."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque:
-    """A part this library does not know; it round-trips as canonical JSON."""
+    """A part of an unknown kind; it round-trips as canonical JSON."""
 
     provider: str
     raw: str
@@ -102,7 +102,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The words of the message; media and unknown parts as their labels, thinking left out."""
+        """The text of the message; media and unknown parts as their labels, thinking left out."""
         return "\n".join(shown for part in self.content if (shown := shown_text(part)) is not None)
 
     @property
@@ -122,7 +122,7 @@ class Message:
 
 
 def shown_text(part: Part) -> str | None:
-    """What a reader sees of a part; None for thinking, which is not part of what was said."""
+    """A part as text, media and unknown parts as labels; None for thinking."""
     match part:
         case Text(text=text) | Refusal(text=text):
             return text
@@ -135,7 +135,7 @@ def shown_text(part: Part) -> str | None:
 
 
 def text_chars(message: Message) -> int:
-    """How long the words of a message are; of ten thousand they are added up while planning."""
+    """The length of a message's text, fast: plans add up the lengths of long histories."""
     content = message.content
     if len(content) == 1 and isinstance(content[0], Text):
         return len(content[0].text)
@@ -143,7 +143,7 @@ def text_chars(message: Message) -> int:
 
 
 def text_message(role: Role, text: str, *, action: str | None = None) -> Message:
-    """A message of words alone."""
+    """A message of one text."""
     return Message(role=role, content=(Text(text=text),), action=action)
 
 

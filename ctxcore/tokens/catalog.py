@@ -1,6 +1,6 @@
-"""Owns finding the data files that litellm's package carries, without importing litellm.
+"""Looks up models in litellm's catalogue: window, longest output and prices.
 
-`find_spec` of a top-level name reads no module; importing litellm would take seconds.
+litellm's data files are found without importing it, which would take seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOTALS_LISTED_LESS_OUTPUT = frozenset({400_000, 1_050_000})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """What is known about a model; prices are US dollars a token."""
+    """The catalogue's entry for a model; prices are US dollars a token, unknown values None."""
 
     model: str
     counter_id: str
@@ -55,7 +55,7 @@ class ModelInfo:
     cache_write_price: float | None = None
 
 
-_LOCAL = ModelInfo(  # what the local connection of this library serves
+_LOCAL = ModelInfo(  # this library's built-in model
     model="local/smollm2-135m",
     counter_id=counter_id_of("local/smollm2-135m"),
     provider="local",
@@ -69,20 +69,19 @@ _LOCAL = ModelInfo(  # what the local connection of this library serves
 
 
 def model_info(model: str | None) -> ModelInfo:
-    """What is known about `model`; with a prefix that is not listed, what is without it.
+    """The entry for `model`, looked up without its prefix where it is not listed with it.
 
-    Prices of a model listed under another provider than the prefix names are left out.
+    Provider and prices are left out if the entry is of another provider than the prefix names.
     """
-    if not model:
-        return ModelInfo(model="", counter_id=counter_id_of(None))
     if model == _LOCAL.model:
         return _LOCAL
-    listed = _catalogue()
-    found = next((listed[name] for name in _names(model) if name in listed), None)
+    listed = _catalogue() if model else {}
+    unknown = ModelInfo(model=model or "", counter_id=counter_id_of(model))
+    found = next((listed[name] for name in _names(unknown.model) if name in listed), None)
     if found is None:
-        return ModelInfo(model=model, counter_id=counter_id_of(model))
-    info = replace(found, model=model, counter_id=counter_id_of(model))
-    return info if _is_sold_by(model, found) else _without_prices(info)
+        return unknown
+    info = replace(found, model=unknown.model, counter_id=unknown.counter_id)
+    return info if _is_sold_by(info.model, found) else _without_prices(info)
 
 
 def model_names() -> list[str]:
@@ -91,7 +90,7 @@ def model_names() -> list[str]:
 
 
 def _names(model: str) -> Iterator[str]:
-    """`model` as it may be listed: as written, then without its first prefix, and so on."""
+    """The names that `model` may be listed under: itself, then without its prefixes in turn."""
     rest = model
     while rest:
         yield rest
@@ -141,7 +140,7 @@ def _parse_entry(name: str, entry: JsonObject) -> ModelInfo:
     window, output = _tokens(entry.get("max_input_tokens")), _tokens(entry.get("max_output_tokens"))
     return ModelInfo(
         model=name,
-        counter_id="",  # filled in on the way out: most entries are never asked for
+        counter_id="",  # filled in by `model_info`: most entries are never looked up
         provider=provider if isinstance(provider, str) else None,
         window_tokens=window,
         max_output_tokens=output,
@@ -160,7 +159,7 @@ def _shares_output(name: str, window: int | None, output: int | None) -> bool:
 
 
 def _tokens(value: JsonValue) -> int | None:
-    """A limit of 0 is how the file writes that it does not know."""
+    """A limit in tokens; the file writes 0 for unknown."""
     return value if isinstance(value, int) and value > 0 else None
 
 

@@ -1,103 +1,153 @@
-"""Owns what images, sounds and files take, by the providers' published formulas.
+"""Counts the tokens of messages, tool definitions and media.
 
-Only an image whose size can be seen is counted; all else is an estimate, and is said to be one.
+Text is counted by a `TokenCounter`, frames by OpenAI's documented rules, media by the formulas that
+providers publish.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 
 from ctxcore.messages.beside import checked_tools
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.shapes.reading import parse_messages
-from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text
 from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
 from ctxcore.tokens.families import TokenCounter, counter_id_of
 
-_UNKNOWN_SIZE = (1024, 1024)  # 765 tokens for OpenAI, 1,399 for Claude
+# OpenAI's cookbook, "How to count tokens with tiktoken": 3 a message and its role, a name with
+# one more, 3 for the reply. Calls and results as openai-harmony 0.0.8 renders them, measured.
+PRIMING_TOKENS = 3
+_MESSAGE_TOKENS = 3 + 1  # each role is one token in both vocabularies
+_NAME_TOKENS = 1
+_CALL_TOKENS = 13
+_RESULT_TOKENS = 10
 
-# OpenAI, "Calculating costs" of the vision guide, for gpt-4o, gpt-4.1 and gpt-4.5: fit into
-# 2048 × 2048, then bring the shorter side down to 768, then count tiles of 512.
-_LOW_DETAIL_TOKENS = 85
-_TILE_TOKENS = 170
-_TILE_PIXELS = 512
-_OPENAI_LONG_PIXELS = 2048
-_OPENAI_SHORT_PIXELS = 768
+TOOLS_WITH_SYSTEM_TOKENS = -4  # definitions share the frame of a system message, if there is one
 
-# Anthropic's vision guide: width × height / 750, after bringing the longer side down to 2,576
-# pixels and the whole to 3.75 megapixels, 4,784 tokens (Claude 4.7 on; 1,568 and 1,600 before).
-_CLAUDE_PIXELS_PER_TOKEN = 750
-_CLAUDE_LONG_PIXELS = 2576
-_CLAUDE_MAX_TOKENS = 4784
-
-_BASE64_MARKS = (";base64,", '"type":"base64"', '"input_audio"')
-_TEXT_MARKS = ("data:text/", '"media_type":"text/')
-_AUDIO_BYTES_PER_TOKEN = 1_600  # ten tokens a second (OpenAI), 16 kB a second (128 kbit/s)
-_TEXT_BYTES_PER_TOKEN = 4
-_PAGE_TOKENS = 2_000  # Anthropic: 1,500 to 3,000 tokens a page of a PDF
-_PAGE_BYTES = 50_000
+# Encoded data is not counted as text. A generated image counts as one of unknown size; the tokens
+# of encrypted items are not published.
+_BLOB = re.compile(r"[A-Za-z0-9+/_=-]{128,}")
+_BLOB_TOKENS: Mapping[str, int] = {"image_generation_call": 765}
+_OTHER_BLOB_TOKENS = 100  # chosen: a placeholder for data of unknown size
 
 
-def count_media(media: Media, counter: TokenCounter) -> int:
-    """The tokens of `media`, by Anthropic's formula under a counter for Claude, else OpenAI's."""
-    if media.kind == "image":
-        return _count_image(media, for_claude=counter.id.startswith("estimate:claude"))
-    data_bytes = len(media.raw) * 3 // 4 if any(m in media.raw for m in _BASE64_MARKS) else 0
-    if media.kind == "audio":
-        return max(1, data_bytes // _AUDIO_BYTES_PER_TOKEN)
-    if data_bytes and any(mark in media.raw for mark in _TEXT_MARKS):
-        return max(1, data_bytes // _TEXT_BYTES_PER_TOKEN)
-    pages = max(1, ceil(data_bytes / _PAGE_BYTES))
-    return max(pages * _PAGE_TOKENS, 0 if data_bytes else counter.count(media.raw))
+def count_tokens(text: str, model: str | None = None) -> int:
+    """Tokens of `text` for `model`; without one, in o200k_base."""
+    return counter_for(model).count(text)
 
 
-def media_is_estimated(message: Message) -> bool:
-    """Whether the message holds a sound, a file, or an image whose size cannot be seen."""
-    return any(
-        isinstance(part, Media) and not (part.kind == "image" and part.width and part.height)
+def count_messages(
+    messages: Iterable[Mapping[str, object] | Message],
+    *,
+    model: str | None = None,
+    tools: Sequence[Mapping[str, object]] | None = None,
+) -> int:
+    """Tokens of a request with `messages` and `tools` to `model`, calls and frames included.
+
+    Args:
+        messages: in any shape that is read, `Message` values, or both.
+        model: counts in its vocabulary; in o200k_base without one.
+        tools: the tool definitions sent along.
+
+    Raises:
+        MessageError: an element is no message, or of another shape than those before it.
+    """
+    counter, parsed, tools = counter_for(model), parse_messages(messages), checked_tools(tools)
+    total = PRIMING_TOKENS + sum(count_each(parsed, counter))
+    if not tools:
+        return total
+    shared = any(message.is_system for message in parsed)
+    return total + count_tools(tools, counter) + (TOOLS_WITH_SYSTEM_TOKENS if shared else 0)
+
+
+def counter_for(model: str | None = None) -> TokenCounter:
+    """The counter for `model`: exact for OpenAI's vocabularies, else an estimate."""
+    return counter_by_id(counter_id_of(model))
+
+
+def counter_by_id(counter_id: str) -> TokenCounter:
+    """The counter with the id `counter_id`, which counts were stored under.
+
+    Raises:
+        ValueError: no counter has this id.
+    """
+    counters: dict[str, TokenCounter] = {name: ExactCounter(name) for name in VOCABULARIES}
+    counters |= {f"estimate:{family}": EstimatedCounter(family) for family in FAMILIES}
+    if counter_id not in counters:
+        raise ValueError(f"no token counter has the id {counter_id!r}")
+    return counters[counter_id]
+
+
+def count_each(messages: Iterable[Message], counter: TokenCounter) -> list[int]:
+    """Tokens of every message; a result's function name is found in the call it answers."""
+    tracker, counts = BlockTracker(), []
+    for at, message in enumerate(messages):
+        tracker = tracker.next(message, at)
+        name = tracker.function_name(message) if message.is_tool_result else ""
+        counts.append(count_message(message, counter, function_name=name))
+    return counts
+
+
+def count_message(message: Message, counter: TokenCounter, *, function_name: str = "") -> int:
+    """Tokens of one message with its frame, calls included and thinking left out.
+
+    `function_name` is the function that a tool result without a name is the output of.
+    """
+    content = sum(_count_part(part, counter) for part in message.content)
+    called = (text for call in message.calls for text in (call.name, call.arguments))
+    calls = sum(map(counter.count, called))
+    if isinstance(counter, RuleCounter):
+        return counter.frame_tokens + content + calls
+    if message.is_tool_result:
+        return content + counter.count(message.name or function_name) + _RESULT_TOKENS
+    name = _NAME_TOKENS + counter.count(message.name) if message.name else 0
+    frame = _MESSAGE_TOKENS if content or not message.calls else 0
+    return frame + content + name + calls + _CALL_TOKENS * len(message.calls)
+
+
+def count_priming(counter: TokenCounter, *, has_tools: bool, has_system: bool) -> int:
+    """Tokens of a request besides those of its messages and tool definitions."""
+    if isinstance(counter, RuleCounter):
+        return 0  # no source design counts any
+    return PRIMING_TOKENS + (TOOLS_WITH_SYSTEM_TOKENS if has_tools and has_system else 0)
+
+
+def count_reasoning(message: Message, counter: TokenCounter) -> int:
+    """Tokens of the thinking in `message`, as it is sent back inside an open tool turn.
+
+    Visible text counts without its signature; where the text is withheld, the whole block counts.
+    """
+    return sum(
+        counter.count(part.text or part.raw or "")
         for part in message.content
+        if isinstance(part, Reasoning)
     )
 
 
-def _count_image(media: Media, *, for_claude: bool) -> int:
-    size = (media.width, media.height) if media.width and media.height else _UNKNOWN_SIZE
-    width, height = size
-    if for_claude:
-        width, height = _shrunk(width, height, max(width, height), _CLAUDE_LONG_PIXELS)
-        return min(_CLAUDE_MAX_TOKENS, ceil(width * height / _CLAUDE_PIXELS_PER_TOKEN))
-    if media.detail == "low":
-        return _LOW_DETAIL_TOKENS
-    width, height = _shrunk(width, height, max(width, height), _OPENAI_LONG_PIXELS)
-    width, height = _shrunk(width, height, min(width, height), _OPENAI_SHORT_PIXELS)
-    tiles = ceil(width / _TILE_PIXELS) * ceil(height / _TILE_PIXELS)
-    return _LOW_DETAIL_TOKENS + _TILE_TOKENS * tiles
-
-
-def _shrunk(width: int, height: int, side: int, limit: int) -> tuple[int, int]:
-    """The size scaled so that `side`, one of its two, is at most `limit`."""
-    if side <= limit:
-        return width, height
-    return max(1, width * limit // side), max(1, height * limit // side)
+def _count_part(part: Part, counter: TokenCounter) -> int:
+    match part:
+        case Text(text=text) | Refusal(text=text):
+            return counter.count(text)
+        case Media():
+            return count_media(part, counter)
+        case Opaque(raw=raw, provider=provider):
+            text, blobs = _BLOB.subn("[data]", raw)
+            return counter.count(text) + blobs * _BLOB_TOKENS.get(provider, _OTHER_BLOB_TOKENS)
+        case Reasoning():
+            return 0
 
 
 # On two functions with enums and nested objects the text plus 9 is 1 to 2 % from what
 # openai-harmony renders; compact JSON is 40 % above.
 _FRAME_TOKENS = 9
-_MAX_DEPTH = 32  # of nested objects; what lies deeper reads `any`
-
-_PLAIN_TYPES = {
-    "string": "string",
-    "integer": "number",
-    "number": "number",
-    "boolean": "boolean",
-    "null": "null",
-}
+_MAX_DEPTH = 32  # chosen: deeper objects are rendered as `any`
 
 
 def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) -> int:
@@ -114,30 +164,23 @@ def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) ->
 
 
 def render_tools(tools: Sequence[Mapping[str, object]]) -> str:
-    """The definitions as the TypeScript namespace that OpenAI's models are shown."""
+    """The definitions as the TypeScript namespace that OpenAI renders for its models."""
     lines = ["namespace functions {", ""]
-    for tool in tools:
-        lines.extend(_render_tool(tool))
+    for function in (function for tool in tools for function in _functions(tool)):
+        rendered = _render_function(function) if isinstance(function, Mapping) else None
+        lines += rendered or [_to_json(function), ""]
     return "\n".join([*lines, "} // namespace functions"])
-
-
-@lru_cache(maxsize=64)  # a session sends the same definitions with every call
-def _count_cached(as_json: str, counter: TokenCounter) -> int:
-    return _count_json(as_json, counter)
 
 
 def _count_json(as_json: str, counter: TokenCounter) -> int:
     return _FRAME_TOKENS + counter.count(render_tools(json.loads(as_json)))
 
 
-def _render_tool(tool: object) -> Iterator[str]:
-    for function in _functions(tool):
-        rendered = _render_function(function) if isinstance(function, Mapping) else None
-        yield from rendered or [_to_json(function), ""]
+_count_cached = lru_cache(maxsize=64)(_count_json)  # a session sends the same tools with every call
 
 
 def _functions(tool: object) -> list[object]:
-    """What `tool` defines: one function, except that Gemini lists several in one tool."""
+    """The functions that `tool` defines: one, except that Gemini lists several in one tool."""
     if not isinstance(tool, Mapping):
         return [tool]
     if isinstance(tool.get("function"), Mapping):
@@ -152,11 +195,11 @@ def _render_function(function: Mapping[str, object]) -> list[str] | None:
     schema = function.get("parameters") or function.get("input_schema") or {}
     if not isinstance(name, str) or not name or not isinstance(schema, Mapping):
         return None
-    about = [f"// {function['description']}"] if function.get("description") else []
+    comment = [f"// {function['description']}"] if function.get("description") else []
     properties = _render_properties(schema, depth=0)
     if not properties:
-        return [*about, f"type {name} = () => any;", ""]
-    return [*about, f"type {name} = (_: {{", *properties, "}) => any;", ""]
+        return [*comment, f"type {name} = () => any;", ""]
+    return [*comment, f"type {name} = (_: {{", *properties, "}) => any;", ""]
 
 
 def _render_properties(schema: Mapping[str, object], depth: int) -> list[str]:
@@ -186,13 +229,15 @@ def _render_type(schema: object, depth: int) -> str:
     if isinstance(kind, str):
         kind = kind.lower()  # Gemini writes STRING
     if isinstance(kind, list):
-        return " | ".join(_render_type({**schema, "type": one}, depth + 1) for one in kind)
+        return " | ".join(_render_type({**schema, "type": name}, depth + 1) for name in kind)
     if kind == "array":
         return f"{_render_type(schema.get('items'), depth + 1)}[]"
     if kind == "object":
         inner = _render_properties(schema, depth + 1)
         return "\n".join(["{", *inner, "}"]) if inner else "object"
-    return _PLAIN_TYPES.get(str(kind), "any")
+    if kind in ("integer", "number"):
+        return "number"
+    return str(kind) if kind in ("string", "boolean", "null") else "any"
 
 
 def _to_json(value: object) -> str:
@@ -204,144 +249,68 @@ def _to_json(value: object) -> str:
         return str(value)
 
 
-__all__ = [
-    "PRIMING_TOKENS",
-    "TOOLS_WITH_SYSTEM_TOKENS",
-    "count_each",
-    "count_message",
-    "count_messages",
-    "count_reasoning",
-    "count_tokens",
-    "count_tools",
-    "counter_by_id",
-    "counter_for",
-    "media_is_estimated",
-]
+_UNKNOWN_SIZE = (1024, 1024)  # 765 tokens for OpenAI, 1,399 for Claude
 
-# OpenAI's cookbook, "How to count tokens with tiktoken": 3 a message and its role, a name with
-# one more, 3 for the reply. Calls and results as openai-harmony 0.0.8 renders them, measured.
-PRIMING_TOKENS = 3
-_MESSAGE_TOKENS = 3 + 1  # each role is one token in both vocabularies
-_NAME_TOKENS = 1
-_CALL_TOKENS = 13
-_RESULT_TOKENS = 10
+# OpenAI, "Calculating costs" of the vision guide, for gpt-4o, gpt-4.1 and gpt-4.5: fit into
+# 2048 × 2048, then bring the shorter side down to 768, then count tiles of 512.
+_LOW_DETAIL_TOKENS = 85
+_TILE_TOKENS = 170
+_TILE_PIXELS = 512
+_OPENAI_LONG_PIXELS = 2048
+_OPENAI_SHORT_PIXELS = 768
 
-TOOLS_WITH_SYSTEM_TOKENS = -4  # definitions share the frame of a system message, if there is one
+# Anthropic's vision guide: width × height / 750, after bringing the longer side down to 2,576
+# pixels and the whole to 3.75 megapixels, 4,784 tokens (Claude 4.7 on; 1,568 and 1,600 before).
+_CLAUDE_PIXELS_PER_TOKEN = 750
+_CLAUDE_LONG_PIXELS = 2576
+_CLAUDE_MAX_TOKENS = 4784
 
-# What is no text is not read as text: a generated image is one of unknown size (see `media`);
-# encrypted items are the provider's own, and what they take is not published.
-_BLOB = re.compile(r"[A-Za-z0-9+/_=-]{128,}")
-_BLOB_TOKENS: Mapping[str, int] = {"image_generation_call": 765}
-_OTHER_BLOB_TOKENS = 100
+_BASE64_MARKS = (";base64,", '"type":"base64"', '"input_audio"')
+_TEXT_MARKS = ("data:text/", '"media_type":"text/')
+_AUDIO_BYTES_PER_TOKEN = 1_600  # ten tokens a second (OpenAI), 16 kB a second (128 kbit/s)
+_TEXT_BYTES_PER_TOKEN = 4  # chosen: the usual ratio for English text
+_PAGE_TOKENS = 2_000  # Anthropic: 1,500 to 3,000 tokens a page of a PDF
+_PAGE_BYTES = 50_000  # chosen: a typical page of a PDF with text
 
 
-def count_tokens(text: str, model: str | None = None) -> int:
-    """Tokens of `text` for `model`; without one, in o200k_base."""
-    return counter_for(model).count(text)
+def count_media(media: Media, counter: TokenCounter) -> int:
+    """The tokens of `media`, by Anthropic's formula if `counter` is for Claude, else OpenAI's."""
+    if media.kind == "image":
+        return _count_image(media, for_claude=counter.id.startswith("estimate:claude"))
+    data_bytes = len(media.raw) * 3 // 4 if any(m in media.raw for m in _BASE64_MARKS) else 0
+    if media.kind == "audio":
+        return max(1, data_bytes // _AUDIO_BYTES_PER_TOKEN)
+    if data_bytes and any(mark in media.raw for mark in _TEXT_MARKS):
+        return max(1, data_bytes // _TEXT_BYTES_PER_TOKEN)
+    pages = max(1, ceil(data_bytes / _PAGE_BYTES))
+    return max(pages * _PAGE_TOKENS, 0 if data_bytes else counter.count(media.raw))
 
 
-def count_messages(
-    messages: Iterable[Mapping[str, object] | Message],
-    *,
-    model: str | None = None,
-    tools: Sequence[Mapping[str, object]] | None = None,
-) -> int:
-    """Tokens that `model` is sent for `messages` and `tools`: calls, results and frame included.
-
-    Args:
-        messages: in any shape that is read, with `Message` values among them or alone.
-        model: whose vocabulary counts; o200k_base without one.
-        tools: the tool definitions sent along.
-
-    Raises:
-        MessageError: one is no message, or of another shape than those before it.
-    """
-    counter, parsed, tools = counter_for(model), parse_messages(messages), checked_tools(tools)
-    total = PRIMING_TOKENS + sum(count_each(parsed, counter))
-    if not tools:
-        return total
-    shared = any(message.is_system for message in parsed)
-    return total + count_tools(tools, counter) + (TOOLS_WITH_SYSTEM_TOKENS if shared else 0)
-
-
-def counter_for(model: str | None = None) -> TokenCounter:
-    """The counter for `model`: exact for OpenAI's vocabularies, else an estimate that says so."""
-    return counter_by_id(counter_id_of(model))
-
-
-def counter_by_id(counter_id: str) -> TokenCounter:
-    """The counter that counts were stored under.
-
-    Raises:
-        ValueError: no counter has this id.
-    """
-    for vocabulary in VOCABULARIES:
-        if counter_id == vocabulary:
-            return ExactCounter(vocabulary)
-    for family in FAMILIES:
-        if counter_id == f"estimate:{family}":
-            return EstimatedCounter(family)
-    raise ValueError(f"no token counter has the id {counter_id!r}")
-
-
-def count_each(messages: Iterable[Message], counter: TokenCounter) -> list[int]:
-    """Tokens of every message; a result's function name is found in the call it answers."""
-    tracker, counts = BlockTracker(), []
-    for at, message in enumerate(messages):
-        tracker = tracker.next(message, at)
-        name = tracker.function_name(message) if message.is_tool_result else ""
-        counts.append(count_message(message, counter, function_name=name))
-    return counts
-
-
-def count_message(message: Message, counter: TokenCounter, *, function_name: str = "") -> int:
-    """Tokens of one message with its frame, calls included and thinking left out.
-
-    `function_name` is the function whose output a tool result is, where it has no name itself.
-    """
-    content = sum(_count_part(part, counter) for part in message.content)
-    if isinstance(counter, RuleCounter):
-        said = (text for call in message.calls for text in (call.name, call.arguments))
-        return counter.frame_tokens + content + sum(map(counter.count, said))
-    if message.is_tool_result:
-        return content + counter.count(message.name or function_name) + _RESULT_TOKENS
-    name = _NAME_TOKENS + counter.count(message.name) if message.name else 0
-    calls = sum(_count_call(call, counter) for call in message.calls)
-    frame = _MESSAGE_TOKENS if content or not message.calls else 0
-    return frame + content + name + calls
-
-
-def count_priming(counter: TokenCounter, *, has_tools: bool, has_system: bool) -> int:
-    """What a request takes beside its messages and the words of its tool definitions."""
-    if isinstance(counter, RuleCounter):
-        return 0  # no document counts any
-    return PRIMING_TOKENS + (TOOLS_WITH_SYSTEM_TOKENS if has_tools and has_system else 0)
-
-
-def count_reasoning(message: Message, counter: TokenCounter) -> int:
-    """Tokens of the thinking in `message`, as it is sent back inside an open tool turn.
-
-    Its words count, or the provider's block where the words are withheld; signatures do not.
-    """
-    return sum(
-        counter.count(part.text or part.raw or "")
+def media_is_estimated(message: Message) -> bool:
+    """Whether the message holds a sound, a file, or an image of unknown size."""
+    return any(
+        isinstance(part, Media) and not (part.kind == "image" and part.width and part.height)
         for part in message.content
-        if isinstance(part, Reasoning)
     )
 
 
-def _count_part(part: Part, counter: TokenCounter) -> int:
-    match part:
-        case Text(text=text) | Refusal(text=text):
-            return counter.count(text)
-        case Media():
-            return count_media(part, counter)
-        case Opaque(raw=raw, provider=provider):
-            words, blobs = _BLOB.subn("[data]", raw)
-            return counter.count(words) + blobs * _BLOB_TOKENS.get(provider, _OTHER_BLOB_TOKENS)
-        case Reasoning():
-            return 0
+def _count_image(media: Media, *, for_claude: bool) -> int:
+    width, height = _UNKNOWN_SIZE
+    if media.width and media.height:
+        width, height = media.width, media.height
+    if for_claude:
+        width, height = _shrunk(width, height, max(width, height), _CLAUDE_LONG_PIXELS)
+        return min(_CLAUDE_MAX_TOKENS, ceil(width * height / _CLAUDE_PIXELS_PER_TOKEN))
+    if media.detail == "low":
+        return _LOW_DETAIL_TOKENS
+    width, height = _shrunk(width, height, max(width, height), _OPENAI_LONG_PIXELS)
+    width, height = _shrunk(width, height, min(width, height), _OPENAI_SHORT_PIXELS)
+    tiles = ceil(width / _TILE_PIXELS) * ceil(height / _TILE_PIXELS)
+    return _LOW_DETAIL_TOKENS + _TILE_TOKENS * tiles
 
 
-def _count_call(call: ToolCall, counter: TokenCounter) -> int:
-    return counter.count(call.name) + counter.count(call.arguments) + _CALL_TOKENS
+def _shrunk(width: int, height: int, side: int, limit: int) -> tuple[int, int]:
+    """The size scaled so that `side`, one of its two, is at most `limit`."""
+    if side <= limit:
+        return width, height
+    return max(1, width * limit // side), max(1, height * limit // side)

@@ -1,12 +1,12 @@
-"""Owns estimating tokens from the bytes of a text: no vocabulary, no dependency, about 7 % off.
+"""Estimates tokens from the bytes of a text, without a vocabulary; the mean error is about 7 %.
 
-Each byte falls into one of fourteen classes; a family gives each class its tokens a byte.
+Each byte belongs to one of fourteen classes; a family of models has a weight for each class.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from ctxcore.messages.canonical import printable
 
@@ -54,46 +54,34 @@ _WEIGHTS: dict[Family, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class EstimatedCounter:
-    """Counts as a vocabulary of `family` would, about; at least 1 for a text that has any."""
+    """Estimates the count in the vocabulary of `family`, at least 1 for any non-empty text."""
 
     family: Family
+    is_exact: ClassVar[bool] = False
 
     @property
     def id(self) -> str:
-        """`estimate:` and the family."""
+        """E.g. `estimate:gemma3`."""
         return f"estimate:{self.family}"
 
-    @property
-    def is_exact(self) -> bool:
-        """Never."""
-        return False
-
     def count(self, text: str) -> int:
-        """The estimated tokens of `text`; a longer text never takes fewer than its beginning."""
+        """The estimated tokens of `text`; a text never takes fewer than a prefix of it."""
         if not text:
             return 0
         classes = printable(text).encode("utf-8").translate(_TABLE)
-        seen = _ASCII_CLASSES if text.isascii() else _CLASSES
-        weights = _WEIGHTS[self.family]
-        tokens = sum(
-            weight * classes.count(kind) for kind, weight in zip(seen, weights, strict=False)
-        )
-        return max(1, round(tokens))
+        used = _ASCII_CLASSES if text.isascii() else _CLASSES
+        pairs = zip(used, _WEIGHTS[self.family], strict=False)
+        return max(1, round(sum(weight * classes.count(kind) for kind, weight in pairs)))
 
 
 def _byte_class(byte: int) -> int:
-    """The class of an ASCII byte or of a character's lead byte; 0 for the bytes that follow it."""
+    """The class of an ASCII byte or of a character's lead byte; 0 for continuation bytes."""
     character = chr(byte)
-    if byte < 0x80:
-        return _ascii_class(character)
-    if byte < 0xC0:
+    if byte >= 0xC0:
+        leads = ((0xCF, "L"), (0xDF, "R"), (0xE2, "I"), (0xE3, "K"), (0xE9, "H"), (0xED, "G"))
+        return ord(next((kind for last, kind in (*leads, (0xEF, "F")) if byte <= last), "X"))
+    if byte >= 0x80:
         return 0
-    lead_classes = ((0xCF, "L"), (0xDF, "R"), (0xE2, "I"), (0xE3, "K"), (0xE9, "H"), (0xED, "G"))
-    found = (kind for last, kind in (*lead_classes, (0xEF, "F")) if byte <= last)
-    return ord(next(found, "X"))
-
-
-def _ascii_class(character: str) -> int:
     if character.islower():
         return ord("l")
     if character.isupper():

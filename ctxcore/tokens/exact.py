@@ -1,7 +1,7 @@
-"""Owns exact counting in OpenAI's vocabularies, offline: tiktoken on rank files already installed.
+"""Counts exactly in OpenAI's vocabularies, offline: tiktoken on the rank files of litellm.
 
-Text is always ordinary text; `<|endoftext|>` is seven tokens. Nothing is read before the first
-count, and a missing or changed rank file turns the counter into an estimate that says so.
+All text is ordinary text; `<|endoftext|>` is seven tokens. Nothing is read before the first count.
+With a missing or changed rank file the counter estimates, and `is_exact` is False.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ logger = logging.getLogger(__name__)
 VocabularyName = Literal["o200k_base", "cl100k_base"]
 VOCABULARIES: tuple[VocabularyName, ...] = get_args(VocabularyName)
 
-_PIECE_CHARS = 8_000  # keeps one call into the tokenizer short; costs nothing on shorter texts
+_PIECE_CHARS = 8_000  # chosen: keeps one call into the tokenizer short
 # A longer run without a safe cut is cut anyway: time grows faster than length in one, and from
 # 1,000,000 blanks on o200k panics. Such a cut is off by a token or two.
 _UNBROKEN_CHARS = 100_000
-_SHORT_CHARS = 64  # role, function and argument names, which repeat
-_SAID_CHARS = 400  # most messages, counted again as what a summary may quote of them
-_LONG_CHARS = 40_000  # a summary is counted again with every context it is part of
+# Texts up to these lengths are cached, each kind in a cache of its own.
+_SHORT_CHARS = 64  # chosen: role, function and argument names, which repeat
+_MESSAGE_CHARS = 400  # chosen: most messages, which summaries quote and count again
+_LONG_CHARS = 40_000  # chosen: summaries, which are counted again with every context they are in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ _loading = Lock()
 
 @dataclass(frozen=True, slots=True)
 class ExactCounter:
-    """Counts as the vocabulary itself does; an estimate, and `is_exact` False, without its ranks.
+    """Counts as the vocabulary does; estimates, with `is_exact` False, without its rank file.
 
     Runs of more than 100,000 characters without a space or line end are counted in pieces.
     """
@@ -103,16 +104,16 @@ class ExactCounter:
 
     @property
     def id(self) -> str:
-        """The vocabulary's name, or the estimator's id where its ranks are not there."""
+        """The vocabulary's name, or the estimator's id without the rank file."""
         return self.vocabulary if self.is_exact else self._estimator.id
 
     @property
     def is_exact(self) -> bool:
-        """Whether the vocabulary's ranks are there, as published."""
+        """Whether the vocabulary's rank file is there, as published."""
         return _has_ranks(self.vocabulary)
 
     def count(self, text: str) -> int:
-        """Tokens of `text`; a lone surrogate counts as U+FFFD, which is what a provider gets."""
+        """Tokens of `text`; a lone surrogate counts as U+FFFD, as it is sent to a provider."""
         if not text:
             return 0
         encoding = _encoding(self.vocabulary) if self.is_exact else None
@@ -120,8 +121,8 @@ class ExactCounter:
             return self._estimator.count(text)
         if len(text) <= _SHORT_CHARS:
             return _count_short(encoding, text)
-        if len(text) <= _SAID_CHARS:
-            return _count_said(encoding, text)
+        if len(text) <= _MESSAGE_CHARS:
+            return _count_message(encoding, text)
         if len(text) <= _LONG_CHARS:
             return _count_long(encoding, text)
         return _count_pieces(encoding, text)
@@ -131,27 +132,17 @@ class ExactCounter:
         return EstimatedCounter(_PUBLISHED[self.vocabulary].family)
 
 
-@lru_cache(maxsize=4096)
-def _count_short(encoding: Encoding, text: str) -> int:
-    return len(encoding.encode_ordinary(printable(text)))
-
-
-@lru_cache(maxsize=16_384)
-def _count_said(encoding: Encoding, text: str) -> int:
-    return len(encoding.encode_ordinary(printable(text)))
-
-
-@lru_cache(maxsize=64)
-def _count_long(encoding: Encoding, text: str) -> int:
-    return _count_pieces(encoding, text)
-
-
 def _count_pieces(encoding: Encoding, text: str) -> int:
     return sum(len(encoding.encode_ordinary(piece)) for piece in pieces(printable(text)))
 
 
+_count_short = lru_cache(maxsize=4096)(_count_pieces)
+_count_message = lru_cache(maxsize=16_384)(_count_pieces)
+_count_long = lru_cache(maxsize=64)(_count_pieces)
+
+
 def pieces(text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
-    """`text` in pieces whose counts add up to its own, as far as it has safe cuts."""
+    """`text` in pieces whose counts add up to its own, if it has safe cuts."""
     start = 0
     while len(text) - start > 2 * piece_chars:
         earliest = start + piece_chars
@@ -174,26 +165,26 @@ def _has_ranks(vocabulary: VocabularyName) -> bool:
 
 def _read_ranks(vocabulary: VocabularyName) -> bytes | None:
     """The rank file as published; None if it is missing, unreadable or another one."""
-    wanted = _PUBLISHED[vocabulary]
-    path = bundled_file("litellm_core_utils", "tokenizers", wanted.file)
+    published = _PUBLISHED[vocabulary]
+    path = bundled_file("litellm_core_utils", "tokenizers", published.file)
     try:
         ranks = path.read_bytes() if path else b""
     except OSError:
         return None
-    return ranks if sha256(ranks).hexdigest() == wanted.sha256 else None
+    return ranks if sha256(ranks).hexdigest() == published.sha256 else None
 
 
 def _encoding(vocabulary: VocabularyName) -> Encoding | None:
-    with _loading:  # two threads would otherwise both spend the 0.2 s and the memory
+    with _loading:  # two threads would otherwise both load it: 0.2 s and the memory
         return _load_encoding(vocabulary)
 
 
 @cache
 def _load_encoding(vocabulary: VocabularyName) -> Encoding | None:
     ranks = _read_ranks(vocabulary)
-    if ranks is None:  # replaced since it was checked, say by an upgrade of the package
+    if ranks is None:  # replaced since it was checked, e.g. by an upgrade of the package
         return None
-    from tiktoken import Encoding  # on first count: it is what makes that one slow
+    from tiktoken import Encoding  # late: the import is slow
 
     return Encoding(
         vocabulary,

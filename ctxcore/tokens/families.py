@@ -1,4 +1,4 @@
-"""Owns what a token counter is: text in, a number out, and whether that number is exact."""
+"""Defines the token counter protocol, and finds the counter and the provider of a model's name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of a text in one vocabulary; never raises, whatever the text."""
+    """Counts the tokens of a text in one vocabulary; never raises."""
 
     @property
     def id(self) -> str:
@@ -33,26 +33,23 @@ UNKNOWN_MODEL_COUNTER_ID = "estimate:o200k"
 # are estimated. Where a family has no coefficients, the nearest by tokens per text: Mistral's
 # tekken lies between qwen3 and gemma3 (gemma3 errs upwards, the safe side), GLM and Kimi within
 # 7 % of deepseek. Claude 3 to 4.6 take about a quarter less than claude4.8, on Chinese the same.
-_COUNTER_IDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), counter_id)
-    for pattern, counter_id in (
-        (r"gpt-oss|gpt-4o|gpt-4\.[15]|gpt-5|(^|[/:.])o[134](-|$)", "o200k_base"),
-        (r"gpt-4(?![\w.])|gpt-3\.?5|text-embedding-(3-|ada)", "cl100k_base"),
-        (r"claude", "estimate:claude4.8"),
-        (r"gemini|gemma", "estimate:gemma3"),
-        (r"llama|smollm", "estimate:llama3"),  # first: `deepseek-r1-distill-llama` is a Llama
-        (r"qwen|qwq|qvq", "estimate:qwen3"),
-        (r"deepseek|glm|kimi", "estimate:deepseek"),
-        (r"(mis|mix|minis|magis|devs|codes|pix)tral", "estimate:gemma3"),
-    )
-)
-_PROVIDERS: tuple[tuple[re.Pattern[str], Provider], ...] = (
-    # `us.anthropic.claude-…` is how Bedrock names a model
-    (re.compile(r"^bedrock|^([a-z-]+\.)?(anthropic|amazon|meta|mistral|cohere)\."), "bedrock"),
-    (re.compile(r"claude|^anthropic/"), "anthropic"),
-    (re.compile(r"gemini"), "gemini"),
-    (re.compile(r"^(openai|azure)/|gpt-|(^|[/:.])o[1-9](-|$)"), "openai"),
-)
+_COUNTER_IDS = {
+    r"gpt-oss|gpt-4o|gpt-4\.[15]|gpt-5|(^|[/:.])o[134](-|$)": "o200k_base",
+    r"gpt-4(?![\w.])|gpt-3\.?5|text-embedding-(3-|ada)": "cl100k_base",
+    r"claude": "estimate:claude4.8",
+    r"gemini|gemma": "estimate:gemma3",
+    r"llama|smollm": "estimate:llama3",  # before deepseek: `deepseek-r1-distill-llama` is a Llama
+    r"qwen|qwq|qvq": "estimate:qwen3",
+    r"deepseek|glm|kimi": "estimate:deepseek",
+    r"(mis|mix|minis|magis|devs|codes|pix)tral": "estimate:gemma3",
+}
+_PROVIDERS: dict[str, Provider] = {
+    # Bedrock names a model `us.anthropic.claude-…`
+    r"^bedrock|^([a-z-]+\.)?(anthropic|amazon|meta|mistral|cohere)\.": "bedrock",
+    r"claude|^anthropic/": "anthropic",
+    r"gemini": "gemini",
+    r"^(openai|azure)/|gpt-|(^|[/:.])o[1-9](-|$)": "openai",
+}
 
 
 def counter_id_of(model: str | None) -> str:
@@ -60,11 +57,11 @@ def counter_id_of(model: str | None) -> str:
     if not model:
         return DEFAULT_COUNTER_ID
     name = model.lower()
-    matches = (counter_id for pattern, counter_id in _COUNTER_IDS if pattern.search(name))
-    return next(matches, UNKNOWN_MODEL_COUNTER_ID)
+    found = (_COUNTER_IDS[pattern] for pattern in _COUNTER_IDS if re.search(pattern, name))
+    return next(found, UNKNOWN_MODEL_COUNTER_ID)
 
 
 def provider_of(model: str | None) -> Provider | None:
-    """Whose rules messages to `model` must meet; None if the name does not tell."""
+    """The provider whose rules messages to `model` must meet; None if the name does not tell."""
     name = (model or "").lower()
-    return next((provider for pattern, provider in _PROVIDERS if pattern.search(name)), None)
+    return next((_PROVIDERS[pattern] for pattern in _PROVIDERS if re.search(pattern, name)), None)

@@ -1,7 +1,7 @@
-"""Owns the loaded model: once per process, at first use, one generation at a time.
+"""Loads the built-in model once per process, at first use, and runs one generation at a time.
 
 Two generations at once share one cache and evict each other (measured: a prompt of 6,000 tokens
-took 220 s instead of 45), so they take turns; one that is cancelled leaves the queue at once.
+took 220 s instead of 45), so they take turns; a cancelled one leaves the queue at once.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ctxcore.gateway.local.status import LOCAL_WINDOW_TOKENS, require_local_mode
 logger = logging.getLogger(__name__)
 
 PROMPT_BATCH_TOKENS = 128  # a prompt can be cancelled between batches: 0.4 s; no slower than 2048
-_QUEUE_CHECK_SECONDS = 0.1
-_EXIT_SECONDS = 5.0
+_QUEUE_CHECK_SECONDS = 0.1  # chosen: how late a queued generation notices that it is cancelled
+_EXIT_SECONDS = 5.0  # chosen: above one prompt batch, without blocking the exit for long
 
 OnChunk = Callable[[Mapping[str, object]], bool]
-"""Takes a chunk of llama.cpp; True stops the generation."""
+"""Called with each chunk of llama.cpp; returns True to stop the generation."""
 
 
 class _Server(Protocol):
@@ -47,7 +47,7 @@ class LocalModel:
     def generate(
         self, body: Mapping[str, object], on_chunk: OnChunk, stop: threading.Event
     ) -> None:
-        """Run one chat completion; returns when it has ended or `stop` is set."""
+        """Runs one chat completion; returns when it has ended or `stop` is set."""
         while not self._turn.acquire(timeout=_QUEUE_CHECK_SECONDS):
             if stop.is_set():
                 return
@@ -58,14 +58,11 @@ class LocalModel:
             self._turn.release()
 
     def count(self, text: str) -> int:
-        """Tokens of `text` in the model's own vocabulary, exactly."""
+        """The exact tokens of `text` in the model's own vocabulary."""
         address = self._server.listening_address.removeprefix("http://")
         connection = http.client.HTTPConnection(address, timeout=10)
         try:
-            headers = {
-                "Authorization": f"Bearer {self._key}",
-                "Content-Type": "application/json",
-            }
+            headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
             connection.request("POST", "/tokenize", json.dumps({"content": text}), headers)
             tokens: Sequence[int] = json.loads(connection.getresponse().read())["tokens"]
         finally:
@@ -93,7 +90,7 @@ def load_local_model() -> LocalModel:
 
 
 def count_local_tokens(text: str) -> int:
-    """Tokens of `text` for the built-in model, exactly; loads it if needed.
+    """The exact tokens of `text` for the built-in model, which is loaded if needed.
 
     Raises:
         LocalModelUnavailable: it cannot run here.
@@ -102,7 +99,7 @@ def count_local_tokens(text: str) -> int:
 
 
 def start_generation(work: Callable[[], None], stop: threading.Event) -> None:
-    """Run `work` in a thread that is stopped and joined when the process ends.
+    """Runs `work` in a thread that is stopped and joined when the process ends.
 
     Without that, ending Python while the model generates aborts the process.
     """
@@ -121,7 +118,7 @@ def start_generation(work: Callable[[], None], stop: threading.Event) -> None:
 
 
 def stop_all() -> None:
-    """Stop every generation and wait for it, each a few seconds at most."""
+    """Stops every generation and waits for it, each a few seconds at most."""
     with _lock:
         running = dict(_running)
     for stop in running.values():
@@ -142,7 +139,7 @@ def _load() -> LocalModel:
     params.cpuparams_batch.n_threads = 1
     off = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.flash_attn_type = off  # on, this model decodes three times slower
-    key = secrets.token_urlsafe(32)  # the library opens a loopback port, asked for or not
+    key = secrets.token_urlsafe(32)  # the library always opens a loopback port
     params.api_keys = [key]
     params.ui = False
     params.verbosity = -1

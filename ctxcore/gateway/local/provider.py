@@ -1,6 +1,6 @@
-"""Owns the built-in model as a litellm provider, `local/smollm2-135m`.
+"""Serves the built-in model as the litellm provider `local/smollm2-135m`.
 
-It has no tools: definitions are left out and results are shown to it as words.
+The model has no tools: definitions are left out, and calls and results are sent as text.
 """
 
 from __future__ import annotations
@@ -8,69 +8,59 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from ctxcore.gateway.classify import parse_overflow
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.local.model import LocalModel, load_local_model, start_generation
 from ctxcore.gateway.local.status import LOCAL_MODEL, require_local_model
-from ctxcore.gateway.runtime import ChunkMaker, provider_exception, register_provider
+from ctxcore.gateway.runtime import (
+    ChunkMaker,
+    provider_exception,
+    read_options,
+    register_provider,
+)
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject
 
 LOCAL_PREFIX = "local/"
-DEFAULT_OUTPUT_TOKENS = 512  # without a bound it talks until its window is full
+DEFAULT_OUTPUT_TOKENS = 512  # chosen: without a bound it writes until its window is full
 DEFAULT_TEMPERATURE = 0.2  # what the model's card recommends
-REPEAT_PENALTY = 1.15  # without one a model this small falls into a loop on long contexts
-REPEAT_LAST_TOKENS = 256
+REPEAT_PENALTY = 1.15  # chosen: without one a model this small repeats itself on long contexts
+REPEAT_LAST_TOKENS = 256  # chosen: how far back it looks for repetitions
 
 _END = None
-_registered = threading.Lock()
-_is_registered = False
+_Chunks: TypeAlias = "queue.SimpleQueue[Mapping[str, object] | BaseException | None]"
 
 
 def ensure_local_provider() -> None:
-    """Make litellm answer `local/…`; does nothing the second time.
+    """Registers the provider.
 
     Raises:
         LocalModelUnavailable: the built-in model cannot run here.
     """
-    global _is_registered
     require_local_model()
-    with _registered:
-        if not _is_registered:
-            register_provider(LOCAL_PREFIX.removesuffix("/"), LocalProvider())
-            _is_registered = True
+    register_provider(LOCAL_PREFIX, _open_stream)
 
 
-class LocalProvider:
-    """What litellm calls; it takes only what it needs of the many arguments."""
-
-    def streaming(
-        self,
-        *,
-        model: str,
-        messages: Sequence[JsonObject],
-        optional_params: Mapping[str, object],
-        **_: object,
-    ) -> Iterator[object]:
-        """litellm's chunks of one reply."""
-        if LOCAL_PREFIX + model.removeprefix(LOCAL_PREFIX) != LOCAL_MODEL:
-            raise provider_exception("unknown_model", "no such built-in model", model=model)
-        return LocalStream(load_local_model(), to_body(messages, optional_params))
+def _open_stream(
+    model: str, messages: Sequence[JsonObject], options: Mapping[str, object]
+) -> Iterator[object]:
+    if LOCAL_PREFIX + model.removeprefix(LOCAL_PREFIX) != LOCAL_MODEL:
+        raise provider_exception("unknown_model", "no such built-in model", model=model)
+    return LocalStream(load_local_model(), to_body(messages, options))
 
 
 class LocalStream(Iterator[object]):
-    """Chunks of one generation, which runs in a thread of its own.
+    """litellm's chunks of one generation, which runs in a thread of its own.
 
     `close` stops it from any thread; so does dropping the stream.
     """
 
     def __init__(self, model: LocalModel, body: JsonObject) -> None:
         self._stop = threading.Event()
-        self._queue: queue.SimpleQueue[Mapping[str, object] | BaseException | None] = (
-            queue.SimpleQueue()
-        )
+        self._queue: _Chunks = queue.SimpleQueue()
         self._make = ChunkMaker(LOCAL_MODEL)
         self._pending: list[object] = []
         self._finish_reason = "stop"
@@ -88,7 +78,7 @@ class LocalStream(Iterator[object]):
         return self._pending.pop(0)
 
     def close(self) -> None:
-        """Stop the generation; returns at once."""
+        """Stops the generation; returns at once."""
         self._stop.set()
         self._queue.put(_END)
 
@@ -98,10 +88,7 @@ class LocalStream(Iterator[object]):
     def _read(self, item: Mapping[str, object]) -> list[object]:
         """litellm's chunks for one of llama.cpp; usage comes last there and ends the reply."""
         if usage := item.get("usage"):
-            return [
-                self._make.usage(_parse_usage(usage)),
-                self._make.finish(self._finish_reason),
-            ]
+            return [self._make.usage(_parse_usage(usage)), self._make.finish(self._finish_reason)]
         choices = item.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else {}
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
@@ -110,15 +97,12 @@ class LocalStream(Iterator[object]):
 
 
 def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> JsonObject:
-    """The request as llama.cpp takes it; messages as role and words."""
-    output = options.get("max_tokens") or options.get("max_completion_tokens")
-    temperature = options.get("temperature")
+    """The request as llama.cpp expects it; messages as role and text."""
+    max_output_tokens, temperature = read_options(options)
     return {
         "messages": [_to_plain(message) for message in messages],
-        "max_tokens": output if isinstance(output, int) else DEFAULT_OUTPUT_TOKENS,
-        "temperature": (
-            float(temperature) if isinstance(temperature, (int, float)) else DEFAULT_TEMPERATURE
-        ),
+        "max_tokens": DEFAULT_OUTPUT_TOKENS if max_output_tokens is None else max_output_tokens,
+        "temperature": DEFAULT_TEMPERATURE if temperature is None else float(temperature),
         "repeat_penalty": REPEAT_PENALTY,
         "repeat_last_n": REPEAT_LAST_TOKENS,
         "stream": True,
@@ -129,19 +113,16 @@ def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> Js
 
 def _to_plain(raw: JsonObject) -> JsonObject:
     message = parse_message(raw)
-    called = [f"[called {call.name} {call.arguments}]" for call in message.calls]
-    text = "\n".join([*([message.text] if message.text else []), *called])
+    calls = [f"[called {call.name} {call.arguments}]" for call in message.calls]
+    text = "\n".join(filter(None, (message.text, *calls)))
     role = "user" if message.is_tool_result else message.role
     return {"role": "system" if message.is_system else role, "content": text}
 
 
 def _generation(
-    model: LocalModel,
-    body: JsonObject,
-    out: queue.SimpleQueue[Mapping[str, object] | BaseException | None],
-    stop: threading.Event,
+    model: LocalModel, body: JsonObject, out: _Chunks, stop: threading.Event
 ) -> Callable[[], None]:
-    """The work of the thread. It knows queue and event, never the stream, which may be dropped."""
+    """The work of the thread. It must not refer to the stream, which stops it when dropped."""
 
     def on_chunk(chunk: Mapping[str, object]) -> bool:
         out.put(_parse_error(chunk) or chunk)
@@ -159,13 +140,13 @@ def _generation(
 
 
 def _parse_error(chunk: Mapping[str, object]) -> Exception | None:
-    """What llama.cpp refused, as litellm's error; None if the chunk is none."""
+    """An error of llama.cpp as litellm's; None if the chunk is none."""
     error = chunk.get("error")
     if not isinstance(error, Mapping):
         return None
-    words = str(error.get("message"))
-    kind: ErrorKind = "overflow" if parse_overflow(words) else "bad_request"
-    return provider_exception(kind, words, model=LOCAL_MODEL)
+    text = str(error.get("message"))
+    kind: ErrorKind = "overflow" if parse_overflow(text) else "bad_request"
+    return provider_exception(kind, text, model=LOCAL_MODEL)
 
 
 def _parse_usage(usage: object) -> ModelUsage:

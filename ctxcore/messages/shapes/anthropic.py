@@ -1,7 +1,7 @@
-"""Anthropic's messages: blocks of words, calls, results, thinking, images and documents.
+"""The codec of Anthropic's messages: text, calls, results, thinking, images and documents.
 
 Images and documents become the parts that other providers read; blocks without a counterpart stay
-as they are. One user's message becomes its tool results and then its words.
+as they are. A user message is read as one message for each tool result, then one for all else.
 """
 
 from __future__ import annotations
@@ -21,24 +21,16 @@ from ctxcore.messages.canonical import (
     text_or_none,
     type_of,
 )
-from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import (
-    refuse_words_beside,
-    refuse_words_elsewhere,
-    refused_content,
-    refused_form,
-    refused_object,
-    refused_part,
+from ctxcore.messages.foreign import (
+    checked_object,
+    checked_role,
+    content_problem,
+    part_problem,
+    refuse_text_beside,
+    refuse_unknown_keys,
 )
-from ctxcore.messages.shapes.turns import (
-    TALK_ROLES,
-    Block,
-    BlockWriter,
-    Placed,
-    conversation_of,
-    together,
-    words_of,
-)
+from ctxcore.messages.media import media_or_opaque
+from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -97,10 +89,9 @@ class Anthropic(BlockWriter):
     maker: str = "Anthropic's"
     key = "content"
     takes_neighbours = True
-    roles: Mapping[str, str] = {**TALK_ROLES, "system": "system"}
+    roles: Mapping[str, str] = {**BASE_ROLES, "system": "system"}
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
-        """Whether `raw` is such a message."""
         role, content = raw.get("role"), raw.get("content")
         if "parts" in raw and content is None:
             return "no"
@@ -119,16 +110,7 @@ class Anthropic(BlockWriter):
         return "own" if any(map(_is_own, content)) else "fits"
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
-        """The messages in `entries`."""
-        read: list[Placed] = []
-        for at, raw in entries:
-            try:
-                found = [raw] if isinstance(raw, Message) else self._read(raw, at)
-            except MessageError as error:
-                refuse(at, error)
-                continue
-            read += [Placed(one, (at,), is_value=one is raw) for one in found]
-        return conversation_of(together(read))
+        return read_turns(entries, self._read, refuse)
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
         """`groups` as Anthropic's messages; system messages first only where they came first."""
@@ -139,50 +121,41 @@ class Anthropic(BlockWriter):
         return [self.message(turn) for turn in turns]
 
     def _read(self, raw: object, at: int) -> list[Message]:
+        if isinstance(raw, Message):
+            return [raw]
         place = Place(PlaceCode.MESSAGE, at)
-        if not isinstance(raw, Mapping):
-            raise MessageError(place=place, problem=refused_object(raw))
-        role = raw.get("role")
-        if not isinstance(role, str) or role not in _ROLES:
-            told = refused_form(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
-            raise MessageError(place=place.within("role"), problem=told)
+        raw = checked_object(raw, place)
+        role = checked_role(raw, _ROLES, place)
         content = raw.get("content")
         if content is not None and not content:
-            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
+            refuse_text_beside(raw, "content", _MESSAGE_KEYS, place)
         if isinstance(content, str):
-            said = (_text(content),) if content else ()
-            return [Message(role=_ROLES[role], content=said)]
+            return [Message(role=role, content=(Text(text=content),) if content else ())]
         _check(content, place)
-        pieces = self.pieces(raw)
         return [
             tool_message(cast("JsonObject", piece.blocks[0]))
             if piece.is_result
-            else _said(_ROLES[role], piece.blocks)
-            for piece in pieces
+            else _message(role, piece.blocks)
+            for piece in self.pieces(raw)
         ]
 
     def blocks_of(self, raw: Mapping[str, object]) -> list[Block]:
-        """The blocks of a message; words alone are one."""
         return _blocks(raw.get("content"))
 
     def is_result(self, block: Block) -> bool:
-        """Whether `block` is a `tool_result`."""
         return type_of(block) == "tool_result"
 
     def is_call(self, block: Block) -> bool:
-        """Whether `block` is a `tool_use`."""
         return type_of(block) == "tool_use"
 
     def part_of(self, block: Block) -> Part | None:
-        """What `block` says, where it is neither call nor result."""
         return _part(block)
 
     def text_block(self, text: str) -> JsonObject:
-        """Words as a block."""
         return {"type": "text", "text": printable(text)}
 
     def written_part(self, part: Part) -> JsonObject | None:
-        """Media and thinking of Claude's; other thinking is not taken back."""
+        """Media, opaque blocks, and Claude's own thinking; other thinking is not accepted back."""
         match part:
             case Reasoning(raw=raw) if raw is not None:
                 block = cast("JsonObject", parse_canonical(raw))
@@ -197,16 +170,10 @@ class Anthropic(BlockWriter):
                 return None
 
     def written_call(self, call: ToolCall) -> JsonObject:
-        """A call as a `tool_use`."""
-        return {
-            "type": "tool_use",
-            "id": call.id,
-            "name": call.name,
-            "input": printable_json(input_of(call)),
-        }
+        arguments = printable_json(input_of(call))
+        return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
 
     def written_result(self, message: Message) -> JsonObject:
-        """A tool message as a `tool_result`."""
         block: JsonObject = {
             "type": "tool_result",
             "tool_use_id": message.answers or "",
@@ -217,12 +184,10 @@ class Anthropic(BlockWriter):
         return block
 
     def changed_call(self, block: JsonObject, old: ToolCall, new: ToolCall) -> JsonObject:
-        """`block` under its new id, with its new arguments."""
         changed = {**block, "id": new.id, "name": new.name}
         return changed if old.arguments == new.arguments else {**changed, "input": input_of(new)}
 
     def changed_result(self, block: JsonObject, old: Message, new: Message) -> JsonObject:
-        """`block` with its new output, answering its new id."""
         changed: JsonObject = {**block}
         if new.answers != old.answers:
             changed["tool_use_id"] = new.answers
@@ -231,18 +196,16 @@ class Anthropic(BlockWriter):
         return changed
 
     def marked(self, block: JsonObject, gone: Sequence[JsonObject]) -> JsonObject:
-        """`block` with the cache mark of those it stands for."""
-        marks = (one["cache_control"] for one in gone if one.get("cache_control"))
-        mark = next(marks, None)
+        mark = next((old["cache_control"] for old in gone if old.get("cache_control")), None)
         return block if mark is None else {**block, "cache_control": mark}
 
     def note(self, message: Message, blocks: Sequence[Block]) -> None:
-        """Nothing: results name their call's id alone."""
+        """Nothing to note: results refer to their call by its id alone."""
 
     def _output(self, message: Message) -> JsonValue:
-        words = words_of(message)
-        if words is not None:
-            return printable(words)
+        text = text_only(message)
+        if text is not None:
+            return printable(text)
         return cast("JsonValue", self.written(replace(message, role="user", name=None)))
 
 
@@ -258,9 +221,9 @@ def result_blocks(content: object) -> list[JsonObject]:
     return [cast("JsonObject", block) for block in blocks if type_of(block) == "tool_result"]
 
 
-def said_message(role: Role, content: object) -> Message:
-    """What `content` says besides tool results."""
-    return _said(role, [block for block in _blocks(content) if type_of(block) != "tool_result"])
+def message_of_blocks(role: Role, content: object) -> Message:
+    """The message of all blocks in `content` but the tool results."""
+    return _message(role, [block for block in _blocks(content) if type_of(block) != "tool_result"])
 
 
 def tool_message(block: Mapping[str, object]) -> Message:
@@ -275,7 +238,7 @@ def tool_message(block: Mapping[str, object]) -> Message:
 
 
 def input_of(call: ToolCall) -> JsonValue:
-    """The arguments of a call as the object that they are the text of."""
+    """The arguments of a call as an object; text that is none under the key `arguments`."""
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -285,12 +248,12 @@ def input_of(call: ToolCall) -> JsonValue:
     return {"arguments": call.arguments} if call.arguments.strip() else {}
 
 
-def _said(role: Role, blocks: Sequence[object]) -> Message:
+def _message(role: Role, blocks: Sequence[object]) -> Message:
+    """The blocks of one message, thinking first."""
     parts = [part for block in blocks if (part := _part(block)) is not None]
-    thinking = [part for part in parts if isinstance(part, Reasoning)]
-    words = [part for part in parts if not isinstance(part, Reasoning)]
+    content = sorted(parts, key=lambda part: not isinstance(part, Reasoning))
     calls = [_call(block) for block in blocks if type_of(block) == "tool_use"]
-    return Message(role=role, content=(*thinking, *words), calls=tuple(calls))
+    return Message(role=role, content=tuple(content), calls=tuple(calls))
 
 
 def _blocks(content: object) -> list[Block]:
@@ -300,9 +263,9 @@ def _blocks(content: object) -> list[Block]:
 
 
 def _part(block: object) -> Part | None:
-    """What a block says; None for calls, results, and thinking that is empty."""
+    """A block as a part; None for calls, results, and empty thinking without a signature."""
     if isinstance(block, str):
-        return _text(block)
+        return Text(text=block)
     if not isinstance(block, Mapping):
         return None
     match type_of(block):
@@ -312,63 +275,52 @@ def _part(block: object) -> Part | None:
             return _reasoning(block)
         case "text":
             text = block.get("text")
-            return _text(text) if isinstance(text, str) else None
+            return Text(text=text) if isinstance(text, str) else None
         case "compaction" if isinstance(block.get("content"), str):
-            return _text(str(block["content"]))
-        case "search_result" if (found := _words_in(block.get("content"))) is not None:
+            return Text(text=str(block["content"]))
+        case "search_result" if (found := _text_in(block.get("content"))) is not None:
             heads = (block.get("title"), block.get("source"))
-            return _text("\n".join([*(one for one in heads if isinstance(one, str)), found]))
-    return _media(block) or _opaque(block)
-
-
-def _text(text: str) -> Text:
-    return Text(text=text)
-
-
-def _opaque(block: Mapping[str, object]) -> Part:
-    raw = canonical_at(dict(block), Place(PlaceCode.BLOCK, quoted(type_of(block))))
-    return parse_media(block, raw) or Opaque(provider=type_of(block) or "unknown", raw=raw)
+            return Text(text="\n".join([*(head for head in heads if isinstance(head, str)), found]))
+    place = Place(PlaceCode.BLOCK, quoted(type_of(block)))
+    return _media(block) or media_or_opaque(block, place)
 
 
 def _media(block: Mapping[str, object]) -> Part | None:
-    """An image or a document as the part that OpenAI has for it."""
+    """An image or a document as OpenAI's part for it; a document of text alone as text."""
     kind, source = type_of(block), block.get("source")
     if kind not in ("image", "document") or not isinstance(source, Mapping):
         return None
-    data, words = source.get("data"), source.get("content")
+    data, content = source.get("data"), source.get("content")
     if kind == "document" and source.get("type") == "text" and isinstance(data, str):
-        return _text(data)
+        return Text(text=data)
     if kind == "document" and source.get("type") == "content":
-        text = words if isinstance(words, str) else _words_in(words)
+        text = content if isinstance(content, str) else _text_in(content)
         if text is not None:
-            return _text(text)
+            return Text(text=text)
     mime, url = source.get("media_type"), source.get("url")
     if isinstance(mime, str) and isinstance(data, str):
         url = f"data:{mime};base64,{data}"
     if not isinstance(url, str):
         return None
     if kind == "image":
-        return _parsed_media({"type": "image_url", "image_url": {"url": url}})
+        return media_or_opaque({"type": "image_url", "image_url": {"url": url}}, _MEDIA)
     title = block.get("title")
     name = title if isinstance(title, str) and title.strip() else "document"
-    return _parsed_media({"type": "file", "file": {"file_data": url, "filename": name}})
+    file = {"file_data": url, "filename": name}
+    return media_or_opaque({"type": "file", "file": file}, _MEDIA)
 
 
-def _words_in(blocks: object) -> str | None:
-    """The words of blocks that are text alone; None if they are not."""
+def _text_in(blocks: object) -> str | None:
+    """The text of blocks that are text alone; None if others are among them."""
     if not isinstance(blocks, (list, tuple)):
         return None
-    texts = [block.get("text") for block in blocks if type_of(block) == "text"]
-    words = [text for text in texts if isinstance(text, str)]
-    return "\n".join(words) if blocks and len(words) == len(blocks) else None
-
-
-def _parsed_media(part: Mapping[str, object]) -> Part | None:
-    return parse_media(part, canonical_at(part, _MEDIA))
+    found = [block.get("text") for block in blocks if type_of(block) == "text"]
+    texts = [text for text in found if isinstance(text, str)]
+    return "\n".join(texts) if blocks and len(texts) == len(blocks) else None
 
 
 def _media_block(media: Media) -> JsonObject | None:
-    """An image or a file of OpenAI's as the block that Anthropic has for it."""
+    """A part of OpenAI's as Anthropic's block for it; None if there is none."""
     part = cast("JsonObject", parse_canonical(media.raw))
     image, file = part.get("image_url"), part.get("file")
     url = image.get("url") if isinstance(image, dict) else image
@@ -384,7 +336,7 @@ def _media_block(media: Media) -> JsonObject | None:
 
 
 def _reasoning(block: Mapping[str, object]) -> Reasoning | None:
-    """Thinking; a signed block is kept as it came, since only that may be sent back."""
+    """Thinking; a signed block is kept as it came, since it may only be sent back unchanged."""
     thinking = block.get("thinking")
     text = thinking if isinstance(thinking, str) else ""
     is_signed = bool(block.get("signature") or block.get("data"))
@@ -407,17 +359,18 @@ def _call(block: object) -> ToolCall:
 
 
 def _output_parts(content: object) -> tuple[Part, ...]:
-    """What a tool gave back: its texts joined, unless something else is among them."""
-    if isinstance(content, str):
-        return (_text(content),) if content else ()
-    if not isinstance(content, (list, tuple)):
-        return () if content is None else (_text(canonical_at(content, _RESULT, "content")),)
-    parts = tuple(part for block in content if (part := _part(block)) is not None)
-    texts = [part.text for part in parts if isinstance(part, Text)]
-    if len(texts) < len(parts):
-        return parts
-    words = "\n".join(text for text in texts if text.strip())
-    return (_text(words),) if words else ()
+    """The output of a tool: its texts joined, unless something else is among them."""
+    if content is None:
+        return ()
+    if isinstance(content, (list, tuple)):
+        parts = tuple(part for block in content if (part := _part(block)) is not None)
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        if len(texts) < len(parts):
+            return parts
+        text = "\n".join(text for text in texts if text.strip())
+    else:
+        text = content if isinstance(content, str) else canonical_at(content, _RESULT, "content")
+    return (Text(text=text),) if text else ()
 
 
 def _is_own(part: object) -> bool:
@@ -432,15 +385,15 @@ def _is_own(part: object) -> bool:
 
 
 def _check(content: object, place: Place) -> None:
-    """Refuses blocks that would be read without their words."""
+    """Refuses content of which a part would be lost: blocks without a type or a known form."""
     if not isinstance(content, (list, tuple)):
-        raise MessageError(place=place.within("content"), problem=refused_content(content))
+        raise MessageError(place=place.within("content"), problem=content_problem(content))
     for at, block in enumerate(content):
         inner = place.within("content", at)
         if isinstance(block, str):
             continue
         if not isinstance(block, Mapping) or not type_of(block):
-            raise MessageError(place=inner, problem=refused_part(block))
+            raise MessageError(place=inner, problem=part_problem(block))
         canonical_at(block, inner)
         _check_block(block, inner)
 
@@ -448,20 +401,20 @@ def _check(content: object, place: Place) -> None:
 def _check_block(block: Mapping[str, object], place: Place) -> None:
     match type_of(block):
         case "text":
-            _required(block, "text", place)
+            _require_text(block, "text", place)
         case "tool_use":
-            _required(block, "name", place)
+            _require_text(block, "name", place)
             text_or_none(block.get("id"), place, "id")
-            refuse_words_elsewhere(block, "input", _CALL_KEYS, place)
+            refuse_unknown_keys(block, "input", _CALL_KEYS, place)
         case "tool_result":
             text_or_none(block.get("tool_use_id"), place, "tool_use_id")
-            refuse_words_elsewhere(block, "content", _RESULT_KEYS, place)
+            refuse_unknown_keys(block, "content", _RESULT_KEYS, place)
             content = block.get("content")
             if content is not None and not isinstance(content, str):
                 _check(content, place)
 
 
-def _required(block: Mapping[str, object], key: str, place: Place) -> None:
+def _require_text(block: Mapping[str, object], key: str, place: Place) -> None:
     if text_or_none(block.get(key), place, key) is None:
         raise MessageError(place=place.within(key), problem=MessageProblem.MISSING())
 
@@ -474,8 +427,6 @@ def openai_tool(definition: JsonObject) -> JsonObject:
     """A tool definition in OpenAI's form, whichever form it came in."""
     if "input_schema" not in definition:
         return definition
-    function: JsonObject = {
-        key: definition[key] for key in ("name", "description") if key in definition
-    }
-    function["parameters"] = definition["input_schema"]
+    keys = {"name": "name", "description": "description", "input_schema": "parameters"}
+    function: JsonObject = {keys[key]: definition[key] for key in keys if key in definition}
     return {"type": "function", "function": function}

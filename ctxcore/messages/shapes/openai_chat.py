@@ -1,7 +1,7 @@
-"""OpenAI's chat messages, and those of the many providers that take the same.
+"""The codec of OpenAI's chat messages, which many other providers accept too.
 
-What is sent is grouped as the context groups it, so that `back` is `Context.messages` with the
-caller's own objects in it.
+`back` writes one message for each group, as `Context.messages` does, but with the caller's own
+objects wherever they are unchanged.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import printable_json, text_or_none, type_of
-from ctxcore.messages.openai import KNOWN_KEYS, is_spoken, parse_message, to_openai
-from ctxcore.messages.shapes.foreign import (
+from ctxcore.messages.foreign import (
+    checked_object,
+    form_problem,
     has_gemini_parts,
-    refuse_words_beside,
-    refuse_words_elsewhere,
-    refused_form,
-    refused_object,
-    refused_part,
+    part_problem,
+    refuse_text_beside,
+    refuse_unknown_keys,
     with_way_out,
 )
+from ctxcore.messages.openai import KNOWN_KEYS, is_audio_answer, parse_message, to_openai
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
     Passed,
-    Places,
     Refuse,
-    Sent,
     SentGroup,
     Shape,
     is_thought_alone,
@@ -42,14 +40,14 @@ _OWN_KEYS: Final = (
 )
 _OWN_ROLES: Final = ("tool", "function")
 _OWN_PARTS: Final = frozenset({"image_url", "input_audio", "file"})
-_MESSAGE: Final = PlaceCode.MESSAGE  # looked up once: a place is made for every message
+_MESSAGE: Final = PlaceCode.MESSAGE  # looked up once, since every message gets a place
 _OTHER_PARTS: Final = frozenset(
     {
         *("tool_use", "tool_result"),
         *("input_text", "output_text", "input_image", "input_file"),
     }
 )
-_SAYING_KEYS: Final = frozenset({"content", *_OWN_KEYS} - {"tool_call_id", "name"})
+_CONTENT_KEYS: Final = frozenset({"content", *_OWN_KEYS} - {"tool_call_id", "name"})
 
 
 class OpenAIChat:
@@ -59,12 +57,11 @@ class OpenAIChat:
     maker: str = "OpenAI's"
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
-        """Whether `raw` is such a message."""
         content = raw.get("content")
         if "role" not in raw and isinstance(raw.get("type"), str):
             return "no"
         if type(content) is str and "tool_call_id" in raw:
-            return "own"  # as is most of a long list
+            return "own"  # most messages of a long list
         if content is None and raw.get("tool_calls"):
             return "own"
         if isinstance(content, Sequence) and not isinstance(content, str):
@@ -79,23 +76,20 @@ class OpenAIChat:
         return "fits"
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
-        """The messages in `entries`, one each."""
         messages: list[Message] = []
         places: list[int] = []
         for at, raw in entries:
             try:
-                message = raw if isinstance(raw, Message) else _read(raw, at)
+                messages.append(raw if isinstance(raw, Message) else _read(raw, at))
+                places.append(at)
             except MessageError as error:
                 refuse(at, error)
-            else:
-                messages.append(message)
-                places.append(at)
         is_whole = not places or places[-1] == len(places) - 1
-        told: Places | None = None if is_whole else tuple((at,) for at in places)
-        return Conversation(messages=tuple(messages), places=told)
+        return Conversation(
+            messages=tuple(messages), places=None if is_whole else tuple((at,) for at in places)
+        )
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
-        """`groups` as chat messages."""
         return [_written(group, passed) for group in groups]
 
 
@@ -109,8 +103,7 @@ def _is_others(part: object) -> bool:
 
 def _read(raw: object, at: int) -> Message:
     place = Place(_MESSAGE, at)
-    if not isinstance(raw, Mapping):
-        raise MessageError(place=place, problem=refused_object(raw))
+    raw = checked_object(raw, place)
     content = raw.get("content")
     if not content or type(content) is not str or "role" not in raw or "parts" in raw:
         _check(raw, content, place)
@@ -118,33 +111,32 @@ def _read(raw: object, at: int) -> Message:
 
 
 def _check(raw: Mapping[str, object], content: object, place: Place) -> None:
-    """Refuses what would be read without its words."""
-    is_call = content is None and bool(raw.get("tool_calls"))
-    told = refused_form(raw) if "role" not in raw or (content is None and not is_call) else None
-    if told is not None:
-        raise MessageError(place=place, problem=told)
-    if content is None and "role" in raw and not any(raw.get(key) for key in _SAYING_KEYS):
-        refuse_words_elsewhere(raw, "content", KNOWN_KEYS, place)
-    elif not content and "role" in raw:
-        refuse_words_beside(raw, "content", KNOWN_KEYS, place)
+    """Refuses a message of which text would be lost: it stands under another key or in a part."""
+    has_role, is_call = "role" in raw, content is None and bool(raw.get("tool_calls"))
+    if not has_role or (content is None and not is_call):
+        problem = form_problem(raw)
+        if problem is not None:
+            raise MessageError(place=place, problem=problem)
+    if content is None and has_role and not any(raw.get(key) for key in _CONTENT_KEYS):
+        refuse_unknown_keys(raw, "content", KNOWN_KEYS, place)
+    elif not content and has_role:
+        refuse_text_beside(raw, "content", KNOWN_KEYS, place)
     elif has_gemini_parts(raw):
-        told = MessageProblem.BOTH_CONTENTS()
-        raise MessageError(place=place, problem=told)
+        raise MessageError(place=place, problem=MessageProblem.BOTH_CONTENTS())
     elif isinstance(content, Mapping):
-        told = refused_form(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
-        raise MessageError(place=place.within("content"), problem=told)
+        problem = form_problem(raw) or with_way_out(WhatCode.OBJECT(), WayOutCode.INTO_LIST)
+        raise MessageError(place=place.within("content"), problem=problem)
     elif isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
         for at, part in enumerate(content):
             _check_part(part, place, at)
 
 
 def _check_part(part: object, place: Place, at: int) -> None:
-    """Refuses the part at `at` of a message's content where it would lose its words."""
     if isinstance(part, str):
         return
     kind = type_of(part)
     if not isinstance(part, Mapping) or not kind:
-        raise MessageError(place=place.within("content", at), problem=refused_part(part))
+        raise MessageError(place=place.within("content", at), problem=part_problem(part))
     if kind in ("text", "refusal"):
         if part.get(kind) is None:
             inner = place.within("content", at, kind)
@@ -153,30 +145,32 @@ def _check_part(part: object, place: Place, at: int) -> None:
 
 
 def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
-    one = group.sent[0] if len(group.sent) == 1 else None
-    if passed is not None and one is not None and one.source is not None:
-        raw = passed.raw(one.source)
+    sent = group.sent[0] if len(group.sent) == 1 else None
+    if passed is not None and sent is not None and sent.source is not None:
+        raw = next(iter(passed.raws(sent.source)), None)
+        old = passed.messages[sent.source]
+        is_own = sent.is_untouched or (is_thought_alone(old) and sent.message.role == old.role)
+        if raw is not None and is_own:
+            return cast("JsonObject", raw)
         if raw is not None:
-            old = passed.messages[one.source]
-            is_own = one.is_untouched or (is_thought_alone(old) and one.message.role == old.role)
-            return cast("JsonObject", raw) if is_own else _changed(raw, old, one, group)
-    return _fresh(group.message, has_reasoning=group.has_reasoning)
+            return _changed(raw, old, sent.message, _new(sent.message, group))
+    return _new(group.message, group)
 
 
-def _fresh(message: Message, *, has_reasoning: bool) -> JsonObject:
-    written = to_openai(message, with_reasoning=has_reasoning)
+def _new(message: Message, group: SentGroup) -> JsonObject:
+    written = to_openai(message, with_reasoning=group.has_reasoning)
     return {key: printable_json(value) for key, value in written.items()}
 
 
-def _changed(raw: Mapping[str, object], old: Message, sent: Sent, group: SentGroup) -> JsonObject:
-    """A copy of `raw` that says what `sent` does, with all else that it held."""
-    new = sent.message
-    written = _fresh(new, has_reasoning=group.has_reasoning)
+def _changed(
+    raw: Mapping[str, object], old: Message, new: Message, written: JsonObject
+) -> JsonObject:
+    """A copy of `raw` with what differs between `old` and `new`, as it is in `written`."""
     if new.role != old.role or (raw.get("role") == "function" and new.answers != old.answers):
         return written
     out = cast("JsonObject", dict(raw))
     if new.content != old.content:
-        spoken = ("audio",) if any(map(is_spoken, old.content)) else ()
+        spoken = ("audio",) if any(map(is_audio_answer, old.content)) else ()
         _replace(out, written, ("content", "refusal", *spoken))
         _mark(out, raw.get("content"))
     if new.name != old.name:
@@ -198,7 +192,7 @@ def _replace(out: JsonObject, written: JsonObject, keys: Iterable[str]) -> None:
 
 
 def _mark(out: JsonObject, before: object) -> None:
-    """Puts the cache mark of the parts there were on the words that stand for them."""
+    """Puts the cache mark of the parts `before` on the text that replaces them."""
     parts = before if isinstance(before, Sequence) and not isinstance(before, str) else ()
     marks = (part.get("cache_control") for part in parts if isinstance(part, Mapping))
     mark = next((mark for mark in marks if mark is not None), None)
@@ -209,18 +203,18 @@ def _mark(out: JsonObject, before: object) -> None:
 def _changed_calls(
     raws: object, old: Sequence[ToolCall], new: Sequence[ToolCall], written: JsonObject
 ) -> JsonValue:
-    """The calls as they are sent; of those that changed only what did."""
-    fresh = cast("list[JsonObject]", written.get("tool_calls") or [])
+    """The calls as they are sent: the caller's own, with what differs between `old` and `new`."""
+    calls = cast("list[JsonObject]", written.get("tool_calls") or [])
     if not isinstance(raws, Sequence) or not len(raws) == len(old) == len(new):
-        return cast("JsonValue", fresh)
+        return cast("JsonValue", calls)
     return [
-        raw if before == after else _changed_call(raw, made)
-        for raw, before, after, made in zip(raws, old, new, fresh, strict=True)
+        raw if before == after else _changed_call(raw, call)
+        for raw, before, after, call in zip(raws, old, new, calls, strict=True)
     ]
 
 
-def _changed_call(raw: JsonObject, made: JsonObject) -> JsonObject:
+def _changed_call(raw: JsonObject, new: JsonObject) -> JsonObject:
     if not isinstance(raw.get("function"), dict):
-        return {**raw, "id": made["id"]}  # free text needs no JSON in this shape
-    function = {**cast("JsonObject", raw["function"]), **cast("JsonObject", made["function"])}
-    return {**raw, "id": made["id"], "function": function}
+        return {**raw, "id": new["id"]}  # a custom call, whose input is free text
+    function = {**cast("JsonObject", raw["function"]), **cast("JsonObject", new["function"])}
+    return {**raw, "id": new["id"], "function": function}

@@ -1,19 +1,18 @@
-"""What calls of the Responses API return: which outputs are words, and how words become one.
+"""Reads and writes the outputs of Responses API calls, which have a form for each kind of call.
 
-Each kind of call has a kind of output of its own. Some of them hold no words (a screenshot, a list
-of tools); where words are to stand for such an output, its call is written as a function's.
+Some of them cannot hold text (a screenshot, a list of tools). Where text is to replace such an
+output, its call is written as a function call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from ctxcore.messages.canonical import type_of
 from ctxcore.messages.values import JsonObject, JsonValue
 
-_ANY_OUTPUT: Final = ("function_call_output", "custom_tool_call_output")
-_WORD_KEYS: Final = ("output", "result")
+ANY_OUTPUT: Final = ("function_call_output", "custom_tool_call_output")
 _ID_KEYS: Final = ("call_id", "approval_request_id", "id")
 _UNANSWERABLE: Final = ("mcp_approval_request", "computer_call")
 
@@ -23,28 +22,31 @@ def answer_key(raw: Mapping[str, object]) -> str:
     return next((key for key in _ID_KEYS if isinstance(raw.get(key), str)), "call_id")
 
 
-def is_wordless(raw: Mapping[str, object]) -> bool:
-    """Whether an output of this kind cannot be words, so that none may stand for it."""
-    return type_of(raw) not in _ANY_OUTPUT and with_words(raw, "") is None
+def is_textless(raw: Mapping[str, object]) -> bool:
+    """Whether an output of this kind cannot hold text."""
+    return type_of(raw) not in ANY_OUTPUT and with_text(raw, "") is None
 
 
-def with_words(raw: Mapping[str, object], words: JsonValue) -> JsonObject | None:
-    """A copy of an output with `words` for what it held; None if it cannot hold any.
+def with_text(raw: Mapping[str, object], words: JsonValue) -> JsonObject | None:
+    """A copy of an output with `words` as its text; None if it cannot hold text.
 
-    `words` are text, or content parts where a function returned them.
+    `words` is text, or a list of content parts for the output of a function.
     """
-    if type_of(raw) in _ANY_OUTPUT:
-        return _copy(raw, "output", words)
+    item = cast("JsonObject", raw)
+    if type_of(raw) in ANY_OUTPUT:
+        return {**item, "output": words}
     if not isinstance(words, str):
         return None
-    if type_of(raw) == "shell_call_output" and shell_words(raw.get("output")) is not None:
-        return _copy(raw, "output", [{**_last_command(raw), "stdout": words, "stderr": ""}])
-    key = next((key for key in _WORD_KEYS if isinstance(raw.get(key), str)), None)
-    return None if key is None else _copy(raw, key, words)
+    commands = raw.get("output")
+    if type_of(raw) == "shell_call_output" and shell_text(commands) is not None:
+        last = cast("list[JsonObject]", commands)[-1]
+        return {**item, "output": [{**last, "stdout": words, "stderr": ""}]}
+    key = next((key for key in ("output", "result") if isinstance(raw.get(key), str)), None)
+    return None if key is None else {**item, key: words}
 
 
-def shell_words(output: object) -> str | None:
-    """What the commands of a shell call printed; None if `output` is of another form."""
+def shell_text(output: object) -> str | None:
+    """The printed text of a shell call's commands; None if `output` is of another form."""
     if not isinstance(output, list) or not output:
         return None
     printed: list[str] = []
@@ -60,9 +62,9 @@ def shell_words(output: object) -> str | None:
 
 
 def output_for(kind: str, call_id: str, words: JsonValue) -> JsonObject | None:
-    """The output that answers a call of `kind` with `words`; None where nobody can answer for it.
+    """The output that answers a call of `kind` with `words`; None if only the client can answer.
 
-    Only a client, or a person, knows what a screen shows and whether a call was approved.
+    That is so for a screenshot, and for the approval of a call.
     """
     if kind in _UNANSWERABLE:
         return None
@@ -71,8 +73,8 @@ def output_for(kind: str, call_id: str, words: JsonValue) -> JsonObject | None:
         case "custom_tool_call":
             return {"type": "custom_tool_call_output", **out, "output": words}
         case "shell_call":
-            printed: JsonObject = {"stdout": words, "stderr": "", "outcome": {"type": "timeout"}}
-            return {"type": "shell_call_output", **out, "output": [printed]}
+            command: JsonObject = {"stdout": words, "stderr": "", "outcome": {"type": "timeout"}}
+            return {"type": "shell_call_output", **out, "output": [command]}
         case "apply_patch_call":
             return {"type": "apply_patch_call_output", **out, "status": "failed", "output": words}
         case "local_shell_call":
@@ -83,13 +85,3 @@ def output_for(kind: str, call_id: str, words: JsonValue) -> JsonObject | None:
             found: JsonObject = {"execution": "client", "status": "incomplete", "tools": []}
             return {"type": "tool_search_output", **out, **found}
     return {"type": "function_call_output", **out, "output": words}
-
-
-def _last_command(raw: Mapping[str, object]) -> JsonObject:
-    output = raw["output"]
-    assert isinstance(output, list)  # its words were read
-    return dict(output[-1])
-
-
-def _copy(raw: Mapping[str, object], key: str, value: JsonValue) -> JsonObject:
-    return {**raw, key: value}  # type: ignore[dict-item]  # JSON, as it was read

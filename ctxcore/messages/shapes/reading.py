@@ -1,31 +1,32 @@
-"""The codecs there are; where a list fits several, the first one reads it."""
+"""Reads lists of messages: finds the shape of a list and applies its codec."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ctxcore.errors import MessageError
+from ctxcore.messages.foreign import form_problem, list_problem, with_way_out
 from ctxcore.messages.shapes.anthropic import Anthropic
-from ctxcore.messages.shapes.foreign import refused_form, refused_list, with_way_out
 from ctxcore.messages.shapes.gemini import Gemini
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.messages.shapes.responses import Responses
-from ctxcore.messages.shapes.values import Codec, Fit, Passed, Refuse, Shape
+from ctxcore.messages.shapes.values import Codec, Passed, Refuse, Shape
 from ctxcore.messages.values import Message
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, quoted
 
-CODECS: Final[Mapping[Shape, Codec]] = MappingProxyType(
-    {
-        "openai": OpenAIChat(),
-        "anthropic": Anthropic(),
-        "responses": Responses(),
-        "gemini": Gemini(),
-    }
-)
+_CODECS: Final[Mapping[Shape, Codec]] = {
+    "openai": OpenAIChat(),
+    "anthropic": Anthropic(),
+    "responses": Responses(),
+    "gemini": Gemini(),
+}
+"""In order of preference, for lists that fit several."""
+_PLAIN_ROLES: Final = ("user", "assistant", "system")
+
+Given = Iterable[Mapping[str, object] | Message]
 
 
 def codec_of(shape: Shape) -> Codec:
@@ -34,22 +35,17 @@ def codec_of(shape: Shape) -> Codec:
     Raises:
         ValueError: there is no such shape.
     """
-    if shape not in CODECS:
-        raise ValueError(f"unknown shape {shape!r}; one of {', '.join(CODECS)}")
-    return CODECS[shape]
-
-
-_TALKERS: Final = ("user", "assistant", "system")
-
-Given = Iterable[Mapping[str, object] | Message]
+    if shape not in _CODECS:
+        raise ValueError(f"unknown shape {shape!r}; one of {', '.join(_CODECS)}")
+    return _CODECS[shape]
 
 
 def parse_messages(messages: Given) -> list[Message]:
     """`messages` as values, in whatever shape they are; values may stand among dictionaries.
 
     Raises:
-        MessageError: one is no message, or of another shape than those before it; its place is
-            named, e.g. `message 3`.
+        MessageError: an element is no message, or of another shape than those before it; its
+            place is named, e.g. `message 3`.
     """
     return list(read_list(messages).messages)
 
@@ -62,60 +58,45 @@ def parse_one(raw: Mapping[str, object]) -> Message:
     """
     found = parse_messages([raw])
     if len(found) != 1:
-        raise MessageError(
-            place=Place(PlaceCode.MESSAGE, 0),
-            problem=MessageProblem.SEVERAL(count=len(found)),
-        )
+        problem = MessageProblem.SEVERAL(count=len(found))
+        raise MessageError(place=Place(PlaceCode.MESSAGE, 0), problem=problem)
     return found[0]
 
 
 def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
     """`messages` as they were passed, with the values read from them.
 
-    With `refuse` what cannot be read is told and left out.
+    With `refuse`, messages that cannot be read are reported to it and left out.
 
     Raises:
         MessageError: `messages` is no list; without `refuse`, also what `parse_messages` says.
     """
-    given, refuse = listed(messages), refuse or _raise
-    found = _Finding()
+    if (problem := list_problem(messages)) is not None:
+        raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
+    given, refuse = tuple(messages), refuse or _raise
+    found = _ShapeFinder()
+    has_plain = False
     for at, raw in enumerate(given):
-        if type(raw) is dict and _is_talk(raw):
-            if not found.has_talk:
-                found.has_talk = found.look(at, raw, refuse)
+        if type(raw) is dict and _is_plain(raw):
+            has_plain = has_plain or found.look(at, raw, refuse)
         elif isinstance(raw, Mapping):
             found.look(at, raw, refuse)
-    codec = CODECS[found.shape]
-    read = codec.to(_entries(given, found.refused), refuse)
+    shape, refused = found.shape, found.refused
+    entries = enumerate(given)
+    read = _CODECS[shape].to(
+        ((at, raw) for at, raw in entries if at not in refused) if refused else entries, refuse
+    )
     return Passed(
-        shape=codec.shape,
-        given=given,
-        messages=read.messages,
-        places=read.places,
-        also=found.also,
+        shape=shape, given=given, messages=read.messages, places=read.places, also=found.also
     )
 
 
-def listed(messages: object) -> tuple[object, ...]:
-    """What is in a list of messages.
-
-    Raises:
-        MessageError: it is no list.
-    """
-    problem = refused_list(messages)
-    if problem is not None:
-        raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
-    assert isinstance(messages, Iterable)  # whatever is none was refused
-    return tuple(messages)
-
-
-class _Finding:
+class _ShapeFinder:
     """Finds the shape of a list, message by message."""
 
     def __init__(self) -> None:
         self.refused: set[int] = set()
-        self.has_talk = False
-        self._left: Sequence[Codec] = tuple(CODECS.values())
+        self._left: Sequence[Codec] = tuple(_CODECS.values())
         self._own: set[Shape] = set()
 
     @property
@@ -126,14 +107,14 @@ class _Finding:
 
     @property
     def also(self) -> frozenset[Shape]:
-        """Shapes that the messages are in as well, where nothing is of one shape alone."""
+        """Other shapes that fit all messages as well; empty if one message has only one shape."""
         shapes = frozenset(codec.shape for codec in self._left)
         return shapes - {self.shape, "gemini"} if not self._own else frozenset()
 
     def look(self, at: int, raw: Mapping[str, object], refuse: Refuse) -> bool:
-        """Takes the message at place `at` in; whether it fits those before it."""
+        """Whether the message at place `at` fits those before it; narrows the shapes that do."""
         if len(self._left) == 1 and self._left[0].detect(raw) != "no":
-            return True  # nearly every message of a long list
+            return True  # most messages of a long list
         fits = [(codec, codec.detect(raw)) for codec in self._left]
         left = [codec for codec, fit in fits if fit != "no"]
         if not left:
@@ -146,25 +127,19 @@ class _Finding:
 
     def _unfitting(self, at: int, raw: Mapping[str, object]) -> MessageError:
         place = Place(PlaceCode.MESSAGE, at)
-        fits: dict[Codec, Fit] = {codec: codec.detect(raw) for codec in CODECS.values()}
-        form = refused_form(raw)
+        fits = {codec: codec.detect(raw) for codec in _CODECS.values()}
+        form = form_problem(raw)
         best = [c for c in fits if fits[c] == "own"] or [c for c in fits if fits[c] == "fits"]
         if form is not None or not best:
             return MessageError(place=place, problem=form or _unknown(raw))
-        return MessageError(
-            place=place,
-            problem=MessageProblem.OTHER_SHAPE(maker=best[0].maker, other=CODECS[self.shape].maker),
-        )
+        other = _CODECS[self.shape].maker
+        problem = MessageProblem.OTHER_SHAPE(maker=best[0].maker, other=other)
+        return MessageError(place=place, problem=problem)
 
 
-def _is_talk(raw: dict[str, object]) -> bool:
-    """Whether `raw` is a role and words, which says nothing of its shape."""
-    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in _TALKERS
-
-
-def _entries(given: Sequence[object], refused: set[int]) -> Iterator[tuple[int, object]]:
-    entries = enumerate(given)
-    return ((at, raw) for at, raw in entries if at not in refused) if refused else entries
+def _is_plain(raw: dict[str, object]) -> bool:
+    """Whether `raw` is a role and a text, which fits every shape but Gemini's."""
+    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in _PLAIN_ROLES
 
 
 def _unknown(raw: Mapping[str, object]) -> Reason:

@@ -1,7 +1,8 @@
-"""Items of OpenAI's Responses API: messages, reasoning, calls and what they returned.
+"""The codec of OpenAI's Responses API, whose items are messages, reasoning, calls and outputs.
 
-The items of one answer (reasoning, message, calls) become one assistant message. A call is any
-item with a `call_id`, so that each kind is folded with its output; others stay as they are.
+The items of one answer (reasoning, message, calls) are read as one assistant message. Any item
+with a `call_id` is a call, so that it is kept or folded with its output; items of other kinds
+become opaque parts.
 """
 
 from __future__ import annotations
@@ -18,23 +19,24 @@ from ctxcore.messages.canonical import (
     text_or_none,
     type_of,
 )
-from ctxcore.messages.media import parse_media
-from ctxcore.messages.shapes.foreign import (
-    refuse_words_beside,
-    refuse_words_elsewhere,
-    refused_content,
-    refused_form,
-    refused_object,
-    refused_part,
+from ctxcore.messages.foreign import (
+    checked_object,
+    checked_role,
+    content_problem,
+    part_problem,
+    refuse_text_beside,
+    refuse_unknown_keys,
 )
+from ctxcore.messages.media import media_or_opaque
 from ctxcore.messages.shapes.outputs import (
+    ANY_OUTPUT,
     answer_key,
-    is_wordless,
+    is_textless,
     output_for,
-    shell_words,
-    with_words,
+    shell_text,
+    with_text,
 )
-from ctxcore.messages.shapes.turns import words_of
+from ctxcore.messages.shapes.turns import text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
@@ -59,13 +61,10 @@ from ctxcore.messages.values import (
 )
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.values import quoted
 
 _ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "developer",
+    **{"user": "user", "assistant": "assistant"},
+    **{"system": "system", "developer": "developer"},
 }
 _OWN_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _ITEM: Final = Place(PlaceCode.KEY, "item")
@@ -86,21 +85,13 @@ _COMPACTIONS: Final = frozenset({"compaction", "compaction_summary", "context_co
 _ENDINGS: Final = ("_call", "_call_output", "_search_output", "_approval_request")
 _FRAME_KEYS: Final = frozenset(
     {
-        *("type", "id", "call_id", "status", "approval_request_id", "created_by", "caller"),
-        "execution",
+        *("type", "id", "call_id", "status", "approval_request_id"),
+        *("created_by", "caller", "execution"),
     }
 )
-
-
 _MESSAGE_KEYS: Final = frozenset({"role", "content", "phase"})
 _CALL_KEYS: Final = _FRAME_KEYS | {"name", "namespace"}
-_SAYING_KEYS: Final = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "function_call_output": "output",
-    "custom_tool_call_output": "output",
-}
-"""Where the words of what most calls ask and return are."""
+_ARGUMENT_KEYS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 
 
 class Responses:
@@ -110,7 +101,6 @@ class Responses:
     maker: str = "OpenAI's Responses"
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
-        """Whether `raw` is such an item."""
         kind, content = type_of(raw), raw.get("content")
         if _is_reference(raw):
             return "own"
@@ -140,16 +130,16 @@ class Responses:
         return Conversation(messages=tuple(reading.messages), places=tuple(reading.places))
 
     def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
-        """`groups` as items, each message by itself."""
+        """`groups` as items, the messages of a group each by itself."""
         writing = _Writing(passed)
-        for sent in _in_place([one for group in groups for one in group.sent]):
+        for sent in _in_place([sent for group in groups for sent in group.sent]):
             writing.add(sent)
         return writing.items
 
 
 @dataclass(slots=True)
 class _Answer:
-    """The items of one answer as they come in."""
+    """The items of one answer, as far as they were read."""
 
     parts: list[Part] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -158,7 +148,7 @@ class _Answer:
 
 
 class _Reading:
-    """Reads items one after the other."""
+    """Collects items into messages, in order."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -168,13 +158,13 @@ class _Reading:
         """The id that each call is answered under, by the id of its item."""
 
     def add(self, at: int, raw: object) -> None:
-        """Takes the item at place `at` in."""
-        place = Place(PlaceCode.MESSAGE, at)
+        """Reads the item at place `at`."""
         if isinstance(raw, Message):
             self._append(raw, at)
-        elif not isinstance(raw, Mapping):
-            raise MessageError(place=place, problem=refused_object(raw))
-        elif _is_reference(raw):
+            return
+        place = Place(PlaceCode.MESSAGE, at)
+        raw = checked_object(raw, place)
+        if _is_reference(raw):
             self._add_item(at, {**raw, "type": "item_reference"}, place)
         elif "role" in raw or type_of(raw) in ("message", ""):
             self._add_message(at, raw, place)
@@ -182,7 +172,7 @@ class _Reading:
             self._add_item(at, raw, place)
 
     def flush(self) -> None:
-        """Ends the answer that items were added to."""
+        """Completes the answer that items were added to."""
         answer = self._answer
         if answer.places:
             content, calls = tuple(answer.parts), tuple(answer.calls)
@@ -196,15 +186,12 @@ class _Reading:
         self.places.append((at,))
 
     def _add_message(self, at: int, raw: Mapping[str, object], place: Place) -> None:
-        role = raw.get("role")
-        if not isinstance(role, str) or role not in _ROLES:
-            told = refused_form(raw) or MessageProblem.ROLE(value=quoted(role), names=tuple(_ROLES))
-            raise MessageError(place=place.within("role"), problem=told)
+        role = checked_role(raw, _ROLES, place)
         content = _content(raw.get("content"), place.within("content"))
         if not content:
-            refuse_words_beside(raw, "content", _MESSAGE_KEYS, place)
+            refuse_text_beside(raw, "content", _MESSAGE_KEYS, place)
         if role != "assistant":
-            self._append(Message(role=_ROLES[role], content=content), at)
+            self._append(Message(role=role, content=content), at)
             return
         self._start_answer()
         self._answer.has_message = True
@@ -243,40 +230,34 @@ class _Reading:
 
 
 class _Writing:
-    """Writes messages one after the other."""
+    """Collects messages into items, in order."""
 
     def __init__(self, passed: Passed | None) -> None:
         self._passed = passed
-        self._made: dict[str, tuple[int, ToolCall]] = {}
-        """Each call by its id, and where its item is."""
+        self._calls: dict[str, tuple[int, ToolCall]] = {}
+        """The place of each call's item and the call, by its id."""
         self.items: list[JsonObject] = []
 
     def add(self, sent: Sent) -> None:
-        """Takes the next message in."""
-        raws = self._raws(sent)
-        if raws and sent.is_untouched:
-            items = raws
-        elif raws and self._passed is not None and sent.source is not None:
-            items = list(self._changed(raws, self._passed.messages[sent.source], sent.message))
-        else:
+        """Writes the next message."""
+        passed, source, items = self._passed, sent.source, list[JsonObject]()
+        if passed is not None and source is not None:
+            items = cast("list[JsonObject]", [*passed.raws(source)])
+        if not items:
             items = self._written(sent.message)
-        made = (at for at, item in enumerate(items, len(self.items)) if _is_call(item))
-        pairs = zip(sent.message.calls, made, strict=False)
-        self._made.update((call.id, (at, call)) for call, at in pairs)
+        elif passed is not None and source is not None and not sent.is_untouched:
+            items = list(self._changed(items, passed.messages[source], sent.message))
+        places = (at for at, item in enumerate(items, len(self.items)) if _is_call(item))
+        pairs = zip(sent.message.calls, places, strict=False)
+        self._calls.update((call.id, (at, call)) for call, at in pairs)
         self.items += items
-
-    def _raws(self, sent: Sent) -> list[JsonObject]:
-        if self._passed is None or sent.source is None:
-            return []
-        given = (self._passed.given[at] for at in self._passed.places_of(sent.source))
-        return [cast("JsonObject", raw) for raw in given if isinstance(raw, Mapping)]
 
     def _written(self, message: Message) -> list[JsonObject]:
         if message.is_tool_result:
-            at, _ = self._made.get(message.answers or "", (None, None))
+            at, _ = self._calls.get(message.answers or "", (None, None))
             kind = "function_call" if at is None else type_of(self.items[at])
-            made = output_for(kind, message.answers or "", _output(message))
-            return [] if made is None else [made]
+            output = output_for(kind, message.answers or "", _output(message))
+            return [] if output is None else [output]
         role = message.role
         if message.is_system and self._passed is not None and not self._passed.has_system:
             role = "user"
@@ -296,16 +277,16 @@ class _Writing:
             yield from self._changed_answer(raws, old, new)
 
     def _changed_output(self, raw: JsonObject, old: Message, new: Message) -> JsonObject:
-        """A copy with the new output; one of a kind without words becomes a function's."""
+        """A copy with the new output; a kind that cannot hold text becomes a function's output."""
         changed = {**raw}
         if new.answers != old.answers:
             changed[answer_key(raw)] = new.answers
         if new.content == old.content:
             return changed
-        worded = with_words(changed, _output(new))
-        if worded is not None:
-            return worded
-        at, call = self._made.get(new.answers or "", (None, None))
+        rewritten = with_text(changed, _output(new))
+        if rewritten is not None:
+            return rewritten
+        at, call = self._calls.get(new.answers or "", (None, None))
         if at is not None and call is not None:
             self.items[at] = _written_call(call)
         return {"type": "function_call_output", "call_id": new.answers, "output": _output(new)}
@@ -313,39 +294,40 @@ class _Writing:
     def _changed_answer(
         self, raws: Sequence[JsonObject], old: Message, new: Message
     ) -> Iterator[JsonObject]:
-        """The items of an answer that say what `new` does: what holds stays as it is."""
-        fresh: list[Part] = [one for one in new.content if not isinstance(one, Reasoning)]
+        """The items of an answer changed to `new`: what still holds stays as it is.
+
+        New parts go into the first message item, else into one of their own before the calls.
+        """
+        parts: list[Part] = [part for part in new.content if not isinstance(part, Reasoning)]
         calls = iter(zip(old.calls, new.calls, strict=False))
-        kept = [_Kept(raw, fresh) for raw in raws]
-        home = next((one for one in kept if one.is_message), None)
-        words = _parts_for(new, fresh)
-        for one in kept:
-            if one is home:
-                yield from one.with_parts(words)
-            elif one.is_message:
-                yield from one.with_parts(None)
-            elif _is_call(one.raw):
-                if home is None and words is not None:
-                    yield {"role": new.role, "content": _joined(words)}
-                    words = None
+        items = [_Item(raw, parts) for raw in raws]
+        first = next((item for item in items if item.is_message), None)
+        added = [_written_part(part, _text_type(new.role)) for part in parts]
+        for item in items:
+            if item.is_message:
+                yield from item.with_parts(added if item is first else [])
+            elif _is_call(item.raw):
+                if first is None and added:
+                    yield {"role": new.role, "content": _joined(added)}
+                    added = []
                 before, after = next(calls, (None, None))
                 if before is not None and after is not None:
-                    yield one.raw if before == after else _changed_call(one.raw, after)
-            elif one.is_kept:
-                yield one.raw
-        if home is None and words is not None:
-            yield {"role": new.role, "content": _joined(words)}
+                    yield item.raw if before == after else _changed_call(item.raw, after)
+            elif item.is_kept:
+                yield item.raw
+        if first is None and added:
+            yield {"role": new.role, "content": _joined(added)}
 
 
 def _in_place(sent: Sequence[Sent]) -> list[Sent]:
-    """`sent` with the provider's own compactions behind what came before them."""
-    out = [one for one in sent if not _is_compaction(one)]
-    for one in filter(_is_compaction, sent):
-        before = (place for place, other in enumerate(out) if _came_before(other, one))
+    """`sent` with the provider's own compactions right behind the messages they came after."""
+    out = [other for other in sent if not _is_compaction(other)]
+    for compaction in filter(_is_compaction, sent):
+        before = (at for at, other in enumerate(out) if _came_before(other, compaction))
         at = max(before, default=-1) + 1
         while at < len(out) and out[at].source is None and out[at].message.is_tool_result:
-            at += 1  # this library's answer to a call
-        out.insert(at, one)
+            at += 1  # a result that this library added
+        out.insert(at, compaction)
     return out
 
 
@@ -355,83 +337,69 @@ def _is_compaction(sent: Sent) -> bool:
     return isinstance(first, Opaque) and first.provider in _COMPACTIONS
 
 
-def _came_before(other: Sent, one: Sent) -> bool:
-    return other.source is not None and one.source is not None and other.source < one.source
+def _came_before(other: Sent, sent: Sent) -> bool:
+    return other.source is not None and sent.source is not None and other.source < sent.source
 
 
-class _Kept:
-    """What of one raw item still holds; takes that out of the parts that are to be said."""
+class _Item:
+    """A raw item and its content parts that still hold, which are taken out of `new`."""
 
-    def __init__(self, raw: JsonObject, fresh: list[Part]) -> None:
+    def __init__(self, raw: JsonObject, new: list[Part]) -> None:
         self.raw = raw
         self.is_message = "role" in raw
         self.parts: list[JsonValue] = []
         self.is_kept = type_of(raw) == "reasoning"
-        if self.is_message:
-            self._keep_parts(fresh)
+        content = raw.get("content")
+        if self.is_message and isinstance(content, str):
+            if _take(new, Text(text=content)):
+                self.parts = [{"type": _text_type(raw.get("role")), "text": content}]
+        elif self.is_message:
+            parts = content if isinstance(content, list) else []
+            self.parts = [part for part in parts if _take(new, _part(part, _CONTENT))]
         elif not self.is_kept:
             item: JsonObject = {**raw, "type": "item_reference"} if _is_reference(raw) else raw
             opaque = Opaque(provider=type_of(item), raw=canonical_at(item, _ITEM))
-            self.is_kept = _take(fresh, opaque)
+            self.is_kept = _take(new, opaque)
 
-    def with_parts(self, words: list[JsonValue] | None) -> Iterator[JsonObject]:
-        """The item with what holds of it, and `words`; nothing if that is nothing."""
+    def with_parts(self, added: Sequence[JsonValue]) -> Iterator[JsonObject]:
+        """The item with its parts that hold and those `added`; nothing if there are none."""
         content = self.raw.get("content")
         count = len(content) if isinstance(content, list) else 1
-        if not words and len(self.parts) == count:
+        if not added and len(self.parts) == count:
             yield self.raw
-        elif parts := [*self.parts, *(words or ())]:
+        elif parts := [*self.parts, *added]:
             yield {**self.raw, "content": _joined(parts) if isinstance(content, str) else parts}
-
-    def _keep_parts(self, fresh: list[Part]) -> None:
-        content = self.raw.get("content")
-        if isinstance(content, str):
-            if _take(fresh, Text(text=content)):
-                self.parts = [{"type": _text_type(self.raw), "text": content}]
-            return
-        for raw in content if isinstance(content, list) else ():
-            part = _part(raw, _CONTENT)
-            if _take(fresh, part) or (
-                isinstance(part, Refusal) and _take(fresh, Text(text=part.text))
-            ):
-                self.parts.append(raw)
-
-
-def _parts_for(message: Message, parts: Sequence[Part]) -> list[JsonValue] | None:
-    """`parts` as `message` says them; None for none."""
-    kind = "output_text" if message.role == "assistant" else "input_text"
-    return [_written_part(part, kind) for part in parts] or None
 
 
 def _take(parts: list[Part], part: Part) -> bool:
-    if part not in parts:
-        return False
-    parts.remove(part)
-    return True
+    """Whether `part`, a refusal also as text, is among `parts`; it is then taken out."""
+    if part not in parts and isinstance(part, Refusal):
+        part = Text(text=part.text)
+    if part in parts:
+        parts.remove(part)
+        return True
+    return False
 
 
-def _text_type(raw: JsonObject) -> str:
-    return "output_text" if raw.get("role") == "assistant" else "input_text"
+def _text_type(role: object) -> str:
+    return "output_text" if role == "assistant" else "input_text"
 
 
 def _joined(parts: Sequence[JsonValue]) -> JsonValue:
-    """`parts` as plain text where one text is all there is."""
+    """`parts` as a plain string where a text is the only one."""
     if len(parts) == 1 and isinstance(parts[0], dict) and set(parts[0]) == {"type", "text"}:
         return parts[0]["text"]
     return list(parts)
 
 
 def _is_reference(raw: Mapping[str, object]) -> bool:
-    """Whether an item only names another; its type may be left out."""
+    """Whether an item is only the id of another one, its type left out."""
     return isinstance(raw.get("id"), str) and raw.keys() - {"type"} == {"id"} and not type_of(raw)
 
 
 def _is_item(kind: str) -> bool:
-    if kind == "tool_call":
-        return False  # LangChain's
-    if kind in _ITEMS or kind in _COMPACTIONS or kind.startswith("mcp_"):
-        return True
-    return kind.endswith(_ENDINGS)
+    is_named = kind in _ITEMS or kind in _COMPACTIONS or kind.startswith("mcp_")
+    return is_named or (kind.endswith(_ENDINGS) and kind != "tool_call")  # that is LangChain's
 
 
 def _is_output(raw: Mapping[str, object]) -> bool:
@@ -452,15 +420,18 @@ def _call(raw: Mapping[str, object], place: Place) -> ToolCall:
     call_id = text_or_none(raw.get("call_id"), place, "call_id")
     if call_id is None:
         call_id = text_or_none(raw.get("id"), place, "id")
-    if kind in ("function_call", "custom_tool_call"):
+    if kind in _ARGUMENT_KEYS:
         name = text_or_none(raw.get("name"), place, "name")
         if not name:
             raise MessageError(place=place.within("name"), problem=MessageProblem.CALL_NAME())
-        refuse_words_elsewhere(raw, _SAYING_KEYS[kind], _CALL_KEYS, place)
+        refuse_unknown_keys(raw, _ARGUMENT_KEYS[kind], _CALL_KEYS, place)
         return ToolCall(id=call_id or "", name=name, arguments=_arguments(raw, kind, place))
-    given = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
-    name = kind.removesuffix("_call")
-    return ToolCall(id=call_id or "", name=name, arguments=canonical_at(given, place))
+    arguments = canonical_at(_without_frame(raw), place)
+    return ToolCall(id=call_id or "", name=kind.removesuffix("_call"), arguments=arguments)
+
+
+def _without_frame(raw: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
 
 
 def _arguments(raw: Mapping[str, object], kind: str, place: Place) -> str:
@@ -477,16 +448,15 @@ def _arguments(raw: Mapping[str, object], kind: str, place: Place) -> str:
 def _result(raw: Mapping[str, object], place: Place) -> Message:
     answers = raw.get(answer_key(raw), "")
     output = raw.get("output", raw.get("result"))
-    if output is None and type_of(raw) in _SAYING_KEYS:
-        refuse_words_elsewhere(raw, "output", _FRAME_KEYS | {"name"}, place)
-    printed = shell_words(output) if type_of(raw) == "shell_call_output" else None
-    content: tuple[Part, ...]
+    if output is None and type_of(raw) in ANY_OUTPUT:
+        refuse_unknown_keys(raw, "output", _FRAME_KEYS | {"name"}, place)
+    printed = shell_text(output) if type_of(raw) == "shell_call_output" else None
+    content: tuple[Part, ...] = ()
     if printed is not None:
         content = (Text(text=printed),) if printed else ()
-    elif is_wordless(raw) and not _is_screenshot(output):
-        held = {key: value for key, value in raw.items() if key not in _FRAME_KEYS}
-        opaque = Opaque(provider=type_of(raw), raw=canonical_at(held, place))
-        content = (opaque,) if held else ()
+    elif is_textless(raw) and not _is_screenshot(output):
+        if found := _without_frame(raw):
+            content = (Opaque(provider=type_of(raw), raw=canonical_at(found, place)),)
     else:
         content = _output_parts(output, place.within("output"))
     return Message(role="tool", content=content, answers=str(answers))
@@ -514,7 +484,7 @@ def _content(value: object, place: Place) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(text=value),) if value else ()
     if not isinstance(value, (list, tuple)):
-        raise MessageError(place=place, problem=refused_content(value))
+        raise MessageError(place=place, problem=content_problem(value))
     return tuple(_part(part, place.within(at)) for at, part in enumerate(value))
 
 
@@ -522,7 +492,7 @@ def _part(value: object, place: Place) -> Part:
     if isinstance(value, str):
         return Text(text=value)
     if not isinstance(value, Mapping) or not type_of(value):
-        raise MessageError(place=place, problem=refused_part(value))
+        raise MessageError(place=place, problem=part_problem(value))
     kind = type_of(value)
     if kind in _TEXT_PARTS or kind == "refusal":
         key = "refusal" if kind == "refusal" else "text"
@@ -530,22 +500,20 @@ def _part(value: object, place: Place) -> Part:
         if text is None:
             raise MessageError(place=place.within(key), problem=MessageProblem.MISSING())
         return Refusal(text=text) if kind == "refusal" else Text(text=text)
-    raw = canonical_at(dict(value), place)
     chat = _chat_media(value)
-    if chat is not None:
-        return parse_media(chat, canonical_at(chat, place)) or Opaque(provider=kind, raw=raw)
-    return parse_media(value, raw) or Opaque(provider=kind, raw=raw)
+    if chat is None:
+        return media_or_opaque(value, place, provider=kind)
+    canonical_at(dict(value), place)  # refuses the keys that `chat` leaves out, too
+    return media_or_opaque(chat, place)
 
 
 def _chat_media(value: Mapping[str, object]) -> Mapping[str, object] | None:
-    """An image or a file as the part that chat messages have for it."""
+    """An image or a file as the part of a chat message; None if it is neither."""
     if value["type"] == "input_image" and isinstance(value.get("image_url"), str):
-        image = {"url": value["image_url"]}
-        detail = value.get("detail")
-        return {
-            "type": "image_url",
-            "image_url": {**image, "detail": detail} if isinstance(detail, str) else image,
-        }
+        image, detail = {"url": value["image_url"]}, value.get("detail")
+        if isinstance(detail, str):
+            image["detail"] = detail
+        return {"type": "image_url", "image_url": image}
     if value["type"] in ("input_image", "input_file"):
         keys = ("file_id", "file_data", "filename", "file_url")
         file = {key: value[key] for key in keys if isinstance(value.get(key), str)}
@@ -554,23 +522,22 @@ def _chat_media(value: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def _thought(raw: Mapping[str, object]) -> str:
-    """The words of a reasoning item: its summary and what else is shown of it."""
-    texts: list[str] = []
-    for key in ("summary", "content"):
-        parts = raw.get(key)
-        for part in parts if isinstance(parts, (list, tuple)) else ():
-            text = part.get("text") if isinstance(part, Mapping) else None
-            texts += [text] if isinstance(text, str) and text else []
-    return "\n".join(texts)
+    """The text of a reasoning item: its summary and its visible content."""
+    lists = [
+        parts for key in ("summary", "content") if isinstance(parts := raw.get(key), (list, tuple))
+    ]
+    parts = (part for parts in lists for part in parts if isinstance(part, Mapping))
+    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str) and text)
 
 
 def _written_content(message: Message) -> JsonValue:
-    parts: list[Part] = [part for part in message.content if not isinstance(part, Reasoning)]
     label = f"{message.name}: " if message.name else ""
-    words = words_of(message)
-    if words is not None:
-        return printable(label + words) if label + words else None
-    written = _parts_for(message, [Text(text=label), *parts] if label else parts)
+    text = text_only(message)
+    if text is not None:
+        return printable(label + text) or None
+    parts: list[Part] = [part for part in message.content if not isinstance(part, Reasoning)]
+    labelled = [Text(text=label), *parts] if label else parts
+    written = [_written_part(part, _text_type(message.role)) for part in labelled]
     return _joined(written) if written else None
 
 
@@ -607,7 +574,7 @@ def _changed_call(raw: JsonObject, new: ToolCall) -> JsonObject:
 
 
 def _output(message: Message) -> JsonValue:
-    words = words_of(message)
-    if words is not None:
-        return printable(words)
+    text = text_only(message)
+    if text is not None:
+        return printable(text)
     return [_written_part(part, "input_text") for part in message.content]

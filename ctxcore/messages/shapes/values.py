@@ -1,4 +1,4 @@
-"""What codecs share: the names of shapes, a list as it was read, messages as they are sent."""
+"""Types that codecs share: shapes, lists as they were passed and read, messages to be sent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Shape = Literal["openai", "anthropic", "responses", "gemini"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 
 Fit = Literal["no", "fits", "own"]
-"""Whether a message is none of a shape, could be one, or can hardly be anything else."""
+"""Whether a message is not of a shape, may be of it, or is of it and hardly any other."""
 
 Refuse = Callable[[int, MessageError], None]
-"""Is told the place of a message that cannot be read; reading goes on unless it raises."""
+"""Called with the place of a message that cannot be read; reading goes on unless it raises."""
 
 Places = tuple[tuple[int, ...], ...]
 
@@ -39,7 +39,7 @@ class Passed:
     places: Places | None = None
     """For each message the places in `given` it came from; None: message n is at place n."""
     also: frozenset[Shape] = frozenset()
-    """Other shapes in which the same list says the same."""
+    """Other shapes in which the same list means the same."""
 
     def seen_as(self, shape: Shape) -> Passed | None:
         """The same list as one of `shape`; None if it is not."""
@@ -53,13 +53,8 @@ class Passed:
             raise IndexError(f"message {at} of {len(self.messages)}")
         return (at,) if self.places is None else self.places[at]
 
-    def raw(self, at: int) -> Mapping[str, object] | None:
-        """The caller's object that message `at` was read from; None for a `Message` value."""
-        given = self.given[self.places_of(at)[0]]
-        return given if isinstance(given, Mapping) else None
-
     def raws(self, at: int) -> tuple[Mapping[str, object], ...]:
-        """All objects of the caller that message `at` was read from."""
+        """The caller's objects that message `at` was read from; none for a `Message` value."""
         found = (self.given[place] for place in self.places_of(at))
         return tuple(raw for raw in found if isinstance(raw, Mapping))
 
@@ -80,7 +75,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentGroup:
-    """Neighbours that OpenAI's shape sends as one `message`; other shapes join them themselves."""
+    """Neighbours that are sent as one `message` in OpenAI's shape; other codecs join themselves."""
 
     message: Message
     sent: tuple[Sent, ...]
@@ -88,19 +83,20 @@ class SentGroup:
 
 
 def is_thought_alone(message: Message) -> bool:
-    """Whether thinking is all there is: whatever is said in its place is not the caller's."""
+    """Whether a message holds nothing but thinking."""
     content = message.content
     return bool(content) and not message.calls and all(isinstance(p, Reasoning) for p in content)
 
 
 class Codec(Protocol):
-    """Reads the messages of one shape, and writes them."""
+    """Reads and writes the messages of one shape."""
 
     shape: Shape
     maker: str
+    """The provider in the possessive, for errors, e.g. `Anthropic's`."""
 
     def detect(self, raw: Mapping[str, object]) -> Fit:
-        """Whether `raw` is a message of this shape; what is broken fits every shape."""
+        """Whether `raw` is a message of this shape; a malformed message fits every shape."""
         ...
 
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
