@@ -259,17 +259,6 @@ def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
     return len(merged)
 
 
-def said_before(items: Sequence[Item], current: int | None) -> tuple[Message, ...]:
-    """What people and the model said in `items`, the current message left out."""
-    return tuple(
-        item.message
-        for item in items
-        if item.row is not None
-        and item.seq != current
-        and item.message.role in ("user", "assistant")
-    )
-
-
 _LEAST_TOKENS = 32  # less is a marker without content
 
 

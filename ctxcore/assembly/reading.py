@@ -62,6 +62,11 @@ class Reading:
         return last if last[0].message.calls or last[-1].message.is_tool_result else ()
 
     @property
+    def open_at(self) -> int:
+        """The place of the open block among `blocks`; their number where none is open."""
+        return len(self.blocks) - bool(self.open_block)
+
+    @property
     def current(self) -> int | None:
         """The user message whose turn waits for the model; None where the last one is answered."""
         if not self.blocks:
