@@ -379,7 +379,7 @@ class Builder:
             items,
             self._active,
             layout.reminded_seqs,
-            says_summary=bool(layout.summary),
+            has_summary=bool(layout.summary),
         )
         return Context(
             messages=[to_dictionary(group) for group in merged],

@@ -1,4 +1,4 @@
-"""Owns the context: the messages that a model is sent, and the full account of how they came."""
+"""The context: the messages that a model is sent, and the full account of how they were chosen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ctxcore.tokens.families import TokenCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthetic:
-    """A text in the context that no message of the history said."""
+    """A text in the context that is no message of the history."""
 
     kind: str
     text: str
@@ -36,7 +36,7 @@ class Context:
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
-    """Whether the counts are the model's own vocabulary's, not an estimate."""
+    """Whether the tokens were counted with the model's own vocabulary, not estimated."""
     breakdown: Breakdown
     runs: tuple[Run, ...]
     verdicts: Verdicts
@@ -50,7 +50,7 @@ class Context:
     made_of: tuple[Merged, ...] = field(repr=False, default=())
     """What each of `messages` is made of."""
     said: tuple[Message, ...] = field(repr=False, default=())
-    """What people and the model said before the current message, in the history's own words."""
+    """The messages of user and model in it before the current one, as the history has them."""
     summary: str = ""
     summary_tokens: int = 0
     summarized_messages: int = 0
@@ -109,34 +109,27 @@ class Context:
     def render_text(self, max_tokens: int | None = None) -> str:
         """The history as text for a router, one line a message; the current one is left out.
 
-        The newest lines within `max_tokens` (the policy's second budget without it) less those of
-        the summary's words; the first that does not fit ends it. Empty when there is nothing
-        before the current message. Source: the first design, section 3.2.3.
+        The summary, and the newest lines within what it leaves of `max_tokens` (without it: the
+        policy's second budget); the first line that does not fit ends them. Empty when there is
+        nothing before the current message. Source: the first design, section 3.2.3.
         """
         limit = self.router_tokens if max_tokens is None else max_tokens
-        said = list(_rendered(self.said))
+        lines = list(_rendered(self.said))
         if limit is not None:
-            said = self._newest(said, limit - self.summary_tokens)
-        parts = ["\n".join(said)] if said else []
+            assert self.counter is not None  # every context that is built has one
+            left, first = limit - self.summary_tokens, len(lines)
+            while first and (left := left - self.counter.count(lines[first - 1])) >= 0:
+                first -= 1
+            lines = lines[first:]
+        parts = ["\n".join(lines)] if lines else []
         if self.summary:
             header = _text_header(self.language, self.summarized_messages)
             parts.insert(0, f"{header}\n{self.summary}")
         return printable("\n\n".join(parts))
 
-    def _newest(self, lines: Sequence[str], tokens: int) -> list[str]:
-        """The newest of `lines` that together take no more than `tokens`, without any frame."""
-        assert self.counter is not None  # whoever builds a context names it
-        first = len(lines)
-        for at in range(len(lines) - 1, -1, -1):
-            tokens -= self.counter.count(lines[at])
-            if tokens < 0:
-                break
-            first = at
-        return list(lines[first:])
 
-
-def _rendered(said: Sequence[Message]) -> Iterable[str]:
-    for message in said:
+def _rendered(messages: Sequence[Message]) -> Iterable[str]:
+    for message in messages:
         if words := message.text:
             action = f"[{message.action}] " if message.action else ""
             yield f"{message.role.upper()}: {action}{' '.join(words.split())}"
@@ -163,7 +156,7 @@ def in_shape(made_of: Sequence[Merged], passed: Passed | None, shape: Shape) -> 
 
 
 def _sent(item: Item, passed: Passed | None) -> Sent:
-    """An item, which is untouched if it says what the message says that was read."""
+    """An item, which is untouched if it equals the message that was read."""
     if passed is None or item.row is None:
         return Sent(message=item.message)
     source = item.seq - 1

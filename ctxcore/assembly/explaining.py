@@ -1,4 +1,4 @@
-"""Owns telling what became of every message: runs for the whole history, from what was built."""
+"""Explains a context: a verdict for every message of the history, from what was built."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ def explain(
     active: Compaction,
     reminded: Collection[int] = (),
     *,
-    says_summary: bool,
+    has_summary: bool,
 ) -> Verdicts:
-    """One verdict for each message of `view`, given what of it is in the context.
+    """One verdict for each message of `view`, given the `items` of the context.
 
-    Of the `reminded` messages the facts say the standing instructions again. `says_summary`:
-    whether the context says anything of the compaction's summary.
+    `reminded`: messages whose standing instructions the facts repeat. `has_summary`: whether any
+    of the compaction's summary is in the context.
     """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
-    gone = _Gone(view, active, says_summary=says_summary)
+    left_out = _LeftOut(view, active, has_summary=has_summary)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
-    special = {seq: gone.one(seq, "dropped", VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
+    special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
     for seq in reminded:
-        special[seq] = _reminded(special.get(seq) or gone.between(seq, seq)[0])
-    marked = {seq: gone.one(seq, "dropped", VerdictCode.EXCLUDED()) for seq in reading.excluded}
-    special = {**special, **marked, **shown}
-    runs = merge_runs(list(_with_gaps(gone, special, view.count())))
+        run = special.get(seq) or next(left_out.between(seq, seq))
+        special[seq] = replace(run, reason=VerdictCode.REMINDED(why=run.reason))
+    for seq in reading.excluded:
+        special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
+    runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
     return Verdicts(runs, view.sizes)
 
 
 def _shown(item: Item) -> Run:
     assert item.row is not None
-    at = item.row.seq - 1
     return Run(
-        first=at,
-        last=at,
+        first=item.seq - 1,
+        last=item.seq - 1,
         verdict=item.verdict,
         reason=item.reason,
         before_tokens=item.row.tokens,
@@ -53,47 +53,39 @@ def _shown(item: Item) -> Run:
     )
 
 
-def _reminded(run: Run) -> Run:
-    return replace(run, reason=VerdictCode.REMINDED(why=run.reason))
-
-
-def _with_gaps(gone: _Gone, special: dict[int, Run], count: int) -> Iterator[Run]:
+def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Iterator[Run]:
     """`special` in order, and runs for what lies between: covered or outside the window."""
     next_seq = 1
-    for seq in [*sorted(special), count + 1]:
-        if next_seq < seq:
-            yield from gone.between(next_seq, seq - 1)
-        if seq <= count:
-            yield special[seq]
+    for seq in sorted(special):
+        yield from left_out.between(next_seq, seq - 1)
+        yield special[seq]
         next_seq = seq + 1
+    yield from left_out.between(next_seq, count)
 
 
-class _Gone:
+class _LeftOut:
     """Makes runs of messages that are not in the context."""
 
-    def __init__(self, view: HistoryView, active: Compaction, *, says_summary: bool) -> None:
+    def __init__(self, view: HistoryView, active: Compaction, *, has_summary: bool) -> None:
         self._view = view
         self._folded, self._cut = stands_until(active), active.covered_until
-        self._kind: VerdictKind = "summarized" if says_summary else "dropped"
-        self._reason = VerdictCode.FOLDED() if says_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
+        self._kind: VerdictKind = "summarized" if has_summary else "dropped"
+        self._reason = VerdictCode.FOLDED() if has_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
 
-    def one(self, seq: int, verdict: VerdictKind, reason: Reason) -> Run:
+    def dropped(self, seq: int, reason: Reason) -> Run:
         """The run of one message."""
-        return self._run(seq, seq, verdict, reason)
+        return self._run(seq, seq, "dropped", reason)
 
-    def between(self, first: int, last: int) -> list[Run]:
+    def between(self, first: int, last: int) -> Iterator[Run]:
         """Runs of the messages first … last."""
-        parts: tuple[tuple[int, int, VerdictKind, Reason], ...]
-        runs, folded, cut = [], self._folded, self._cut
-        parts = (
-            (1, folded, self._kind, self._reason),
-            (folded + 1, cut, "dropped", VerdictCode.TRUNCATED()),
-            (cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
+        parts: tuple[tuple[int, int, VerdictKind, Reason], ...] = (
+            (1, self._folded, self._kind, self._reason),
+            (self._folded + 1, self._cut, "dropped", VerdictCode.TRUNCATED()),
+            (self._cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
         )
         for low, high, kind, reason in parts:
             if max(first, low) <= min(last, high):
-                runs.append(self._run(max(first, low), min(last, high), kind, reason))
-        return runs
+                yield self._run(max(first, low), min(last, high), kind, reason)
 
     def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
         return Run(

@@ -1,7 +1,8 @@
-"""Owns what a compaction leaves behind: a record, never an edit of the history.
+"""The records that stand beside a history: compactions, and the working state of an application.
 
-A record covers messages 1 … `covered_until`, a legal cut that never decreases along a chain; the
-numbers are places in the history, starting at 1. Truncation is a record with an empty summary.
+A compaction is a record, never an edit. It covers messages 1 … `covered_until`, a legal cut that
+never decreases along a chain; the numbers are places in the history, starting at 1. Truncation is
+a record with an empty summary.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.storage_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.text.languages import Language
+
+NOT_REBUILT = -1_000_000
+"""The generation of a summary whose messages were not passed: it can only be carried on."""
+_REASONS = ("trigger", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +42,9 @@ class Compaction:
     covered_messages: int = 0
     """How many messages a reader would count as summarized, system messages left out."""
     facts: str = ""
-    """Facts of what it covers, beside the summary and whoever wrote that."""
+    """Facts of what it covers, beside the summary."""
     facts_lost: tuple[str, ...] | None = None
-    """Facts that held and that the context it led to no longer said; None: not looked for."""
+    """Facts that held and that its context no longer stated; None: not looked for."""
     source_tokens: int = 0
     """What the summary stands for, in all."""
     source_chars: int = 0
@@ -59,7 +64,7 @@ class Compaction:
     """How often this summary was made from a summary; 0 where it quotes the originals."""
     language: Language = "en"
     trigger: Reason | None = None
-    """The rule that asked for it; None for a record that nobody asked for."""
+    """The rule that demanded it; None where there was none."""
     reason: Reason | None = None
     """Why it was made as it was: a choice, a failure, or the trigger again."""
     strategies: tuple[str, ...] = ()
@@ -97,9 +102,6 @@ class Compaction:
         stays = {*self.kept, *self.pins, *system}
         covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
         return (*sorted(before - stays), *covered)
-
-
-_REASONS = ("trigger", "reason")
 
 
 def to_plain(record: Compaction) -> JsonObject:
@@ -144,10 +146,10 @@ def stands_until(record: Compaction) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingState:
-    """What an application says itself of its work; None: it is read from the history.
+    """What an application states of its work; None: it is read from the history.
 
     Raises:
-        WorkingStateError: a field is neither None nor what it says below.
+        WorkingStateError: a field is neither None nor of its type.
     """
 
     memories: tuple[str, ...] | None = None
@@ -182,11 +184,11 @@ NOTHING_SAID = WorkingState()
 
 
 def to_said(working: WorkingState) -> JsonObject:
-    """What `working` says, as JSON; fields that are read from the history are left out."""
-    said = {known.name: getattr(working, known.name) for known in fields(working)}
+    """`working` as JSON; fields that are read from the history are left out."""
+    values = {known.name: getattr(working, known.name) for known in fields(working)}
     if working.memories is not None:
-        said["memories"] = list(working.memories)
-    return {name: value for name, value in said.items() if value is not None}
+        values["memories"] = list(working.memories)
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def from_said(said: JsonValue) -> WorkingState:
@@ -200,7 +202,3 @@ def from_said(said: JsonValue) -> WorkingState:
     if not isinstance(said, dict):
         raise UnreadableError(SettingProblem.NO_STATE())
     return WorkingState(**cast("dict[str, Any]", said))
-
-
-NOT_REBUILT = -1_000_000
-"""The generation of a summary of messages that nobody passed: it can only be carried on."""

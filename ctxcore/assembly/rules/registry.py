@@ -1,4 +1,4 @@
-"""The rule that every entry is a message: what is none is refused as the list is read."""
+"""The registry of legality rules, and the rule that every entry of a list is a message."""
 
 from __future__ import annotations
 
