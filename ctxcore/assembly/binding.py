@@ -185,7 +185,7 @@ class _Binder:
         return bool(seen.sent)
 
     def _without_digests(self, state: CompactionState, on_mismatch: OnMismatch) -> CompactionState:
-        """`state` where nothing tells what messages it was made from."""
+        """`state`, made by hand or without any message, as far as it can be checked."""
         active, own, count = state.active, self.own, len(self.now.messages)
         if own and active is None:
             return self._read_back(None)

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from ctxcore.assembly.context import Context, Synthetic
-from ctxcore.assembly.explaining import explain
+from ctxcore.assembly.context import Context, Synthetic, explain
 from ctxcore.assembly.history import HistoryView, asked_for
 from ctxcore.assembly.history_views import adapted
 from ctxcore.assembly.items import (
@@ -61,7 +60,7 @@ class Call:
     """What the tools that are sent along are called in the request."""
     knowledge: Mapping[str, str] = field(default_factory=dict)
     offers_expand: bool = False
-    """Whether the model can ask for originals, so that shortened outputs say where they are."""
+    """Whether the model can ask for originals, so that shortened outputs name them."""
     sends_reasoning: bool = True
     """Whether the provider takes thinking back inside an open tool turn."""
     rule: RuleCounter | None = None
@@ -95,7 +94,7 @@ def build_context(view: HistoryView, call: Call, active: Compaction | None = Non
 
 
 def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context | None:
-    """The context that shows everything as it is, where the policy asks for that and it fits."""
+    """The context that shows everything as it is, where the policy wants that and it fits."""
     if not call.policy.is_at_rest(view.messages()):
         return None
     try:
@@ -371,16 +370,12 @@ class Builder:
             "system": taken - call.tools_tokens,
             "tools": call.tools_tokens,
         }
+        reminded, has_summary = layout.reminded_seqs, bool(layout.summary)
+        verdicts = explain(
+            self._view, reading, items, self._active, reminded, has_summary=has_summary
+        )
         for item in items:
             tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
-        verdicts = explain(
-            self._view,
-            reading,
-            items,
-            self._active,
-            layout.reminded_seqs,
-            has_summary=bool(layout.summary),
-        )
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
@@ -398,8 +393,8 @@ class Builder:
                 if item.row is None
             ),
             repairs=(*call.tool_names.repairs, *repairer.repairs),
-            renamed_tools={**call.tool_names.original, **repairer.renamed_tools},
-            renamed_ids=repairer.renamed_ids,
+            renamed_tools={**call.tool_names.original, **repairer.bench.renamed_tools},
+            renamed_ids=repairer.bench.renamed_ids,
             budget=budget,
             prefix_messages=count_prefix(merged, prefix),
             made_of=tuple(merged),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, Merged
+from ctxcore.assembly.reading import Reading
+from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.values import Repair, renamed_tools
-from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, Verdicts
+from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, VerdictKind, Verdicts, merge_runs
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject, Message, ToolCall
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.families import TokenCounter
 
@@ -39,6 +43,7 @@ class Context:
     """Whether the tokens were counted with the model's own vocabulary, not estimated."""
     breakdown: Breakdown
     runs: tuple[Run, ...]
+    """The verdicts as they are stored: neighbours of one verdict and reason together."""
     verdicts: Verdicts
     """One verdict a message of the history."""
     synthetic: tuple[Synthetic, ...]
@@ -96,7 +101,17 @@ class Context:
         Raises:
             ValueError: there is no such shape.
         """
-        return in_shape(self.made_of, self.passed, shape or self.shape)
+        shape = shape or self.shape
+        own = self.passed.seen_as(shape) if self.passed is not None else None
+        groups = [
+            SentGroup(
+                message=group.message,
+                sent=tuple(_sent(item, own) for item in group.items),
+                has_reasoning=group.has_reasoning,
+            )
+            for group in self.made_of
+        ]
+        return codec_of(shape).back(groups, own)
 
     def places_of(self, at: int) -> tuple[int, ...]:
         """The places, in the list that was passed, of the message at place `at` of the history."""
@@ -141,20 +156,6 @@ def _text_header(language: str, messages: int) -> str:
     return f"[Earlier conversation summary ({messages} turns)]:"
 
 
-def in_shape(made_of: Sequence[Merged], passed: Passed | None, shape: Shape) -> list[JsonObject]:
-    """What `made_of` is sent as in `shape`; `passed` is what it was read from, where known."""
-    own = passed.seen_as(shape) if passed is not None else None
-    groups = [
-        SentGroup(
-            message=group.message,
-            sent=tuple(_sent(item, own) for item in group.items),
-            has_reasoning=group.has_reasoning,
-        )
-        for group in made_of
-    ]
-    return codec_of(shape).back(groups, own)
-
-
 def _sent(item: Item, passed: Passed | None) -> Sent:
     """An item, which is untouched if it equals the message that was read."""
     if passed is None or item.row is None:
@@ -162,3 +163,87 @@ def _sent(item: Item, passed: Passed | None) -> Sent:
     source = item.seq - 1
     is_untouched = item.message == passed.messages[source]
     return Sent(message=item.message, source=source, is_untouched=is_untouched)
+
+
+def explain(
+    view: HistoryView,
+    reading: Reading,
+    items: Iterable[Item],
+    active: Compaction,
+    reminded: Collection[int] = (),
+    *,
+    has_summary: bool,
+) -> Verdicts:
+    """One verdict for each message of `view`, given the `items` of the context.
+
+    `reminded`: messages whose standing instructions the facts repeat. `has_summary`: whether any
+    of the compaction's summary is in the context.
+    """
+    shown = {item.seq: _shown(item) for item in items if item.row is not None}
+    left_out = _LeftOut(view, active, has_summary=has_summary)
+    lost = [row.seq for row in reading.kept if row.seq not in shown]
+    special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
+    for seq in reminded:
+        run = special.get(seq) or next(left_out.between(seq, seq))
+        special[seq] = replace(run, reason=VerdictCode.REMINDED(why=run.reason))
+    for seq in reading.excluded:
+        special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
+    runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
+    return Verdicts(runs, view.sizes)
+
+
+def _shown(item: Item) -> Run:
+    assert item.row is not None
+    return Run(
+        first=item.seq - 1,
+        last=item.seq - 1,
+        verdict=item.verdict,
+        reason=item.reason,
+        before_tokens=item.row.tokens,
+        after_tokens=item.tokens,
+    )
+
+
+def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Iterator[Run]:
+    """`special` in order, and runs for what lies between: covered or outside the window."""
+    next_seq = 1
+    for seq in sorted(special):
+        yield from left_out.between(next_seq, seq - 1)
+        yield special[seq]
+        next_seq = seq + 1
+    yield from left_out.between(next_seq, count)
+
+
+class _LeftOut:
+    """Makes runs of messages that are not in the context."""
+
+    def __init__(self, view: HistoryView, active: Compaction, *, has_summary: bool) -> None:
+        self._view = view
+        self._folded, self._cut = stands_until(active), active.covered_until
+        self._kind: VerdictKind = "summarized" if has_summary else "dropped"
+        self._reason = VerdictCode.FOLDED() if has_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
+
+    def dropped(self, seq: int, reason: Reason) -> Run:
+        """The run of one message."""
+        return self._run(seq, seq, "dropped", reason)
+
+    def between(self, first: int, last: int) -> Iterator[Run]:
+        """Runs of the messages first … last."""
+        parts: tuple[tuple[int, int, VerdictKind, Reason], ...] = (
+            (1, self._folded, self._kind, self._reason),
+            (self._folded + 1, self._cut, "dropped", VerdictCode.TRUNCATED()),
+            (self._cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
+        )
+        for low, high, kind, reason in parts:
+            if max(first, low) <= min(last, high):
+                yield self._run(max(first, low), min(last, high), kind, reason)
+
+    def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
+        return Run(
+            first=first - 1,
+            last=last - 1,
+            verdict=verdict,
+            reason=reason,
+            before_tokens=self._view.span_tokens(first, last),
+            after_tokens=0,
+        )

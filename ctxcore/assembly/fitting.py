@@ -58,7 +58,7 @@ def fit(
         state: what earlier compactions left behind (`result.state`), or a plain summary of what
             came before.
         on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild"
-            the context without what is no longer true; `context.notices` tells.
+            the context without what is no longer true; `context.notices` lists it.
 
     Raises:
         BudgetError: what must be kept does not fit.
@@ -250,7 +250,7 @@ def budget_of(
     system_tokens: int,
     tools_tokens: int,
 ) -> TokenBudget | None:
-    """The budget of one request; None where nobody knows the window."""
+    """The budget of one request; None where the window is unknown."""
     if max_tokens is not None:
         return policy.input_budget(
             max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens

@@ -31,7 +31,7 @@ from ctxcore.tokens.families import TokenCounter
 class Counted:
     """A message in its history: its place, its block and its size.
 
-    `short` is the text that stands for an over-long tool output since it was appended.
+    `short` is the text that stands for a tool output that was too long when it was appended.
     """
 
     seq: int
@@ -44,7 +44,7 @@ class Counted:
     keeps_media: bool = False
     """Whether `short` stands for the words alone, beside media and unknown parts as they are."""
     said_at: datetime | None = field(default=None, compare=False)
-    """When it was said, where the history knows."""
+    """When it was sent, where the history knows."""
 
     @property
     def sent_tokens(self) -> int:
@@ -283,7 +283,7 @@ def is_oversize(row: Counted, limit_tokens: int) -> bool:
 
 
 def is_expansion(row: Counted) -> bool:
-    """Whether `row` is an original that the model asked for: sized there, never shortened again."""
+    """Whether `row` is an original that the model requested: sized then, never shortened again."""
     return row.function_name == EXPAND_NAME
 
 

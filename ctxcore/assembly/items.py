@@ -53,18 +53,10 @@ class Item:
         return self.row.function_name if self.row else ""
 
     def sized(self, tokens: int) -> Item:
-        """The same item of another size; a merged meeting has thousands of them."""
+        """The same item of another size."""
         if tokens == self.tokens:
-            return self
-        return Item(
-            segment=self.segment,
-            message=self.message,
-            tokens=tokens,
-            row=self.row,
-            verdict=self.verdict,
-            reason=self.reason,
-            is_laid_out=self.is_laid_out,
-        )
+            return self  # most often; a merged meeting has thousands of items
+        return replace(self, tokens=tokens)
 
 
 @dataclass(frozen=True, slots=True)

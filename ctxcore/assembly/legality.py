@@ -55,7 +55,7 @@ class Repairer:
         names: SentNames = NO_TOOLS,
     ) -> None:
         """`taken_ids`: those of calls before the first item. `names`: what tools are sent as."""
-        self._bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
+        self.bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
         rules = tuple(RULES.values())
         repairs = [rule.repair for rule in rules]
         self._of_exchange = [one for one in repairs if isinstance(one, EachExchange)]
@@ -67,24 +67,14 @@ class Repairer:
     @property
     def repairs(self) -> list[Repair]:
         """What was done so far."""
-        return self._bench.repairs
-
-    @property
-    def renamed_tools(self) -> Mapping[str, str]:
-        """The tool names that are sent in calls and results, with those that they stand for."""
-        return self._bench.renamed_tools
-
-    @property
-    def renamed_ids(self) -> Mapping[str, str]:
-        """The call ids that are sent, with those that they stand for."""
-        return self._bench.renamed_ids
+        return self.bench.repairs
 
     def repair(self, items: Sequence[Item]) -> list[Merged]:
         """`items` as legal messages, in order; sizes of changed items are counted anew."""
         legal = self.repair_block(items)
         for rule in self._of_request:
-            legal = rule.change(legal, self._bench)
-        return self._joining.join(legal, self._bench)
+            legal = rule.change(legal, self.bench)
+        return self._joining.join(legal, self.bench)
 
     def repair_block(self, block: Sequence[Item]) -> list[Item]:
         """The items of one block, legal by themselves."""
@@ -99,14 +89,14 @@ class Repairer:
             return group  # most messages: nothing to pair
         exchange = _exchange(group)
         for rule in self._of_exchange:
-            exchange = rule.change(exchange, self._bench)
+            exchange = rule.change(exchange, self.bench)
         return self._items(exchange)
 
     def _items(self, exchange: Exchange) -> Iterator[Item]:
         head, calls = exchange.head, exchange.calls
         if head is not None:
             if calls is not head.message.calls:
-                head = with_message(head, replace(head.message, calls=calls), self._bench.counter)
+                head = with_message(head, replace(head.message, calls=calls), self.bench.counter)
             yield head
         for place, item in exchange.results:
             yield self._answering(item, calls[place])
@@ -118,7 +108,7 @@ class Repairer:
         if item.message.answers == call.id and counted_as == (item.message.name or call.name):
             return item
         message = replace(item.message, answers=call.id)
-        return with_message(item, message, self._bench.counter, call.name)
+        return with_message(item, message, self.bench.counter, call.name)
 
     def _repaired(self, item: Item) -> Item:
         message = item.message
@@ -128,13 +118,13 @@ class Repairer:
                     message = self._changed(item, message, rule, change)
         if message is item.message:
             return item
-        return with_message(item, message, self._bench.counter, item.function_name)
+        return with_message(item, message, self.bench.counter, item.function_name)
 
     def _changed(self, item: Item, message: Message, rule: str, change: Change) -> Message:
-        noted = len(self._bench.repairs)
-        changed = change(message, lambda why: self._bench.note(item, stated(why)))
-        if changed is not message and len(self._bench.repairs) == noted:
-            self._bench.note(item, RepairCode.BY_RULE(rule=rule))
+        noted = len(self.bench.repairs)
+        changed = change(message, lambda why: self.bench.note(item, stated(why)))
+        if changed is not message and len(self.bench.repairs) == noted:
+            self.bench.note(item, RepairCode.BY_RULE(rule=rule))
         return changed
 
 

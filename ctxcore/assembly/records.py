@@ -55,9 +55,9 @@ class Compaction:
     passages: tuple[tuple[int, str], ...] = ()
     """Passages that users pinned within their messages, each with its message."""
     memories: tuple[tuple[int, str], ...] = ()
-    """The latest memories, each with the message that asked for it."""
+    """The latest memories, each with the message that requested it."""
     read_until: int = 0
-    """Up to where passages and memories were looked for."""
+    """The last message that was searched for passages and memories."""
     summarizer: str = ""
     """What wrote the summary, e.g. `extractive`."""
     generation: int = 0
@@ -140,7 +140,7 @@ def _frozen(value: JsonValue) -> Any:
 
 
 def stands_until(record: Compaction) -> int:
-    """Up to where the summary of `record` stands for messages; 0 where there is none."""
+    """The last message that the summary of `record` stands for; 0 where there is none."""
     return record.summarized_until if record.summary else 0
 
 
@@ -191,7 +191,7 @@ def to_said(working: WorkingState) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def from_said(said: JsonValue) -> WorkingState:
+def from_said(raw: JsonValue) -> WorkingState:
     """The working state that `to_said` wrote.
 
     Raises:
@@ -199,6 +199,6 @@ def from_said(said: JsonValue) -> WorkingState:
         TypeError: it is one of a later version.
         WorkingStateError: a field is not what it may be.
     """
-    if not isinstance(said, dict):
+    if not isinstance(raw, dict):
         raise UnreadableError(SettingProblem.NO_STATE())
-    return WorkingState(**cast("dict[str, Any]", said))
+    return WorkingState(**cast("dict[str, Any]", raw))

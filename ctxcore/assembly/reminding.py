@@ -124,7 +124,7 @@ class Reminder:
         return shown, texts
 
     def _is_stated(self, entry: Entry, shown: Collection[int], texts: Sequence[str]) -> bool:
-        """Whether it is in the context, or somebody excluded it from every context."""
+        """Whether it is in the context, or its messages are excluded by the caller."""
         if any(seq in shown for seq in entry.seqs):
             return True
         if all(seq in self.reading.excluded for seq in entry.seqs):

@@ -91,9 +91,9 @@ class CompactionState:
     """The messages it was passed with last; None in a state made by hand, which fits any. Not
     compared: a state stays equal when messages are added."""
     inherited: str = ""
-    """Facts of covered messages that nobody passes any more."""
+    """Facts of covered messages that are not passed any more."""
     left_out: int = 0
-    """How many messages were left out, without a summary, that nobody passes any more."""
+    """How many messages that are not passed any more were left out without a summary."""
 
     @property
     def is_bound(self) -> bool:

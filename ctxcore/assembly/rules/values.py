@@ -56,8 +56,8 @@ class SentNames:
     """The names that tools are sent under, given those that are defined.
 
     A defined tool keeps its name, with `_` for what is not allowed; where two would become the
-    same, each that changes has a digest of its own name behind it. A name that nobody defined
-    always has one.
+    same, each that changes has a digest of its own name behind it. A name without
+    a definition always has one.
     """
 
     def __init__(self, defined: Iterable[str] = ()) -> None:
