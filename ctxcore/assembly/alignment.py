@@ -113,7 +113,7 @@ def _gone(before: Sequence[str], now: Sequence[str], covered: int) -> int:
 
 
 def _tells(now: Sequence[str], run: int, left: int) -> bool:
-    """Whether the first `run` messages are evidence: all there are, or few of them repeated."""
+    """Whether the first `run` messages are evidence: all there are, or enough that differ."""
     return run == len(now) or len(set(now[: min(run, _LOOKED_AT)])) >= min(_SHIFTED, left)
 
 

@@ -100,7 +100,7 @@ def bind(
     *,
     on_mismatch: OnMismatch = "raise",
 ) -> Bound:
-    """`state` as it is true of the messages in `passed`.
+    """What of `state` is true of the messages in `passed`.
 
     Raises:
         StateError: it was made from other messages, and `on_mismatch` is not `rebuild`.
@@ -134,7 +134,7 @@ class _Binder:
         self.now = Digested(self.passed.messages, self.own)
 
     def bind(self, on_mismatch: OnMismatch) -> CompactionState:
-        """The state as it is true of the list."""
+        """What of the state is true of the list."""
         state, seen = self.state, self.state.seen
         if seen is None:
             return self._without_digests(state, on_mismatch)
@@ -163,7 +163,7 @@ class _Binder:
         return _Mover(state, seen, self.now, found, own, self.counter, self.notices).moved()
 
     def _aligned(self, seen: Seen) -> Alignment | int:
-        """Where the messages of before are, or the number of the first that differs."""
+        """Where the messages of the state are, or the number of the first that differs."""
         covered = _covered(seen, self.state.active)
         goal = seen.digests.index(seen.goal) if seen.goal in seen.digests[:covered] else None
         found = align(seen.digests, self.now.digests, covered, goal)
@@ -173,7 +173,7 @@ class _Binder:
         return found if request.role == "user" else found.changed
 
     def _is_written_back(self, seen: Seen) -> bool:
-        """Whether the list begins with the context that was made of the messages of before."""
+        """Whether the list begins with the context that was sent before."""
         messages, first = [m for m in self.passed.messages if not m.is_system], 0
         for digest in seen.sent:
             ends = range(first + 1, min(first + _MOST_JOINED, len(messages)) + 1)

@@ -45,13 +45,13 @@ class Context:
     runs: tuple[Run, ...]
     """The verdicts as they are stored: neighbours of one verdict and reason together."""
     verdicts: Verdicts
-    """One verdict a message of the history."""
+    """One verdict for each message of the history."""
     synthetic: tuple[Synthetic, ...]
     repairs: tuple[Repair, ...]
     budget: TokenBudget | None
     """None where the model's window is unknown."""
     prefix_messages: int
-    """So many of `messages` stay the same until the next break of the prompt cache."""
+    """How many of `messages` stay the same until the next break of the prompt cache."""
     made_of: tuple[Merged, ...] = field(repr=False, default=())
     """What each of `messages` is made of."""
     said: tuple[Message, ...] = field(repr=False, default=())
@@ -61,10 +61,10 @@ class Context:
     summarized_messages: int = 0
     language: str = "en"
     router_tokens: int | None = None
-    """What a router has for the history as text; None: all of it."""
+    """The budget of `render_text`; None: unlimited."""
     counter: TokenCounter | None = field(repr=False, default=None)
     notices: tuple[Reason, ...] = ()
-    """What became of a state that was made from other messages; empty where it was not."""
+    """What changed in a state that was made from other messages; else empty."""
     passed: Passed | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""
 

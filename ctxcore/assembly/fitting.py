@@ -97,7 +97,7 @@ class Prepared:
         return replace(self, call=call)
 
     def context(self, active: Compaction | None) -> Context:
-        """The context under `active`, which knows the list that was passed."""
+        """The context under `active`, with the list that was passed."""
         context = build_context(self.view, self.call, active)
         return replace(context, passed=self.passed, notices=self.notices)
 
@@ -191,7 +191,7 @@ def _naming_sent(policy: Policy, names: SentNames) -> Policy:
 
 @dataclass
 class _Prefix:
-    """What a prompt cache holds first, and what every context begins with."""
+    """The parts that every context and prompt cache begins with."""
 
     view: HistoryView
     call: Call

@@ -48,7 +48,7 @@ class Counted:
 
     @property
     def sent_tokens(self) -> int:
-        """What the message takes in a context unless a compaction shortens it further."""
+        """The size of the message in a context, unless a compaction shortens it further."""
         return self.tokens if self.short_tokens is None else self.short_tokens
 
 
@@ -75,7 +75,7 @@ class Anchors:
 
 
 class HistoryView(Protocol):
-    """Reads parts of a history; no answer is longer than what it was called for."""
+    """Reads parts of a history; what a call returns is bounded by its arguments."""
 
     memo: dict[Hashable, HistoryView]
     """The same history seen in other ways, each made once."""

@@ -182,7 +182,7 @@ def _begun(text: str, chars: int) -> str:
 def cut_item(
     item: Item, limit_tokens: int, counter: TokenCounter, reason: Reason | None = None
 ) -> Item:
-    """`item` with its words cut to `limit_tokens`, calls untouched; `reason`: else the window."""
+    """`item` with its words cut to `limit_tokens`, calls untouched; by default to the window."""
     if item.tokens <= limit_tokens:
         return item
     reason, room = reason or _TO_WINDOW, limit_tokens - _frame_tokens(item, counter)
@@ -243,7 +243,7 @@ def to_dictionary(group: Merged) -> JsonObject:
 
 
 def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
-    """How many whole messages the first `prefix_items` items make that no repair put in."""
+    """How many whole messages the first `prefix_items` items make, those of repairs not counted."""
     seen = 0
     for at, group in enumerate(merged):
         seen += sum(item.is_laid_out for item in group.items)

@@ -106,7 +106,7 @@ class LayoutMaker:
 
     reading: Reading
     record: Compaction
-    """The active compaction, with the instructions in its facts that nothing else repeats."""
+    """The active compaction, with the instructions added to its facts that its prefix lacks."""
     policy: Policy
     folded: int
     """How many messages the summary stands for, kept ones among them."""
@@ -235,16 +235,16 @@ class LayoutMaker:
             layout,
             facts=facts,
             facts_text=words if facts else "",
-            reminded=tuple(one for one in layout.reminded if is_present(one.fact, words)),
+            reminded=tuple(entry for entry in layout.reminded if is_present(entry.fact, words)),
         )
 
     def rules_tokens(self, layout: Layout) -> int:
-        """What the standing instructions among the facts of `layout` take by themselves."""
+        """The size in tokens of the standing instructions among the facts of `layout`, alone."""
         rules = rules_of(layout.facts_text)
         return self._facts_item(rules).tokens if rules else 0
 
     def hole_tokens(self, messages: int) -> int:
-        """What a marker for so many messages left out takes."""
+        """The size in tokens of the marker for `messages` left out."""
         return total(self._gap(messages))
 
     def _summary_items(self) -> tuple[Item, ...]:

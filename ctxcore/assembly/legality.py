@@ -58,11 +58,11 @@ class Repairer:
         self.bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
         rules = tuple(RULES.values())
         repairs = [rule.repair for rule in rules]
-        self._of_exchange = [one for one in repairs if isinstance(one, EachExchange)]
+        self._of_exchange = [repair for repair in repairs if isinstance(repair, EachExchange)]
         self._of_message = _by_quick_look(rules)
         self._passes = self._of_message[0][0] if len(self._of_message) == 1 else None
-        self._of_request = [one for one in repairs if isinstance(one, WholeRequest)]
-        self._joining = next(one for one in repairs if isinstance(one, Neighbours))
+        self._of_request = [repair for repair in repairs if isinstance(repair, WholeRequest)]
+        self._joining = next(repair for repair in repairs if isinstance(repair, Neighbours))
 
     @property
     def repairs(self) -> list[Repair]:
@@ -203,5 +203,5 @@ def lint(
         unread=unread,
         tools=defined_names(checked_tools(tools)),
     )
-    found = [one for rule in RULES.values() for one in rule.violations(conversation, provider)]
+    found = chain.from_iterable(rule.violations(conversation, provider) for rule in RULES.values())
     return sorted(found, key=lambda violation: -1 if violation.at is None else violation.at)

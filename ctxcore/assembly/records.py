@@ -30,9 +30,9 @@ class Compaction:
     covered_until: int
     summary: str = ""
     summary_tokens: int = 0
-    """What the words of the summary take, its frame in the context left out."""
+    """The size of the summary's text, without its frame in the context."""
     summarized_until: int = 0
-    """What lies behind it and is covered was truncated: the summary does not stand for it."""
+    """Covered messages behind it were truncated: the summary does not stand for them."""
     kept: tuple[int, ...] = ()
     """Covered messages that stay verbatim, whole blocks."""
     pins: tuple[int, ...] = ()
@@ -44,9 +44,9 @@ class Compaction:
     facts: str = ""
     """Facts of what it covers, beside the summary."""
     facts_lost: tuple[str, ...] | None = None
-    """Facts that held and that its context no longer stated; None: not looked for."""
+    """Facts that held and that its context no longer stated; None: not checked."""
     source_tokens: int = 0
-    """What the summary stands for, in all."""
+    """The size of everything that the summary stands for."""
     source_chars: int = 0
     seen_until: int = 0
     """The newest message there was when it was made."""
@@ -94,7 +94,7 @@ class Compaction:
     def folded_since(
         self, parent: Compaction | None, system: Collection[int] = ()
     ) -> tuple[int, ...]:
-        """The messages that it folds and `parent` did not, those first that `parent` had kept;
+        """The messages that it folds and `parent` did not, those that `parent` had kept first;
         `system` messages never fold.
         """
         start = parent.covered_until if parent else 0

@@ -42,7 +42,7 @@ class Seen:
     """Digests of the messages a state was made from, so that others are noticed."""
 
     digests: tuple[str, ...] = ()
-    """One a message, oldest first, those of `left_out` skipped."""
+    """One for each message, oldest first, those of `left_out` skipped."""
     whole: str = ""
     """One of all messages as they were passed, system messages of the caller skipped."""
     left_out: tuple[int, ...] = ()
@@ -364,7 +364,7 @@ def _is_seq_with_texts(pair: Any) -> bool:
 
 
 def _check_consistent(state: CompactionState) -> None:
-    """Refuses numbers that do not go together: nothing later looks at them again."""
+    """Refuses numbers that contradict each other: nothing checks them later."""
     active, seen = state.active, state.seen
     if seen is not None:
         count = len(seen.digests) + len(seen.left_out)

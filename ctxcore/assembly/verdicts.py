@@ -95,7 +95,7 @@ class Verdicts(Sequence[Verdict]):
 
 
 def merge_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """`runs` in order with neighbours joined where nothing of them is in the context."""
+    """`runs` in order; neighbours are joined where neither is in the context."""
     merged: list[Run] = []
     for run in runs:
         last = merged[-1] if merged else None
@@ -107,11 +107,11 @@ def merge_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(merged)
 
 
-def _joins(one: Run, other: Run) -> bool:
+def _joins(run: Run, following: Run) -> bool:
     return (
-        one.verdict == other.verdict
-        and one.reason == other.reason
-        and one.after_tokens == other.after_tokens == 0
+        run.verdict == following.verdict
+        and run.reason == following.reason
+        and run.after_tokens == following.after_tokens == 0
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 from ctxcore.assembly.items import Item, Merged, own_item, total
 from ctxcore.assembly.rules.values import (
@@ -45,7 +45,7 @@ def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
         else:
             groups.append([item])
     merged = [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]
-    return [_exact(one, bench.counter) if len(one.items) > 1 else one for one in merged]
+    return [_exact(made, bench.counter) if len(made.items) > 1 else made for made in merged]
 
 
 def _exact(group: Merged, counter: TokenCounter) -> Merged:
@@ -57,11 +57,11 @@ def _exact(group: Merged, counter: TokenCounter) -> Merged:
     return Merged(group.message, tuple(item.sized(size) for item, size in items))
 
 
-def are_mergeable(one: Message, other: Message) -> bool:
+def are_mergeable(message: Message, following: Message) -> bool:
     """Whether two neighbours become one message, so that roles alternate."""
-    if one.role != other.role:
+    if message.role != following.role:
         return False
-    return one.role == "user" or (one.role == "assistant" and not one.calls)
+    return message.role == "user" or (message.role == "assistant" and not message.calls)
 
 
 def _join(messages: Sequence[Message]) -> Message:
@@ -143,9 +143,10 @@ ALTERNATION = Rule(
 
 
 def _check_first(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    first = next((one for one in conversation.placed if not one[1].is_system), None)
-    if first is not None and first[1].role != "user":
-        yield first[0], LegalityCode.FIRST_ROLE()
+    others = ((at, message) for at, message in conversation.placed if not message.is_system)
+    for at, message in islice(others, 1):
+        if message.role != "user":
+            yield at, LegalityCode.FIRST_ROLE()
 
 
 def _repair_first(items: list[Item], bench: Bench) -> list[Item]:

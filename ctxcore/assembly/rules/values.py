@@ -29,7 +29,7 @@ class Repair:
 
     @property
     def kind(self) -> str:
-        """What was repaired, in one word, e.g. `missing_result`."""
+        """The code of the repair, e.g. `missing_result`."""
         named = self.reason.code == RepairCode.NAMED_CALL
         code = RepairCode.RENAMED_CALL if named else self.reason.code
         return code.rpartition(".")[2]
@@ -159,7 +159,7 @@ def _renamed_value(key: str, value: Any, names: Mapping[str, str]) -> object:
     if key in ("function", "toolSpec") and isinstance(value, Mapping):
         return {**value, "name": names.get(value["name"], value["name"])}
     if key in ("function_declarations", "functionDeclarations") and isinstance(value, list):
-        return [_renamed(one, names) if isinstance(one, Mapping) else one for one in value]
+        return [_renamed(item, names) if isinstance(item, Mapping) else item for item in value]
     return value
 
 
@@ -210,7 +210,7 @@ class Bench:
     counter: TokenCounter
     names: SentNames = NO_TOOLS
     taken_ids: Collection[str] = ()
-    """Of calls before the first item."""
+    """The ids of calls before the first item."""
     used_ids: set[str] = field(default_factory=set)
     repairs: list[Repair] = field(default_factory=list)
     renamed_tools: dict[str, str] = field(default_factory=dict)
@@ -239,7 +239,7 @@ class Exchange(NamedTuple):
         mend: Callable[[ToolCall, Item, Bench], ToolCall],
         bench: Bench,
     ) -> Exchange:
-        """This exchange with each call that is not legal mended; most have none."""
+        """This exchange with each illegal call replaced by `mend`; most have none."""
         head = self.head
         if head is None or all(map(is_legal, self.calls)):
             return self

@@ -64,7 +64,7 @@ def _check_empty(conversation: Conversation, _: Provider) -> Iterator[Finding]:
 
 
 def _repair_empty(message: Message, note: Note) -> Message:
-    """`message` in words that every provider takes: no refusal apart, none blank, never nothing."""
+    """`message` with words that every provider takes: a refusal as text, no blank text, some text."""
     content = message.content
     if len(content) == 1 and isinstance(content[0], Text) and content[0].text.strip():
         return message
