@@ -163,7 +163,11 @@ class ListHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self._counter = counter
         self._oversize_tokens = oversize_tokens
-        self._rows = list(_count_all(messages, counter))
+        self._rows: list[Counted] = []
+        tracker = BlockTracker()
+        for seq, message in enumerate(messages, start=1):
+            tracker = tracker.next(message, seq)
+            self._rows.append(count_row(message, seq, tracker, counter))
         for seq, message in (own or {}).items():
             tokens = count_message(message, counter)
             self._rows[seq - 1] = replace(self._rows[seq - 1], tokens=tokens)
@@ -240,13 +244,6 @@ class ListHistory:
     def _bound(self, row: Counted) -> int:
         limit = self._oversize_tokens
         return row.tokens if limit is None or not is_oversize(row, limit) else limit
-
-
-def _count_all(messages: Iterable[Message], counter: TokenCounter) -> Iterable[Counted]:
-    tracker = BlockTracker()
-    for seq, message in enumerate(messages, start=1):
-        tracker = tracker.next(message, seq)
-        yield count_row(message, seq, tracker, counter)
 
 
 def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenCounter) -> Counted:
@@ -331,7 +328,7 @@ def with_short(
     return replace(row, short=text, short_tokens=tokens, keeps_media=keeps_media)
 
 
-def whole(row: Counted) -> Counted:
+def unshortened(row: Counted) -> Counted:
     """`row` with its own text, where a short one stands for it."""
     if row.short is None:
         return row

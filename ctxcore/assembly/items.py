@@ -12,7 +12,7 @@ from ctxcore.assembly.history import (
     referring,
     replace_text,
     shorten_row,
-    whole,
+    unshortened,
     words_of,
 )
 from ctxcore.assembly.texts import elide, knowledge_text, says_something
@@ -214,7 +214,7 @@ def cut_output(
     short = shorten_output(item, limit_tokens, counter, queries, refers=False)
     if short.tokens <= limit_tokens and says_something(short.message.text):
         return short
-    original = from_row(whole(item.row), item.segment, item.reason)
+    original = from_row(unshortened(item.row), item.segment, item.reason)
     return cut_item(original, limit_tokens, counter, VerdictCode.OUTPUT_SHORTENED())
 
 

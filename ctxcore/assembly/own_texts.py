@@ -304,7 +304,9 @@ class _Finder:
 
     def _take_following(self, at: int) -> None:
         """The acknowledgement behind a summary, and a marker behind that or behind the request."""
-        if self._is_carrying and self._take_lead(at, "assistant", _without_acknowledgement):
+        if self._is_carrying and self._take_lead(
+            at, "assistant", lambda text: _without_lead(text, ACKNOWLEDGEMENTS.values())
+        ):
             at += 1
         message = self._head[at] if at < len(self._head) else None
         texts = list(_texts_of(message)) if message and message.role == "user" else []
@@ -412,10 +414,6 @@ def _without_lead(text: str, leads: Iterable[str]) -> str:
         if text == lead or text.startswith(f"{lead}\n\n"):
             return text.removeprefix(lead).removeprefix("\n\n")
     return text
-
-
-def _without_acknowledgement(text: str) -> str:
-    return _without_lead(text, ACKNOWLEDGEMENTS.values())
 
 
 def _begins_alike(one: str, other: str) -> bool:

@@ -20,7 +20,7 @@ from ctxcore.assembly.history import (
     referring,
     replace_text,
     shorten_row,
-    whole,
+    unshortened,
     with_short,
 )
 from ctxcore.assembly.records import Compaction
@@ -161,7 +161,9 @@ class Reader:
             media = count_message(bare, self._counter, function_name=row.function_name)
             limit, query = row.sent_tokens + media, queries.get(row.seq, "")
             is_whole = row.tokens <= limit
-            more = whole(row) if is_whole else self._resized(row, limit, query, keeps_media=True)
+            more = (
+                unshortened(row) if is_whole else self._resized(row, limit, query, keeps_media=True)
+            )
             if more.sent_tokens - row.sent_tokens <= left:
                 left -= more.sent_tokens - row.sent_tokens
                 shown[at] = more
@@ -179,7 +181,9 @@ class Reader:
         """`row` shortened anew to `limit_tokens`, with its reference."""
         limit = limit_tokens - (REFERENCE_TOKENS if self._refers else 0)
         return self._referring(
-            shorten_row(whole(row), limit, self._counter, asked=query, keeps_media=keeps_media)
+            shorten_row(
+                unshortened(row), limit, self._counter, asked=query, keeps_media=keeps_media
+            )
         )
 
     def _is_own(self, row: Counted) -> bool:
@@ -224,7 +228,7 @@ class Reader:
         Pinned messages are shown whole.
         """
         if row.seq in self._pinned:
-            return whole(row)
+            return unshortened(row)
         row = self._referring(row)
         short = self._shortened.get(row.seq)
         if short is not None:

@@ -23,6 +23,7 @@ from ctxcore.assembly.rules.values import (
     Placed,
     Provider,
     Rule,
+    each_call,
     plain,
     with_digest,
 )
@@ -121,10 +122,6 @@ def _check_arguments(conversation: Conversation, _: Provider) -> Iterator[Findin
                 yield at, LegalityCode.ARGUMENTS(id=call.id)
 
 
-def _repair_arguments(exchange: Exchange, bench: Bench) -> Exchange:
-    return exchange.mending(lambda call: is_json_object(call.arguments), _wrapped, bench)
-
-
 def _wrapped(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     bench.note(head, RepairCode.BROKEN_ARGUMENTS(id=call.id))
     raw = {"arguments": call.arguments} if call.arguments.strip() else {}
@@ -144,7 +141,7 @@ ARGUMENTS = Rule(
     name="arguments",
     check=_check_arguments,
     providers=STRICT,
-    repair=EachExchange(_repair_arguments),
+    repair=each_call(lambda call: is_json_object(call.arguments), _wrapped),
     broken=example(example_call(arguments="[1]"), result={}),
 )
 
@@ -206,10 +203,6 @@ def _renamed(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     return replace(call, id=call_id)
 
 
-def _repair_id_forms(exchange: Exchange, bench: Bench) -> Exchange:
-    return exchange.mending(lambda call: is_taken_everywhere(call.id), _plain, bench)
-
-
 def _plain(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     call_id = with_digest(plain(call.id), call.id, most=LONGEST_ID)
     bench.note(head, RepairCode.RENAMED_ID(id=call.id, new_id=call_id))
@@ -232,7 +225,7 @@ CALL_ID_FORM = Rule(
     name="call_id_form",
     check=_check_form,
     providers=tuple(_TAKEN_BY),
-    repair=EachExchange(_repair_id_forms),
+    repair=each_call(lambda call: is_taken_everywhere(call.id), _plain),
     broken=example(example_call(_LONG), result={"tool_call_id": _LONG}),
 )
 CALL_ID = Rule(

@@ -233,19 +233,6 @@ class Exchange(NamedTuple):
     orphans: tuple[Item, ...]
     """Results without a call."""
 
-    def mending(
-        self,
-        is_legal: Callable[[ToolCall], bool],
-        mend: Callable[[ToolCall, Item, Bench], ToolCall],
-        bench: Bench,
-    ) -> Exchange:
-        """This exchange with each illegal call replaced by `mend`; most have none."""
-        head = self.head
-        if head is None or all(map(is_legal, self.calls)):
-            return self
-        mended = (call if is_legal(call) else mend(call, head, bench) for call in self.calls)
-        return self._replace(calls=tuple(mended))
-
 
 Note = Callable[[Reason | str], None]
 
@@ -267,6 +254,21 @@ class EachExchange:
     """A repair of calls and their results; returns the same object where it is legal."""
 
     change: Callable[[Exchange, Bench], Exchange]
+
+
+def each_call(
+    is_legal: Callable[[ToolCall], bool], mend: Callable[[ToolCall, Item, Bench], ToolCall]
+) -> EachExchange:
+    """The repair that replaces each illegal call by what `mend` makes of it; most have none."""
+
+    def change(exchange: Exchange, bench: Bench) -> Exchange:
+        head = exchange.head
+        if head is None or all(map(is_legal, exchange.calls)):
+            return exchange
+        mended = (call if is_legal(call) else mend(call, head, bench) for call in exchange.calls)
+        return exchange._replace(calls=tuple(mended))
+
+    return EachExchange(change)
 
 
 @dataclass(frozen=True, slots=True)

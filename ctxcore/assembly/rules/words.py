@@ -23,10 +23,11 @@ from ctxcore.assembly.rules.values import (
     Note,
     Provider,
     Rule,
+    each_call,
     is_sent_everywhere,
 )
 from ctxcore.assembly.texts import EMPTY
-from ctxcore.messages.values import Media, Message, Opaque, Part, Refusal, Text, ToolCall
+from ctxcore.messages.values import Media, Message, Opaque, Part, Refusal, Text
 from ctxcore.reasons.codes import LegalityCode, RepairCode
 
 _PLAIN_NAME = re.compile(r"[^\s<|\\/>]{1,64}")  # the pattern in OpenAI's own refusal
@@ -64,7 +65,7 @@ def _check_empty(conversation: Conversation, _: Provider) -> Iterator[Finding]:
 
 
 def _repair_empty(message: Message, note: Note) -> Message:
-    """`message` with words that every provider takes: a refusal as text, no blank text, some text."""
+    """`message` with words that every provider takes: refusals as text, some text, none blank."""
     content = message.content
     if len(content) == 1 and isinstance(content[0], Text) and content[0].text.strip():
         return message
@@ -159,16 +160,12 @@ def _names_in(message: Message) -> list[str]:
 
 
 def _repair_tool_names(exchange: Exchange, bench: Bench) -> Exchange:
-    exchange = exchange.mending(lambda call: is_sent_everywhere(call.name), _named, bench)
+    exchange = _CALL_NAMES.change(exchange, bench)
     names = (item.message.name for _, item in exchange.results)
     if all(not name or is_sent_everywhere(name) for name in names):
         return exchange
     results = tuple((place, _answer(item, bench)) for place, item in exchange.results)
     return exchange._replace(results=results)
-
-
-def _named(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
-    return replace(call, name=_sent(call.name, head, bench))
 
 
 def _answer(item: Item, bench: Bench) -> Item:
@@ -186,6 +183,10 @@ def _sent(name: str, item: Item, bench: Bench) -> str:
     return sent
 
 
+_CALL_NAMES = each_call(
+    lambda call: is_sent_everywhere(call.name),
+    lambda call, head, bench: replace(call, name=_sent(call.name, head, bench)),
+)
 _NAME = "my tool.v1"
 TOOL_NAME = Rule(
     name="tool_name",
