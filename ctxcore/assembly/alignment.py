@@ -1,8 +1,8 @@
-"""Finds the messages of before in a list of now, by what each of them says.
+"""Finds the messages of an earlier list in a new one, by digests of their content.
 
-Pure, over digests, and linear: the covered ones have to be there in order, but for some that are
-gone from the front and for the original request, whose words may change. The others go where their
-digest is. Messages that people say again and again are no evidence by themselves.
+Linear. The covered messages have to be there in order, but for some that are gone from the front
+and for the original request, whose words may change. The others are where their digest is. Messages
+that are repeated many times are no evidence by themselves.
 """
 
 from __future__ import annotations
@@ -11,40 +11,40 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
-EVIDENCE = 2  # so many in a row must be the same before a list is taken for one of before
-_SHIFTED = 3  # and so many where it begins elsewhere, if both have them
-_LOOKED_AT = 64  # messages, to tell that they are more than one word again and again
-_MOST_STARTS = 16  # that are looked at to say where a list differs
+_EVIDENCE = 2  # chosen: equal messages in a row that show that a list continues an earlier one
+_SHIFTED = 3  # chosen: the same where its front is gone, if both lists have as many
+_LOOKED_AT = 64  # messages; chosen: enough to tell a conversation from one word repeated
+_MOST_STARTS = 16  # chosen: places that are tried to find where a list differs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """For each message of before its place among those of now; None where it is gone."""
+    """For each message of the earlier list its place in the new one; None where it is gone."""
 
     places: Sequence[int | None]
     gone: int = 0
-    """How many covered ones are gone from the front."""
+    """How many covered messages are gone from the front."""
     changed: int | None = None
-    """The original request, where its words changed."""
+    """The place of the original request in the earlier list, where its words changed."""
     guessed: frozenset[int] = frozenset()
-    """Those that stand elsewhere, beside others than before: there is one such message alone."""
+    """Messages found by their content alone: their neighbours are others than before."""
 
 
 def align_any(before: Sequence[str], now: Sequence[str]) -> Alignment:
-    """Where each of `before` is `now`, whatever else changed; their order stays."""
+    """The places of all of `before` in `now`, whatever else changed; their order stays."""
     return _made(before, now, ())
 
 
 def align(
     before: Sequence[str], now: Sequence[str], covered: int, goal: int | None
 ) -> Alignment | int:
-    """Where the messages `before` are `now`, or the place in `now` of the first that differs.
+    """The places of the messages `before` in `now`, or the place of the first that differs.
 
     Args:
         before: digests of the messages that a state was made from.
-        now: those of the list that is passed.
+        now: digests of the list that is passed.
         covered: how many of `before` a compaction covers.
         goal: the place of the original request in `before`; None where it is not covered.
     """
@@ -53,35 +53,23 @@ def align(
         return _made(before, now, range(covered))
     if not differing:
         return 0
-    if (
-        differing == [goal]
-        and differing[0] < len(now)
-        and _is_known_by_others(before, now, covered)
-    ):
+    is_in_list = differing[0] < len(now)
+    if differing == [goal] and is_in_list and _is_known_by_others(before, now, covered):
         return _made(before, now, range(covered), changed=goal)
-    kept: list[int | None]
-    gone = _gone(before, now, covered)
-    if gone:
-        kept = [None] * gone
-        return _shifted(before, now, [*kept, *range(covered - gone)], covered)
-    if goal == 0 and now[:1] == before[:1]:  # retention that keeps the first request
-        gone = _gone(before, now[1:], covered)
-        if gone:
-            kept = [0, *[None] * (gone - 1)]
-            return _shifted(before, now, [*kept, *range(1, covered - gone + 1)], covered)
+    if gone := _gone(before, now, covered):
+        places = [*[None] * gone, *range(covered - gone)]
+        return _made(before, now, places, gone=min(gone, covered))
+    # A caller may drop the oldest messages but for the request.
+    if goal == 0 and now[:1] == before[:1] and (gone := _gone(before, now[1:], covered)):
+        places = [0, *[None] * (gone - 1), *range(1, covered - gone + 1)]
+        return _made(before, now, places, gone=min(gone, covered) - 1)
     if before[0] in now:
         return differing[0]
     return _best(before, now, covered)  # some are gone from the front, and something else differs
 
 
-def _shifted(
-    before: Sequence[str], now: Sequence[str], places: Sequence[int | None], covered: int
-) -> Alignment:
-    return _made(before, now, places, gone=sum(at is None for at in places[:covered]))
-
-
 def _differences(before: Sequence[str], now: Sequence[str], covered: int) -> Iterator[int]:
-    """The covered places that are not the same."""
+    """The covered places that differ."""
     if tuple(now[:covered]) == tuple(before[:covered]):
         return
     yield from (at for at in range(covered) if at >= len(now) or now[at] != before[at])
@@ -98,15 +86,15 @@ def _shares(before: Sequence[str], now: Sequence[str]) -> bool:
 
 
 def _is_known_by_others(before: Sequence[str], now: Sequence[str], covered: int) -> bool:
-    """Whether a list is the same though its request is not: by enough that follows it."""
-    if covered > EVIDENCE:
+    """Whether enough behind a changed request shows that the list is the same."""
+    if covered > _EVIDENCE:
         return True
     behind = before[covered : covered + 1]
     return covered > 1 and len(behind) == 1 and tuple(now[covered : covered + 1]) == tuple(behind)
 
 
 def _gone(before: Sequence[str], now: Sequence[str], covered: int) -> int:
-    """How many are gone from the front, if that is all that happened; else 0.
+    """How many messages are gone from the front, if nothing else changed; else 0.
 
     Where all covered ones are gone, some behind them may be gone as well.
     """
@@ -116,22 +104,21 @@ def _gone(before: Sequence[str], now: Sequence[str], covered: int) -> int:
         run = rest + _run(behind, now[rest : rest + _LOOKED_AT])
         if rest < covered and left and run >= min(_SHIFTED, left) and _tells(now, run, left):
             return covered - rest
-    starts = (at for at in range(covered + 1, len(before)) if now and before[at] == now[0])
-    for at in starts:
+    for at in (at for at in range(covered + 1, len(before)) if now and before[at] == now[0]):
         left = min(len(before) - at, count)
         run = _run(before[at : at + _LOOKED_AT], now[:_LOOKED_AT])
-        if run >= max(EVIDENCE, min(_SHIFTED, left)) and _tells(now, run, left):
+        if run >= max(_EVIDENCE, min(_SHIFTED, left)) and _tells(now, run, left):
             return at
     return 0
 
 
 def _tells(now: Sequence[str], run: int, left: int) -> bool:
-    """Whether the first so many are all there is to compare, or more than a few words again."""
+    """Whether the first `run` messages are evidence: all there are, or enough that differ."""
     return run == len(now) or len(set(now[: min(run, _LOOKED_AT)])) >= min(_SHIFTED, left)
 
 
 def _overlaps(before: Sequence[str], now: Sequence[str]) -> list[int]:
-    """How many of `now` the end of `before` may be, the most first, 0 last.
+    """The lengths at which the end of `before` is the start of `now`, longest first, 0 last.
 
     Source: Knuth, Morris, Pratt.
     """
@@ -144,10 +131,10 @@ def _overlaps(before: Sequence[str], now: Sequence[str]) -> list[int]:
         length += now[at] == now[length]
         links[at] = length
     length = 0
-    for one in before:
-        while length and (length == len(now) or one != now[length]):
+    for digest in before:
+        while length and (length == len(now) or digest != now[length]):
             length = links[length - 1]
-        length += one == now[length]
+        length += digest == now[length]
     found = [length]
     while found[-1]:
         found.append(links[found[-1] - 1])
@@ -155,15 +142,15 @@ def _overlaps(before: Sequence[str], now: Sequence[str]) -> list[int]:
 
 
 def _best(before: Sequence[str], now: Sequence[str], covered: int) -> int:
-    """The first of `now` that differs where most of them are the same."""
+    """The first place of `now` that differs, at the start where most messages are equal."""
     starts = (at for at in range(1, covered) if now and before[at] == now[0])
     return max((_run(before[at:covered], now) for at in islice(starts, _MOST_STARTS)), default=0)
 
 
 def _run(before: Sequence[str], now: Sequence[str]) -> int:
-    """How many of both are the same from the first on."""
-    pairs = enumerate(zip(before, now, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(before), len(now)))
+    """How many messages of both are equal from the first on."""
+    pairs = zip(before, now, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _made(
@@ -174,7 +161,7 @@ def _made(
     gone: int = 0,
     changed: int | None = None,
 ) -> Alignment:
-    """The places of the covered ones, and behind them those of all others that are still there."""
+    """The alignment with these places of the covered messages, and those found for all others."""
     places, guessed = list(covered), set[int]()
     last = next((at for at in reversed(places) if at is not None), -1)
     shift = last + 1 - len(places)
@@ -193,18 +180,18 @@ def _made(
 
 
 class _Others:
-    """Where a message may have gone: to one of a kind, or beside the neighbour it had."""
+    """Finds messages that moved: by a digest that is unique, or by a neighbour they had."""
 
     def __init__(self, before: Sequence[str], now: Sequence[str]) -> None:
         self._before = before
         self._now = now
         self._counts = Counter(before)
         self._places: dict[str, list[int]] = defaultdict(list)
-        for at, one in enumerate(now):
-            self._places[one].append(at)
+        for at, digest in enumerate(now):
+            self._places[digest].append(at)
 
     def next(self, at: int, last: int) -> int | None:
-        """The place behind `last` of message `at`; None where it cannot be told from others."""
+        """The place of message `at` behind `last`; None where it could be another."""
         places = self._places[self._before[at]]
         first = bisect_right(places, last)
         if first == len(places):
@@ -214,7 +201,7 @@ class _Others:
         return place if is_unique or self.has_neighbour(at, place) else None
 
     def has_neighbour(self, at: int, place: int) -> bool:
-        """Whether a message at this place would stand beside one that it stood beside."""
+        """Whether message `at` would have one of its neighbours again at this place."""
         return any(
             0 <= at + step < len(self._before)
             and 0 <= place + step < len(self._now)

@@ -1,14 +1,14 @@
-"""Binds a state to the messages it is passed with: what it says of others is never used.
+"""Binds a state to the messages it is passed with: what it knows of others is never used.
 
-A message is the one of before if it says the same, wherever it stands in the list. System messages
-come and go; the words of the original request may change. What lies behind the covered part may be
-edited freely: marks and short texts go with their messages.
+A message is the one of before if its content is the same, wherever it stands in the list. System
+messages may come and go; the words of the original request may change. What lies behind the covered
+part may be edited freely: marks and short texts move with their messages.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -33,25 +33,25 @@ from ctxcore.tokens.families import TokenCounter
 
 OnMismatch = Literal["raise", "rebuild"]
 ON_MISMATCH: tuple[OnMismatch, ...] = get_args(OnMismatch)
-_MOST_JOINED = 64  # neighbours that a context sent as one and a shape as several
+_MOST_JOINED = 64  # chosen: neighbours that a context sends as one message and a shape as several
 
 
 class Digested:
-    """What each message of a list says, once the texts of this library are taken out of it."""
+    """A list of messages without the texts of this library, and a digest of each."""
 
     def __init__(self, passed: Sequence[Message], own: OwnTexts | None) -> None:
         self.messages = own.messages if own else passed
         self.own: Mapping[int, Message] = own.alone if own else {}
         self._rest = own.rest if own else {}
         self._passed = passed
-        self.left_out = tuple(seq for seq, one in enumerate(self.messages, 1) if one.is_system)
+        self.left_out = tuple(seq for seq, m in enumerate(self.messages, 1) if m.is_system)
         out = frozenset(self.left_out)
         self.seqs = [seq for seq in range(1, len(self.messages) + 1) if seq not in out]
         self._known: tuple[str, ...] = ()
 
     @classmethod
     def begun_as(cls, passed: Sequence[Message], seen: Seen) -> Digested | None:
-        """The list, where it begins with the messages of before in the places they had."""
+        """The list, where it begins with the same messages in the same places; else None."""
         count = len(seen.digests) + len(seen.left_out)
         system = set(seen.left_out).difference(seen.own)
         if len(passed) < count or any(not passed[seq - 1].is_system for seq in system):
@@ -66,17 +66,17 @@ class Digested:
 
     @cached_property
     def digests(self) -> Sequence[str]:
-        """One a message that is not left out."""
+        """One for each message that is not left out."""
         new = (self.messages[seq - 1] for seq in self.seqs[len(self._known) :])
         return (*self._known, *map(digest_of, new))
 
     def seen(self) -> Seen:
         """What a state remembers of them."""
         system = set(self.left_out).difference(self.own)
-        talk = (one for seq, one in enumerate(self._passed, 1) if seq not in system)
+        others = (m for seq, m in enumerate(self._passed, 1) if seq not in system)
         return Seen(
             digests=tuple(self.digests),
-            whole=digest_of_all(talk),
+            whole=digest_of_all(others),
             left_out=self.left_out,
             own=tuple(sorted(self.own)),
             rest=tuple(sorted(self._rest.items())),
@@ -88,7 +88,6 @@ class Bound:
     """A list of messages with the state that is true of it."""
 
     digested: Digested
-    """The messages without the texts of this library, and what each says."""
     state: CompactionState
     notices: tuple[Reason, ...] = ()
 
@@ -101,7 +100,7 @@ def bind(
     *,
     on_mismatch: OnMismatch = "raise",
 ) -> Bound:
-    """`state` as it is true of the messages in `passed`.
+    """What of `state` is true of the messages in `passed`.
 
     Raises:
         StateError: it was made from other messages, and `on_mismatch` is not `rebuild`.
@@ -120,51 +119,52 @@ def bind(
     return Bound(digested=binder.now, state=bound, notices=tuple(binder.notices))
 
 
+@dataclass
 class _Binder:
     """Binds one state to one list."""
 
-    def __init__(
-        self,
-        passed: Passed,
-        own: OwnTexts | None,
-        state: CompactionState,
-        policy: Policy,
-        counter: TokenCounter,
-    ) -> None:
+    passed: Passed
+    own: OwnTexts | None
+    state: CompactionState
+    policy: Policy
+    counter: TokenCounter
+
+    def __post_init__(self) -> None:
         self.notices: list[Reason] = []
-        self.now = Digested(passed.messages, own)
-        self._passed = passed
-        self._own = own
-        self._state = state
-        self._policy = policy
-        self._counter = counter
+        self.now = Digested(self.passed.messages, self.own)
 
     def bind(self, on_mismatch: OnMismatch) -> CompactionState:
-        """The state as it is true of the list."""
-        state, seen = self._state, self._state.seen
+        """What of the state is true of the list."""
+        state, seen = self.state, self.state.seen
         if seen is None:
-            return self._by_hand(state, on_mismatch)
+            return self._without_digests(state, on_mismatch)
         if not state.is_bound:
-            return self._by_hand(replace(state, seen=None), on_mismatch)
+            return self._without_digests(replace(state, seen=None), on_mismatch)
         found = self._aligned(seen)
-        if self._is_written_back(seen) or (self._is_read_back and isinstance(found, int)):
+        holds_summary = self.own is not None and self.own.is_of(state.active)
+        if self._is_written_back(seen) or (holds_summary and isinstance(found, int)):
             return self._read_back(state.active)
-        if isinstance(found, int) and self._own:  # what looks like ours may be what somebody said
-            self._own, self.now = None, Digested(self._passed.messages, None)
+        if isinstance(found, int) and self.own:  # the caller's words may look like our texts
+            self.own, self.now = None, Digested(self.passed.messages, None)
             found = self._aligned(seen)
         if isinstance(found, Alignment):
-            return _Mover(
-                state, seen, self.now, found, self._own, self._counter, self._tell
-            ).moved()
-        at = self._place_of(found)
+            return self._moved(state, seen, found, self.own)
+        seqs = self.now.seqs
+        places = self.passed.places_of(seqs[found] - 1) if found < len(seqs) else ()
+        at = places[0] if places else len(self.passed.given)
         if on_mismatch == "raise":
             raise self._mismatch(at)
-        self._tell(NoticeCode.REBUILT(at=at))
+        self.notices.append(NoticeCode.REBUILT(at=at))
         return self._rebuilt(seen)
 
+    def _moved(
+        self, state: CompactionState, seen: Seen, found: Alignment, own: OwnTexts | None = None
+    ) -> CompactionState:
+        return _Mover(state, seen, self.now, found, own, self.counter, self.notices).moved()
+
     def _aligned(self, seen: Seen) -> Alignment | int:
-        """Where the messages of before are, or the number of the first that differs."""
-        covered = _covered(seen, self._state.active)
+        """Where the messages of the state are, or the number of the first that differs."""
+        covered = _covered(seen, self.state.active)
         goal = seen.digests.index(seen.goal) if seen.goal in seen.digests[:covered] else None
         found = align(seen.digests, self.now.digests, covered, goal)
         if isinstance(found, int) or found.changed is None:
@@ -173,42 +173,20 @@ class _Binder:
         return found if request.role == "user" else found.changed
 
     def _is_written_back(self, seen: Seen) -> bool:
-        """Whether the list begins with the context that was made of the messages of before."""
-        talk = [one for one in self._passed.messages if not one.is_system]
-        first = 0
+        """Whether the list begins with the context that was sent before."""
+        messages, first = [m for m in self.passed.messages if not m.is_system], 0
         for digest in seen.sent:
-            sizes = range(1, min(_MOST_JOINED, len(talk) - first) + 1)
-            size = next(
-                (n for n in sizes if digest_of_words(talk[first : first + n]) == digest), None
-            )
-            if size is None:
+            ends = range(first + 1, min(first + _MOST_JOINED, len(messages)) + 1)
+            matching = (end for end in ends if digest_of_words(messages[first:end]) == digest)
+            end = next(matching, None)
+            if end is None:
                 return False
-            first += size
+            first = end
         return bool(seen.sent)
 
-    @property
-    def _is_read_back(self) -> bool:
-        """Whether the list holds the summary of the state, whatever else it holds."""
-        return self._own is not None and self._own.is_of(self._state.active)
-
-    def _place_of(self, number: int) -> int:
-        """The place, in the list that was passed, of the message with this digest."""
-        seqs = self.now.seqs
-        at = self._passed.places_of(seqs[number] - 1) if number < len(seqs) else ()
-        return at[0] if at else len(self._passed.given)
-
-    def _tell(self, notice: Reason) -> None:
-        self.notices.append(notice)
-
-    def _is_sound(self, found: Alignment) -> bool:
-        """Whether a request whose words changed is still what a user says."""
-        if found.changed is None:
-            return True
-        return self.now.messages[self.now.seqs[found.changed] - 1].role == "user"
-
-    def _by_hand(self, state: CompactionState, on_mismatch: OnMismatch) -> CompactionState:
-        """`state` where nobody wrote down what messages it was made from."""
-        active, own, count = state.active, self._own, len(self.now.messages)
+    def _without_digests(self, state: CompactionState, on_mismatch: OnMismatch) -> CompactionState:
+        """`state`, made by hand or without any message, as far as it can be checked."""
+        active, own, count = state.active, self.own, len(self.now.messages)
         if own and active is None:
             return self._read_back(None)
         if own and active and own.is_of(active) and active.covered_until < own.cut:
@@ -216,83 +194,80 @@ class _Binder:
         if active is None or active.last_seq <= count:
             return state
         if on_mismatch == "rebuild":
-            self._tell(NoticeCode.REBUILT(at=len(self._passed.given)))
+            self.notices.append(NoticeCode.REBUILT(at=len(self.passed.given)))
             return replace(state, active=None)
         raise StateError(problem=StateProblem.KNOWS_MORE(known=active.last_seq, count=count))
 
     def _mismatch(self, at: int) -> StateError:
-        covered = self._state.active.covered_until if self._state.active else 0
+        covered = self.state.active.covered_until if self.state.active else 0
         if not covered:
             return StateError(at=at, problem=StateProblem.OTHER_MESSAGES())
-        is_short = at >= len(self._passed.given)
+        is_short = at >= len(self.passed.given)
         code = StateProblem.LIST_ENDS if is_short else StateProblem.OTHER_MESSAGE
         return StateError(at=at, problem=code(covered=covered))
 
     def _rebuilt(self, seen: Seen) -> CompactionState:
-        """What of the state is true of any list: its counts, and marks and short texts that go
-        with messages which are still there.
+        """What of the state is true of any list: its counts, and the marks and short texts of
+        messages that are still there.
         """
-        self._own = find_own_texts(self._passed.messages, None, self._policy.summary_place)
-        self.now = Digested(self._passed.messages, self._own)
+        self.own = find_own_texts(self.passed.messages, None, self.policy.summary_place)
+        self.now = Digested(self.passed.messages, self.own)
         found = align_any(seen.digests, self.now.digests)
-        state, active = self._state, self._state.active
+        state, active = self.state, self.state.active
         if active is not None:
-            behind = tuple(one for one in active.shortened if one[0] > active.covered_until)
+            behind = tuple(pair for pair in active.shortened if pair[0] > active.covered_until)
             active = Compaction(covered_until=0, shortened=behind, language=active.language)
         state = replace(state, active=active, inherited="", left_out=0)
-        moved = _Mover(state, seen, self.now, found, None, self._counter, self._tell).moved()
+        moved = self._moved(state, seen, found)
         if moved.active is not None and not moved.active.shortened:
             moved = replace(moved, active=None)
-        if self._own is None or not self._own.is_carrying:
-            return replace(moved, left_out=self._own.left_out if self._own else 0)
-        self._tell(NoticeCode.SUMMARY_FOUND())
-        record = self._record(self._own, None)
-        return replace(moved, active=record, inherited=record.facts, left_out=self._own.left_out)
+        if self.own is None or not self.own.is_carrying:
+            return replace(moved, left_out=self.own.left_out if self.own else 0)
+        self.notices.append(NoticeCode.SUMMARY_FOUND())
+        record = self._record(self.own, None)
+        return replace(moved, active=record, inherited=record.facts, left_out=self.own.left_out)
 
     def _read_back(self, known: Compaction | None) -> CompactionState:
-        """The state with the summary and the facts that the list holds, or that `known`, their
-        record, does; and with what the list marks as gone.
+        """The state with the summary and the facts of the list, or of their record `known`, and
+        with the number of messages that the list marks as left out.
         """
-        own, state, record = self._own, self._state, None
-        is_said = own is not None and own.is_carrying
-        if is_said or (known is not None and (known.summary or known.facts)):
-            is_new = known is None
-            code = NoticeCode.SUMMARY_FOUND if is_new else NoticeCode.SUMMARY_READ_BACK
-            self._tell(code())
+        own, state, record = self.own, self.state, None
+        is_carrying = own is not None and own.is_carrying
+        if is_carrying or (known is not None and (known.summary or known.facts)):
+            code = NoticeCode.SUMMARY_FOUND if known is None else NoticeCode.SUMMARY_READ_BACK
+            self.notices.append(code())
             record = self._record(own or OwnTexts(messages=self.now.messages), known)
         elif state.seen is not None:
-            self._tell(NoticeCode.CONTEXT_READ_BACK())
+            self.notices.append(NoticeCode.CONTEXT_READ_BACK())
         if state.seen is not None:
             found = align_any(state.seen.digests, self.now.digests)
-            bare = replace(state, active=None)
-            state = _Mover(
-                bare, state.seen, self.now, found, None, self._counter, self._tell
-            ).moved()
+            state = self._moved(replace(state, active=None), state.seen, found)
+        inherited = state.inherited
+        if record is not None:  # the facts of messages that are not passed any more
+            facts = (self.state.inherited, known.facts if known else "", record.facts)
+            inherited = merged_facts(facts, self.counter, record.language)
         return replace(
             state,
             active=record,
             summaries=max(state.summaries, 1 if record and record.summary else 0),
-            inherited=self._facts_of(record, known) if record else state.inherited,
+            inherited=inherited,
             left_out=own.left_out if own else 0,
         )
-
-    def _facts_of(self, record: Compaction, known: Compaction | None) -> str:
-        """All facts that are known of messages that nobody passes any more, the newest kept."""
-        told = (self._state.inherited, known.facts if known else "", record.facts)
-        return merged_facts(told, self._counter, record.language)
 
     def _record(self, own: OwnTexts, known: Compaction | None) -> Compaction:
         """The record of the summary and the facts in the list; it covers what is before them."""
         base = known or Compaction(covered_until=0)
         is_same = not own.summary or own.is_cut_from(base.summary)
         summary = base.summary if is_same else own.summary
-        language = own.language or (known.language if known else self._language(own))
+        language = own.language or (known.language if known else None)
+        if language is None:
+            language = detect_language([text_message("user", own.summary or own.facts)])
         return replace(
             base,
             covered_until=own.cut,
             summarized_until=own.cut,
             summary=summary,
-            summary_tokens=self._counter.count(summary),
+            summary_tokens=self.counter.count(summary),
             kept=tuple(self._kept(own.cut)),
             pins=(),
             shortened=(),
@@ -302,98 +277,88 @@ class _Binder:
             source_chars=base.source_chars or len(summary),
             seen_until=own.cut,
             turns_from=0,
-            passages=_nowhere(base.passages),
-            memories=_nowhere(base.memories),
+            passages=tuple((0, text) for _, text in base.passages),
+            memories=tuple((0, text) for _, text in base.memories),
             read_until=own.cut,
             generation=NOT_REBUILT,
             language=language,
         )
 
-    def _language(self, own: OwnTexts) -> Literal["en", "zh"]:
-        return detect_language([text_message("user", own.summary or own.facts)])
-
     def _kept(self, cut: int) -> list[int]:
         """What stands before a summary in the list, but for the original request."""
         seqs = [seq for seq in self.now.seqs if seq <= cut]
-        asked = next((seq for seq in seqs if has_substance(self.now.messages[seq - 1])), None)
-        if asked is not None:
-            tokens = count_message(self.now.messages[asked - 1], self._counter)
-            if tokens <= self._policy.request_tokens:
-                seqs.remove(asked)
+        request = next((seq for seq in seqs if has_substance(self.now.messages[seq - 1])), None)
+        if request is not None:
+            tokens = count_message(self.now.messages[request - 1], self.counter)
+            if tokens <= self.policy.request_tokens:
+                seqs.remove(request)
         return seqs
 
 
+@dataclass
 class _Mover:
     """Moves a state to where its messages are now."""
 
-    def __init__(
-        self,
-        state: CompactionState,
-        seen: Seen,
-        now: Digested,
-        found: Alignment,
-        own: OwnTexts | None,
-        counter: TokenCounter,
-        tell: Callable[[Reason], None],
-    ) -> None:
-        self._counter = counter
-        self._state = state
-        self._found = found
-        self._seen = seen
-        self._own_cut = own.cut if own and own.is_of(state.active) else 0
-        self._tell = tell
-        self._out = frozenset(seen.left_out)
-        self._count = len(seen.digests) + len(seen.left_out)
-        self._before = seen.seqs()
-        pairs = zip(self._before, found.places, strict=True)
-        self._seqs = {seq: now.seqs[place] for seq, place in pairs if place is not None}
-        self._guessed = {self._before[at] for at in found.guessed}
-        self._changed = None if found.changed is None else self._before[found.changed]
+    state: CompactionState
+    seen: Seen
+    now: Digested
+    found: Alignment
+    own: OwnTexts | None
+    counter: TokenCounter
+    notices: list[Reason]
+
+    def __post_init__(self) -> None:
+        self._before = self.seen.seqs()
+        pairs = zip(self._before, self.found.places, strict=True)
+        self._seqs = {seq: self.now.seqs[place] for seq, place in pairs if place is not None}
+        changed = self.found.changed
+        self._changed = None if changed is None else self._before[changed]
 
     def moved(self) -> CompactionState:
-        """The state in the numbers of the list of now."""
-        state, active = self._state, self._state.active
-        if self._found.gone:
-            self._tell(NoticeCode.FRONT_MISSING(messages=self._found.gone))
+        """The state in the numbers of this list."""
+        state, active = self.state, self.state.active
+        if self.found.gone:
+            self.notices.append(NoticeCode.FRONT_MISSING(messages=self.found.gone))
         if self._uncovered_gone:
-            self._tell(NoticeCode.MESSAGES_MISSING(messages=self._uncovered_gone))
+            self.notices.append(NoticeCode.MESSAGES_MISSING(messages=self._uncovered_gone))
         if self._changed is not None:
-            self._tell(NoticeCode.PREFIX_CHANGED(part="goal"))
+            self.notices.append(NoticeCode.PREFIX_CHANGED(part="goal"))
+        guessed = {self._before[at] for at in self.found.guessed}
         return replace(
             state,
             active=None if active is None else self._record(active),
             pinned=frozenset(self._marks(state.pinned)),
-            excluded=frozenset(self._marks(state.excluded, self._guessed)),
+            excluded=frozenset(self._marks(state.excluded, guessed)),
             inherited=self._inherited(active),
             left_out=state.left_out + self._truncated(active),
         )
 
     def _inherited(self, active: Compaction | None) -> str:
-        """The facts of messages that nobody passes any more."""
-        if active is None or not self._found.gone:
-            return self._state.inherited
-        told = (self._state.inherited, self._seen.rules, self._facts(active))
-        return merged_facts(told, self._counter, active.language)
+        """The facts of messages that are not passed any more."""
+        if active is None or not self.found.gone:
+            return self.state.inherited
+        facts = (self.state.inherited, self.seen.rules, self._facts(active))
+        return merged_facts(facts, self.counter, active.language)
 
     def _facts(self, active: Compaction) -> str:
-        """The facts; with the original request, whole in every context until it was gone."""
-        goal = self._seen.goal
-        at = self._seen.digests.index(goal) if goal in self._seen.digests else None
-        if at is None or self._found.places[at] is not None or not self._found.gone:
+        """The facts, with the original request where it is gone: contexts showed it whole."""
+        goal = self.seen.goal
+        at = self.seen.digests.index(goal) if goal in self.seen.digests else None
+        if at is None or self.found.places[at] is not None or not self.found.gone:
             return active.facts
-        request = carried_request(self._seen.request, active.language)
+        request = carried_request(self.seen.request, active.language)
         return "\n".join(filter(None, (request, active.facts)))
 
     @property
     def _uncovered_gone(self) -> int:
         """How many messages behind the covered part are gone from the front with those in it."""
-        covered = _covered(self._seen, self._state.active)
-        behind = self._found.places[covered:] if 0 < covered == self._found.gone else ()
+        covered = _covered(self.seen, self.state.active)
+        behind = self.found.places[covered:] if 0 < covered == self.found.gone else ()
         return next((at for at, place in enumerate(behind) if place is not None), len(behind))
 
     def _truncated(self, active: Compaction | None) -> int:
         """How many messages are gone that were left out without a summary."""
-        if active is None or not self._found.gone:
+        if active is None or not self.found.gone:
             return 0
         stayed = {*active.kept, *active.pins}
         truncated = range(active.summarized_until + 1, active.covered_until + 1)
@@ -401,7 +366,8 @@ class _Mover:
         return sum(seq not in stayed for seq in gone)
 
     def _record(self, active: Compaction) -> Compaction:
-        cut = max(self._until(active.covered_until), self._own_cut)
+        own_cut = self.own.cut if self.own and self.own.is_of(self.state.active) else 0
+        cut = max(self._until(active.covered_until), own_cut)
         return replace(
             active,
             facts=self._facts(active),
@@ -410,43 +376,41 @@ class _Mover:
             kept=self._still(active.kept),
             pins=self._still(active.pins),
             shortened=tuple(self._short_texts(active)),
-            passages=self._told(active.passages),
-            memories=self._told(active.memories),
+            passages=tuple((self._seqs.get(seq, 0), text) for seq, text in active.passages),
+            memories=tuple((self._seqs.get(seq, 0), text) for seq, text in active.memories),
             read_until=self._until(active.read_until),
             seen_until=self._until(active.seen_until),
             turns_from=self._until(active.turns_from),
-            generation=NOT_REBUILT if self._found.gone else active.generation,
+            generation=NOT_REBUILT if self.found.gone else active.generation,
         )
 
     def _until(self, seq: int) -> int:
-        """The last message of now that is one of the first `seq` of before; 0 for none."""
+        """The last message of the list that is one of the first `seq` of before; 0 for none."""
         behind = bisect_right(self._before, seq)
         earlier = (self._seqs.get(self._before[at]) for at in range(behind - 1, -1, -1))
         return next((found for found in earlier if found is not None), 0)
 
     def _still(self, seqs: Iterable[int]) -> tuple[int, ...]:
-        found = (self._seqs.get(seq) for seq in seqs)
-        return tuple(seq for seq in found if seq is not None)
+        return tuple(self._seqs[seq] for seq in seqs if seq in self._seqs)
 
     def _short_texts(self, active: Compaction) -> Iterator[tuple[int, str]]:
         for seq, text in active.shortened:
             if seq in self._seqs and seq != self._changed:
                 yield self._seqs[seq], text
             elif seq > active.covered_until:
-                self._tell(NoticeCode.SHORTENING_DROPPED(at=seq - 1))
-
-    def _told(self, texts: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
-        return tuple((self._seqs.get(seq, 0), text) for seq, text in texts)
+                self.notices.append(NoticeCode.SHORTENING_DROPPED(at=seq - 1))
 
     def _marks(self, places: Iterable[int], unsure: Collection[int] = ()) -> Iterator[int]:
-        """Marks go with their messages; those behind what was seen are of the list of now."""
+        """Marks move with their messages; those behind what was seen are places in this list."""
+        out = frozenset(self.seen.left_out)
+        count = len(self.seen.digests) + len(out)
         for at in sorted(places):
-            if at >= self._count or at + 1 in self._out:
+            if at >= count or at + 1 in out:
                 yield at
             elif at + 1 in self._seqs and at + 1 not in unsure:
                 yield self._seqs[at + 1] - 1
             else:
-                self._tell(NoticeCode.MARK_DROPPED(at=at))
+                self.notices.append(NoticeCode.MARK_DROPPED(at=at))
 
 
 def _covered(seen: Seen, active: Compaction | None) -> int:
@@ -454,8 +418,3 @@ def _covered(seen: Seen, active: Compaction | None) -> int:
     if active is None:
         return 0
     return active.covered_until - sum(seq <= active.covered_until for seq in seen.left_out)
-
-
-def _nowhere(texts: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
-    """`texts` of messages that are in no list any more."""
-    return tuple((0, text) for _, text in texts)

@@ -1,4 +1,4 @@
-"""Owns building a context: a pure function of a history view, the active compaction and a policy.
+"""Builds a context: a pure function of a history view, the active compaction and a policy.
 
 What is built never exceeds the budget and is legal for every provider; what must be kept is kept
 or a `BudgetError` says by how much it does not fit.
@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
-from ctxcore.assembly.context import Context, Synthetic
-from ctxcore.assembly.explaining import explain
-from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.context import Context, Synthetic, explain
+from ctxcore.assembly.history import HistoryView, asked_for
 from ctxcore.assembly.history_views import adapted
 from ctxcore.assembly.items import (
     SHORT_TOKENS,
     Merged,
     count_prefix,
     knowledge_items,
-    said_before,
     to_dictionary,
     total,
 )
@@ -43,8 +42,8 @@ from ctxcore.tokens.families import TokenCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
 _CUT = (VerdictCode.OUTSIDE, VerdictCode.NO_ROOM_FOR_SUMMARY, VerdictCode.NO_ROOM_TO_KEEP)
-_FILLS = 3  # what merged neighbours save makes room for more of them
-_LEAST_FREE = 8  # less is not worth another try
+_FILLS = 3  # chosen: what merged neighbours save makes room for more of them, ever less each time
+_LEAST_FREE = 8  # tokens; chosen: fewer are not worth another try
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
 
 
@@ -61,17 +60,17 @@ class Call:
     """What the tools that are sent along are called in the request."""
     knowledge: Mapping[str, str] = field(default_factory=dict)
     offers_expand: bool = False
-    """Whether the model can ask for originals, so that shortened outputs say where they are."""
+    """Whether the model can ask for originals, so that shortened outputs name them."""
     sends_reasoning: bool = True
     """Whether the provider takes thinking back inside an open tool turn."""
     rule: RuleCounter | None = None
     """What the policy's triggers count by; None: the model's counter."""
     working: WorkingState = NOTHING_SAID
-    """What the application says of its work."""
+    """What the application states of its work."""
     left_out: int = 0
     """Messages left out before the first of the history: the marker counts them."""
     rule_tools_tokens: int = 0
-    """What `rule` says the tool definitions take."""
+    """What the tool definitions take by `rule`."""
 
     @property
     def by_rule(self) -> Call:
@@ -95,7 +94,7 @@ def build_context(view: HistoryView, call: Call, active: Compaction | None = Non
 
 
 def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context | None:
-    """The context that shows everything as it is, where the policy asks for that and it fits."""
+    """The context that shows everything as it is, where the policy wants that and it fits."""
     if not call.policy.is_at_rest(view.messages()):
         return None
     try:
@@ -126,54 +125,46 @@ class Builder:
 
     def build(self) -> Context:
         usable = self._call.budget.usable_tokens if self._call.budget else None
-        reading = self._reader().read(usable)
-        reading = looked_at(reading, self._policy.lookback_messages)
+        reading = looked_at(self._reader().read(usable), self._policy.lookback_messages)
+        reminder = self._reminder(reading)
+        maker = self.maker(reading, reminder)
         limit = usable
         for _ in range(_TRIES):
             try:
-                context, planned = self._try(reading, limit)
+                context, planned = self._try(maker, reminder, limit)
             except BudgetError as error:
                 repairs = (usable or 0) - (limit or 0)
                 parts = {**error.parts, BudgetPart.REPAIRS: repairs}
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or context.tokens <= usable:
-                return self._fuller(reading, context)
+                return self._fuller(maker, reminder, context)
             limit = planned - (context.tokens - usable)
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
 
-    def _fuller(self, reading: Reading, context: Context) -> Context:
-        """`context` with the room filled that its texts leave once neighbours are merged.
+    def framing(self, reading: Reading) -> int:
+        """What a request takes beside its messages: priming and tool definitions."""
+        tools, has_system = self._call.tools_tokens, bool(reading.system)
+        return tools + count_priming(self._counter, has_tools=bool(tools), has_system=has_system)
 
-        Only where a record's summary or kept blocks gave way: what else is shown is chosen by
-        bounds, so that a larger budget never keeps less.
-        """
-        budget = self._call.budget
-        if budget is None or not self._is_covered or not self._is_cut(context):
-            return context
-        more = budget.usable_tokens - context.tokens
-        for _ in range(_FILLS):
-            if more <= _LEAST_FREE:
-                break
-            try:
-                fuller, _ = self._try(reading, budget.usable_tokens + more)
-            except BudgetError:
-                break
-            if fuller.tokens > budget.usable_tokens:
-                more //= 2
-            elif fuller.tokens > context.tokens:
-                context, more = fuller, more + budget.usable_tokens - fuller.tokens
-            else:
-                break
-        return context
-
-    def _is_cut(self, context: Context) -> bool:
-        """Whether `context` says less than the whole record that stands before it."""
-        if context.summary != self._active.summary:
-            return True
-        return any(run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs)
+    def maker(self, reading: Reading, reminder: Reminder | None = None) -> LayoutMaker:
+        """What makes layouts of `reading` under this call's policy."""
+        until, covered = stands_until(self._active), self._active.covered_until
+        hidden = reading.excluded
+        behind, uncovered = (self._view.messages(after=after) for after in (until, covered))
+        truncated = behind - uncovered - sum(until < seq <= covered for seq in hidden)
+        return LayoutMaker(
+            reading=reading,
+            record=(reminder or self._reminder(reading)).folded.record,
+            policy=self._policy,
+            folded=self._view.messages() - behind - sum(seq <= until for seq in hidden),
+            truncated=self._call.left_out + truncated,
+            uncovered=uncovered - sum(seq > covered for seq in hidden),
+            language=self._language(reading),
+            counter=self._counter,
+        )
 
     def _reader(self) -> Reader:
         share = self._oversize()
@@ -188,219 +179,160 @@ class Builder:
             media_tokens=self._call.budget.usable_tokens if self._call.budget else 0,
         )
 
-    def _try(self, reading: Reading, limit: int | None) -> tuple[Context, int]:
-        """A context within `limit`, and what it was to take before repairs."""
-        taken = self.framing(reading)
-        layout = self._choose(reading, taken, WHOLE if limit is None else limit)
-        items, prefix = layout.ordered(reading.anchors)
-        repairer = Repairer(self._counter, names=self._call.tool_names)
-        merged = self._with_reasoning(repairer.repair(items), reading, limit, taken)
-        made = self._context(reading, merged, repairer, taken, prefix, layout)
-        return made, taken + layout.tokens
-
-    def framing(self, reading: Reading) -> int:
-        """What a request takes beside its messages: priming and tool definitions."""
-        tools, has_system = self._call.tools_tokens, bool(reading.system)
-        return tools + count_priming(self._counter, has_tools=bool(tools), has_system=has_system)
-
-    def _choose(self, reading: Reading, taken: int, limit: int) -> Layout:
-        uncovered = self._uncovered(reading)
-        reminder = self.reminder(reading)
-        maker = self.maker(reading, reminder)
-        share = min(limit, self._history_limit(reading, maker, taken, uncovered))
-        room = share - taken
-        choice, layout = self._arrange(reading, maker, uncovered, room)
-        if not choice.fits:
-            tight = Room(available_tokens=limit, share_tokens=share, taken=taken)
-            layout = self._shed(reading, maker, reminder, uncovered, tight)
-            known = knowledge_items(
-                self._call.knowledge, tight.shared - layout.tokens, self._counter
-            )
-            return replace(layout, knowledge=known)
-        layout = replace(layout, reminded=reminder.folded.entries)
-        if not (choice.is_whole and reading.is_complete and self._policy.max_message_chars is None):
-            layout = self._with_rules(layout, reminder, reading, maker, uncovered, room)
-        return self._knowing(layout, room)
-
-    def _knowing(self, layout: Layout, room: int) -> Layout:
-        """`layout` with the caller's knowledge in what it leaves of `room`."""
-        known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
-        return replace(layout, knowledge=known)
-
-    def _arrange(
-        self, reading: Reading, maker: LayoutMaker, uncovered: int, room: int
-    ) -> tuple[Choice, Layout]:
-        """Which of the newest blocks are shown, and the layout with them."""
-        choice = self._recent(reading, maker, uncovered, room)
-        shown = sum(len(block) for block in reading.blocks[choice.first_block :])
-        layout = maker.make(choice.first_block, uncovered - shown, skipped=choice.skipped)
-        elides = self._policy.trigger_on == "history" and not self._policy.skips_chains
-        if choice.fits and elides:
-            layout = (
-                elide_newest(
-                    reading,
-                    maker,
-                    choice,
-                    uncovered=uncovered,
-                    room_tokens=room,
-                    counter=self._counter,
-                )
-                or layout
-            )
-        return choice, layout
-
-    def _with_rules(
-        self,
-        layout: Layout,
-        reminder: Reminder,
-        reading: Reading,
-        maker: LayoutMaker,
-        uncovered: int,
-        room: int,
-    ) -> Layout:
-        """`layout` with the standing instructions put back that nothing in it says.
-
-        The room they are given is a bound, so that a larger budget never keeps less.
-        """
-        if not reminder.unseen(layout):
-            return layout
-        _, least = self._arrange(reading, maker, uncovered, room - reminder.most_tokens)
-        layout = least if least.tokens <= room else layout
-        layout = replace(layout, reminded=reminder.folded.entries)
-        return reminder.put_back(layout, reminder.unseen(layout), room - layout.tokens)
-
-    def _recent(
-        self, reading: Reading, maker: LayoutMaker, uncovered: int, available: int
-    ) -> Choice:
-        """Which of the newest blocks are shown."""
-        budget = self._call.budget
-        if budget is not None and self._policy.skips_chains:
-            return choose_chains(
-                reading,
-                maker,
-                uncovered=uncovered,
-                available_tokens=available,
-                recent_tokens=budget.recent_tokens,
-                counter=self._counter,
-            )
-        return choose_recent(
-            reading,
-            maker,
-            uncovered=uncovered,
-            available_tokens=available,
-            oversize_tokens=self._oversize(),
-            shortened=frozenset(seq for seq, _ in self._active.shortened),
-            counter=self._counter,
-        )
-
-    def _shed(
-        self, reading: Reading, maker: LayoutMaker, reminder: Reminder, uncovered: int, room: Room
-    ) -> Layout:
-        """The smallest layout within `room`, filled with what there is room for.
-
-        Where it says less than it would elsewhere, its facts say the standing instructions.
-        """
-        open_block = reading.open_block
-        first, dropped = len(reading.blocks) - bool(open_block), uncovered - len(open_block)
-        said = reminder.folded.entries
-        layout = replace(maker.make(first, dropped), reminded=said)
-        if layout.tokens <= room.shared:  # what was chosen by upper bounds may fit as it is
-            return layout
-        bare = maker.make(first, dropped, keeps=False)
-        layout = replace(bare, kept=layout.kept, reminded=said)
-        shedder = self._shedder(reading, maker, room, uncovered)
-        shorter = shedder.shed(layout)
-        missing = reminder.unsaid(shorter)
-        if not self._is_covered:  # a rule takes nothing from what must be kept
-            return reminder.put_back(shorter, missing, room.shared - shorter.tokens)
-        return shedder.shed(reminder.put_back(layout, missing, WHOLE)) if missing else shorter
-
-    @property
-    def _is_covered(self) -> bool:
-        """Whether a compaction stands between history and context."""
-        return bool(self._active.covered_until or self._active.summary)
-
-    def _shedder(
-        self,
-        reading: Reading,
-        maker: LayoutMaker,
-        room: Room,
-        uncovered: int,
-    ) -> Shedder:
-        budget = self._call.budget
-        return Shedder(
-            reading,
-            maker,
-            room,
-            uncovered=uncovered,
-            is_covered=self._is_covered,
-            recent_tokens=budget.recent_tokens if budget and self._policy.skips_chains else WHOLE,
-            rules_tokens=budget.least_rules_tokens if budget else 0,
-            counter=self._counter,
-            refers=self._call.offers_expand,
-        )
-
-    def reminder(self, reading: Reading) -> Reminder:
-        """What puts standing instructions back that `reading` would not show."""
+    def _reminder(self, reading: Reading) -> Reminder:
         return Reminder(
-            self._view,
-            reading,
-            self._active,
+            view=self._view,
+            reading=reading,
+            active=self._active,
             policy=self._policy,
             budget=self._call.budget,
             language=self._language(reading),
             counter=self._counter,
         )
 
-    def maker(self, reading: Reading, reminder: Reminder | None = None) -> LayoutMaker:
-        """What makes layouts of `reading` under this call's policy."""
-        until, covered = stands_until(self._active), self._active.covered_until
-        hidden = reading.excluded
-        behind = self._view.messages(after=until)
-        truncated = behind - self._view.messages(after=covered)
-        return LayoutMaker(
-            reading,
-            (reminder or self.reminder(reading)).folded.record,
-            place=self._policy.summary_place,
-            goal_max_tokens=self._policy.request_tokens,
-            folded=self._view.messages() - behind - sum(seq <= until for seq in hidden),
-            truncated=self._call.left_out
-            + truncated
-            - sum(until < seq <= covered for seq in hidden),
-            language=self._language(reading),
-            counter=self._counter,
-        )
-
-    def _uncovered(self, reading: Reading) -> int:
-        """Messages behind the active compaction that may be shown."""
-        covered = self._active.covered_until
-        excluded = sum(seq > covered for seq in reading.excluded)
-        return self._view.messages(after=covered) - excluded
-
-    def _history_limit(
-        self, reading: Reading, maker: LayoutMaker, taken: int, uncovered: int
-    ) -> int:
-        """All that may be sent where a policy limits summary and messages to a share.
-
-        The message that waits for its answer is no history yet: it comes on top.
-        """
-        budget = self._call.budget
-        if budget is None or self._policy.trigger_on != "history":
-            return WHOLE
-        least = maker.make(len(reading.blocks), uncovered)
-        beside = [*least.system, *least.goal, *least.pins, *least.gap, *least.late_pins]
-        current = least.request if reading.current is not None else ()
-        return taken + total(beside) + total(current) + budget.history_tokens
+    def _language(self, reading: Reading) -> Language:
+        if self._active.summary:
+            return self._active.language
+        request = reading.goal or reading.last_user
+        return detect_language([request.message] if request else [])
 
     def _oversize(self) -> float | None:
         ratio, budget = self._policy.oversize_ratio, self._call.budget
         return None if ratio is None or budget is None else budget.usable_tokens * ratio
 
-    def _language(self, reading: Reading) -> Language:
-        if self._active.summary:
-            return self._active.language
-        asked = reading.goal or reading.last_user
-        return detect_language([asked.message] if asked else [])
+    @property
+    def _is_covered(self) -> bool:
+        """Whether a compaction stands between history and context."""
+        return bool(self._active.covered_until or self._active.summary)
+
+    def _fuller(self, maker: LayoutMaker, reminder: Reminder, context: Context) -> Context:
+        """`context` with the room filled that its texts leave once neighbours are merged.
+
+        Only where a record's summary or kept blocks gave way: what else is shown is chosen by
+        bounds, so that a larger budget never keeps less.
+        """
+        budget = self._call.budget
+        is_cut = context.summary != self._active.summary or any(
+            run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs
+        )
+        if budget is None or not self._is_covered or not is_cut:
+            return context
+        more = budget.usable_tokens - context.tokens
+        for _ in range(_FILLS):
+            if more <= _LEAST_FREE:
+                break
+            try:
+                fuller, _ = self._try(maker, reminder, budget.usable_tokens + more)
+            except BudgetError:
+                break
+            if fuller.tokens > budget.usable_tokens:
+                more //= 2
+            elif fuller.tokens > context.tokens:
+                context, more = fuller, more + budget.usable_tokens - fuller.tokens
+            else:
+                break
+        return context
+
+    def _try(
+        self, maker: LayoutMaker, reminder: Reminder, limit: int | None
+    ) -> tuple[Context, int]:
+        """A context within `limit`, and what it was to take before repairs."""
+        taken = self.framing(maker.reading)
+        layout = self._choose(maker, reminder, taken, WHOLE if limit is None else limit)
+        items, prefix = layout.ordered(maker.reading.anchors)
+        repairer = Repairer(self._counter, names=self._call.tool_names)
+        merged = self._with_reasoning(repairer.repair(items), maker.reading, limit, taken)
+        made = self._context(maker.reading, merged, repairer, taken, prefix, layout)
+        return made, taken + layout.tokens
+
+    def _choose(self, maker: LayoutMaker, reminder: Reminder, taken: int, limit: int) -> Layout:
+        """The layout within `limit`, the caller's knowledge in what it leaves."""
+        share = min(limit, self._history_limit(maker, taken))
+        room = share - taken
+        choice, layout = self._arrange(maker, room)
+        if not choice.fits:
+            tight = Room(available_tokens=limit, share_tokens=share, taken=taken)
+            layout, room = self._shed(maker, reminder, tight), tight.shared
+        else:
+            layout = replace(layout, reminded=reminder.folded.entries)
+            is_whole = choice.is_whole and maker.reading.is_complete
+            if not (is_whole and self._policy.max_message_chars is None):
+                layout = self._with_rules(layout, maker, reminder, room)
+        known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
+        return replace(layout, knowledge=known)
+
+    def _history_limit(self, maker: LayoutMaker, taken: int) -> int:
+        """All that may be sent where a policy limits summary and messages to a share.
+
+        The message that waits for its answer is no history yet: it comes on top.
+        """
+        budget, reading = self._call.budget, maker.reading
+        if budget is None or self._policy.trigger_on != "history":
+            return WHOLE
+        least = maker.make(len(reading.blocks))
+        beside = [*least.system, *least.goal, *least.pins, *least.gap, *least.late_pins]
+        current = least.request if reading.current is not None else ()
+        return taken + total((*beside, *current)) + budget.history_tokens
+
+    def _arrange(self, maker: LayoutMaker, room: int) -> tuple[Choice, Layout]:
+        """Which of the newest blocks are shown, and the layout with them."""
+        budget = self._call.budget
+        if budget is not None and self._policy.skips_chains:
+            choice = choose_chains(maker, available_tokens=room, recent_tokens=budget.recent_tokens)
+        else:
+            choice = choose_recent(
+                maker,
+                available_tokens=room,
+                oversize_tokens=self._oversize(),
+                shortened=frozenset(seq for seq, _ in self._active.shortened),
+            )
+        layout = maker.make(choice.first_block, skipped=choice.skipped)
+        elides = self._policy.trigger_on == "history" and not self._policy.skips_chains
+        if choice.fits and elides:
+            layout = elide_newest(maker, choice, room) or layout
+        return choice, layout
+
+    def _with_rules(
+        self, layout: Layout, maker: LayoutMaker, reminder: Reminder, room: int
+    ) -> Layout:
+        """`layout` with the standing instructions put back that nothing in it states.
+
+        The room they are given is a bound, so that a larger budget never keeps less.
+        """
+        if not reminder.missing(layout):
+            return layout
+        _, least = self._arrange(maker, room - reminder.most_tokens)
+        layout = least if least.tokens <= room else layout
+        layout = replace(layout, reminded=reminder.folded.entries)
+        return reminder.put_back(layout, reminder.missing(layout), room - layout.tokens)
+
+    def _shed(self, maker: LayoutMaker, reminder: Reminder, room: Room) -> Layout:
+        """The smallest layout within `room`, filled with what there is room for.
+
+        Where it leaves out messages that stated them, its facts state standing instructions.
+        """
+        first, reminded = maker.reading.open_at, reminder.folded.entries
+        layout = replace(maker.make(first), reminded=reminded)
+        if layout.tokens <= room.shared:  # what was chosen by upper bounds may fit as it is
+            return layout
+        bare = maker.make(first, keeps=False)
+        layout = replace(bare, kept=layout.kept, reminded=reminded)
+        rows = sorted((item.row for item in layout.messages if item.row), key=attrgetter("seq"))
+        budget = self._call.budget
+        shedder = Shedder(
+            maker=maker,
+            room=room,
+            queries=asked_for(rows),
+            is_covered=self._is_covered,
+            recent_tokens=budget.recent_tokens if budget and self._policy.skips_chains else WHOLE,
+            rules_tokens=budget.least_rules_tokens if budget else 0,
+            refers=self._call.offers_expand,
+        )
+        shorter = shedder.shed(layout)
+        missing = reminder.missing(shorter, with_covered=True)
+        if not self._is_covered:  # a rule takes nothing from what must be kept
+            return reminder.put_back(shorter, missing, room.shared - shorter.tokens)
+        return shedder.shed(reminder.put_back(layout, missing, WHOLE)) if missing else shorter
 
     def _with_reasoning(
         self, merged: list[Merged], reading: Reading, limit: int | None, taken: int
@@ -432,20 +364,18 @@ class Builder:
         prefix: int,
         layout: Layout,
     ) -> Context:
+        call, budget = self._call, self._call.budget
         items = [item for group in merged for item in group.items]
-        tokens: dict[Segment, int] = {"system": taken - self._call.tools_tokens}
-        tokens["tools"] = self._call.tools_tokens
+        tokens: dict[Segment, int] = {
+            "system": taken - call.tools_tokens,
+            "tools": call.tools_tokens,
+        }
+        reminded, has_summary = layout.reminded_seqs, bool(layout.summary)
+        verdicts = explain(
+            self._view, reading, items, self._active, reminded, has_summary=has_summary
+        )
         for item in items:
             tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
-        budget = self._call.budget
-        verdicts = explain(
-            self._view,
-            reading,
-            items,
-            self._active,
-            layout.reminded_seqs,
-            says_summary=bool(layout.summary),
-        )
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
@@ -462,23 +392,29 @@ class Builder:
                 for item in items
                 if item.row is None
             ),
-            repairs=(*self._call.tool_names.repairs, *repairer.repairs),
-            renamed_tools={**self._call.tool_names.original, **repairer.renamed_tools},
-            renamed_ids=repairer.renamed_ids,
+            repairs=(*call.tool_names.repairs, *repairer.repairs),
+            renamed_tools={**call.tool_names.original, **repairer.bench.renamed_tools},
+            renamed_ids=repairer.bench.renamed_ids,
             budget=budget,
             prefix_messages=count_prefix(merged, prefix),
             made_of=tuple(merged),
-            said=said_before(items, reading.current),
-            summary=layout.said_summary,
-            summary_tokens=self._summary_tokens(layout),
+            said=tuple(
+                item.message
+                for item in items
+                if item.row is not None
+                and item.seq != reading.current
+                and item.message.role in ("user", "assistant")
+            ),
+            summary=layout.summary_text,
+            summary_tokens=self._summary_tokens(layout.summary_text),
             router_tokens=budget.router_tokens if budget else None,
             counter=self._counter,
             summarized_messages=self._active.covered_messages if layout.summary else 0,
             language=self._language(reading),
         )
 
-    def _summary_tokens(self, layout: Layout) -> int:
+    def _summary_tokens(self, text: str) -> int:
         """What the words of the summary take that are sent."""
-        if layout.said_summary == self._active.summary:
+        if text == self._active.summary:
             return self._active.summary_tokens
-        return self._counter.count(layout.said_summary) if layout.said_summary else 0
+        return self._counter.count(text) if text else 0

@@ -1,26 +1,30 @@
-"""Owns the context: the messages that a model is sent, and the full account of how they came."""
+"""The context: the messages that a model is sent, and the full account of how they were chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, Merged
+from ctxcore.assembly.reading import Reading
+from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.values import Repair, renamed_tools
-from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, Verdicts
+from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, VerdictKind, Verdicts, merge_runs
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject, Message, ToolCall
+from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.families import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthetic:
-    """A text in the context that no message of the history said."""
+    """A text in the context that is no message of the history."""
 
     kind: str
     text: str
@@ -36,30 +40,31 @@ class Context:
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
-    """Whether the counts are the model's own vocabulary's, not an estimate."""
+    """Whether the tokens were counted with the model's own vocabulary, not estimated."""
     breakdown: Breakdown
     runs: tuple[Run, ...]
+    """The verdicts as they are stored: neighbours of one verdict and reason together."""
     verdicts: Verdicts
-    """One verdict a message of the history."""
+    """One verdict for each message of the history."""
     synthetic: tuple[Synthetic, ...]
     repairs: tuple[Repair, ...]
     budget: TokenBudget | None
     """None where the model's window is unknown."""
     prefix_messages: int
-    """So many of `messages` stay the same until the next break of the prompt cache."""
+    """How many of `messages` stay the same until the next break of the prompt cache."""
     made_of: tuple[Merged, ...] = field(repr=False, default=())
     """What each of `messages` is made of."""
     said: tuple[Message, ...] = field(repr=False, default=())
-    """What people and the model said before the current message, in the history's own words."""
+    """The messages of user and model in it before the current one, as the history has them."""
     summary: str = ""
     summary_tokens: int = 0
     summarized_messages: int = 0
     language: str = "en"
     router_tokens: int | None = None
-    """What a router has for the history as text; None: all of it."""
+    """The budget of `render_text`; None: unlimited."""
     counter: TokenCounter | None = field(repr=False, default=None)
     notices: tuple[Reason, ...] = ()
-    """What became of a state that was made from other messages; empty where it was not."""
+    """What changed in a state that was made from other messages; else empty."""
     passed: Passed | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""
 
@@ -96,7 +101,17 @@ class Context:
         Raises:
             ValueError: there is no such shape.
         """
-        return in_shape(self.made_of, self.passed, shape or self.shape)
+        shape = shape or self.shape
+        own = self.passed.seen_as(shape) if self.passed is not None else None
+        groups = [
+            SentGroup(
+                message=group.message,
+                sent=tuple(_sent(item, own) for item in group.items),
+                has_reasoning=group.has_reasoning,
+            )
+            for group in self.made_of
+        ]
+        return codec_of(shape).back(groups, own)
 
     def places_of(self, at: int) -> tuple[int, ...]:
         """The places, in the list that was passed, of the message at place `at` of the history."""
@@ -109,34 +124,27 @@ class Context:
     def render_text(self, max_tokens: int | None = None) -> str:
         """The history as text for a router, one line a message; the current one is left out.
 
-        The newest lines within `max_tokens` (the policy's second budget without it) less those of
-        the summary's words; the first that does not fit ends it. Empty when there is nothing
-        before the current message. Source: the first design, section 3.2.3.
+        The summary, and the newest lines within what it leaves of `max_tokens` (without it: the
+        policy's second budget); the first line that does not fit ends them. Empty when there is
+        nothing before the current message. Source: the first design, section 3.2.3.
         """
         limit = self.router_tokens if max_tokens is None else max_tokens
-        said = list(_rendered(self.said))
+        lines = list(_rendered(self.said))
         if limit is not None:
-            said = self._newest(said, limit - self.summary_tokens)
-        parts = ["\n".join(said)] if said else []
+            assert self.counter is not None  # every context that is built has one
+            left, first = limit - self.summary_tokens, len(lines)
+            while first and (left := left - self.counter.count(lines[first - 1])) >= 0:
+                first -= 1
+            lines = lines[first:]
+        parts = ["\n".join(lines)] if lines else []
         if self.summary:
             header = _text_header(self.language, self.summarized_messages)
             parts.insert(0, f"{header}\n{self.summary}")
         return printable("\n\n".join(parts))
 
-    def _newest(self, lines: Sequence[str], tokens: int) -> list[str]:
-        """The newest of `lines` that together take no more than `tokens`, without any frame."""
-        assert self.counter is not None  # whoever builds a context names it
-        first = len(lines)
-        for at in range(len(lines) - 1, -1, -1):
-            tokens -= self.counter.count(lines[at])
-            if tokens < 0:
-                break
-            first = at
-        return list(lines[first:])
 
-
-def _rendered(said: Sequence[Message]) -> Iterable[str]:
-    for message in said:
+def _rendered(messages: Sequence[Message]) -> Iterable[str]:
+    for message in messages:
         if words := message.text:
             action = f"[{message.action}] " if message.action else ""
             yield f"{message.role.upper()}: {action}{' '.join(words.split())}"
@@ -148,24 +156,94 @@ def _text_header(language: str, messages: int) -> str:
     return f"[Earlier conversation summary ({messages} turns)]:"
 
 
-def in_shape(made_of: Sequence[Merged], passed: Passed | None, shape: Shape) -> list[JsonObject]:
-    """What `made_of` is sent as in `shape`; `passed` is what it was read from, where known."""
-    own = passed.seen_as(shape) if passed is not None else None
-    groups = [
-        SentGroup(
-            message=group.message,
-            sent=tuple(_sent(item, own) for item in group.items),
-            has_reasoning=group.has_reasoning,
-        )
-        for group in made_of
-    ]
-    return codec_of(shape).back(groups, own)
-
-
 def _sent(item: Item, passed: Passed | None) -> Sent:
-    """An item, which is untouched if it says what the message says that was read."""
+    """An item, which is untouched if it equals the message that was read."""
     if passed is None or item.row is None:
         return Sent(message=item.message)
     source = item.seq - 1
     is_untouched = item.message == passed.messages[source]
     return Sent(message=item.message, source=source, is_untouched=is_untouched)
+
+
+def explain(
+    view: HistoryView,
+    reading: Reading,
+    items: Iterable[Item],
+    active: Compaction,
+    reminded: Collection[int] = (),
+    *,
+    has_summary: bool,
+) -> Verdicts:
+    """One verdict for each message of `view`, given the `items` of the context.
+
+    `reminded`: messages whose standing instructions the facts repeat. `has_summary`: whether any
+    of the compaction's summary is in the context.
+    """
+    shown = {item.seq: _shown(item) for item in items if item.row is not None}
+    left_out = _LeftOut(view, active, has_summary=has_summary)
+    lost = [row.seq for row in reading.kept if row.seq not in shown]
+    special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
+    for seq in reminded:
+        run = special.get(seq) or next(left_out.between(seq, seq))
+        special[seq] = replace(run, reason=VerdictCode.REMINDED(why=run.reason))
+    for seq in reading.excluded:
+        special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
+    runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
+    return Verdicts(runs, view.sizes)
+
+
+def _shown(item: Item) -> Run:
+    assert item.row is not None
+    return Run(
+        first=item.seq - 1,
+        last=item.seq - 1,
+        verdict=item.verdict,
+        reason=item.reason,
+        before_tokens=item.row.tokens,
+        after_tokens=item.tokens,
+    )
+
+
+def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Iterator[Run]:
+    """`special` in order, and runs for what lies between: covered or outside the window."""
+    next_seq = 1
+    for seq in sorted(special):
+        yield from left_out.between(next_seq, seq - 1)
+        yield special[seq]
+        next_seq = seq + 1
+    yield from left_out.between(next_seq, count)
+
+
+class _LeftOut:
+    """Makes runs of messages that are not in the context."""
+
+    def __init__(self, view: HistoryView, active: Compaction, *, has_summary: bool) -> None:
+        self._view = view
+        self._folded, self._cut = stands_until(active), active.covered_until
+        self._kind: VerdictKind = "summarized" if has_summary else "dropped"
+        self._reason = VerdictCode.FOLDED() if has_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
+
+    def dropped(self, seq: int, reason: Reason) -> Run:
+        """The run of one message."""
+        return self._run(seq, seq, "dropped", reason)
+
+    def between(self, first: int, last: int) -> Iterator[Run]:
+        """Runs of the messages first … last."""
+        parts: tuple[tuple[int, int, VerdictKind, Reason], ...] = (
+            (1, self._folded, self._kind, self._reason),
+            (self._folded + 1, self._cut, "dropped", VerdictCode.TRUNCATED()),
+            (self._cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
+        )
+        for low, high, kind, reason in parts:
+            if max(first, low) <= min(last, high):
+                yield self._run(max(first, low), min(last, high), kind, reason)
+
+    def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
+        return Run(
+            first=first - 1,
+            last=last - 1,
+            verdict=verdict,
+            reason=reason,
+            before_tokens=self._view.span_tokens(first, last),
+            after_tokens=0,
+        )

@@ -1,17 +1,17 @@
-"""Owns `fit`: messages in, the context that a model may be sent out; no model is called."""
+"""Implements `fit`: messages in, the context that a model may be sent out; calls no model."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
 from ctxcore.assembly.binding import OnMismatch, bind
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import Counted, HistoryView, ListHistory
+from ctxcore.assembly.history import HistoryView, ListHistory
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState, Seen, to_state
@@ -28,9 +28,9 @@ from ctxcore.reasons.values import Reason
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
 from ctxcore.tokens.counting import RuleCounter, counter_of_rule
-from ctxcore.tokens.families import TokenCounter, provider_of
+from ctxcore.tokens.families import provider_of
 
-_NO_REASONING = ("openai",)  # refuses keys it does not know
+_NO_REASONING = ("openai",)  # its chat API refuses unknown keys
 
 
 def fit(
@@ -58,7 +58,7 @@ def fit(
         state: what earlier compactions left behind (`result.state`), or a plain summary of what
             came before.
         on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild"
-            the context without what is no longer true; `context.notices` tells.
+            the context without what is no longer true; `context.notices` lists it.
 
     Raises:
         BudgetError: what must be kept does not fit.
@@ -79,56 +79,39 @@ def fit(
     return prepared.context(prepared.state.active)
 
 
+@dataclass(frozen=True)
 class Prepared:
     """A history with everything that one request needs to know."""
 
-    def __init__(
-        self,
-        view: HistoryView,
-        call: Call,
-        state: CompactionState,
-        *,
-        passed: Passed | None = None,
-        seen: Callable[[], Seen] | None = None,
-        notices: tuple[Reason, ...] = (),
-    ) -> None:
-        """`passed` is the list that was read, `seen` tells what messages these are; None where the
-        history came from somewhere else.
-        """
-        self.view = view
-        self.call = call
-        self.state = state
-        self.notices = notices
-        self._passed = passed
-        self._seen = seen
+    view: HistoryView
+    call: Call
+    state: CompactionState
+    notices: tuple[Reason, ...] = ()
+    passed: Passed | None = None
+    """The list that was read; None where the history came from somewhere else."""
+    seen: Callable[[], Seen] | None = None
+    """Makes the digests of that list; None where there is none."""
 
     def calling(self, call: Call) -> Prepared:
         """The same with another call."""
-        return Prepared(
-            self.view,
-            call,
-            self.state,
-            passed=self._passed,
-            seen=self._seen,
-            notices=self.notices,
-        )
+        return replace(self, call=call)
 
     def context(self, active: Compaction | None) -> Context:
-        """The context under `active`, which knows the list that was passed."""
+        """The context under `active`, with the list that was passed."""
         context = build_context(self.view, self.call, active)
-        return replace(context, passed=self._passed, notices=self.notices)
+        return replace(context, passed=self.passed, notices=self.notices)
 
     def bound(self, state: CompactionState, context: Context) -> CompactionState:
-        """`state` with the messages that it was made from, where it says anything of them, and
-        those of the context that was made.
+        """`state` with digests of the messages it was made from and of those of `context`, where
+        it depends on them.
         """
         known = [text.text for text in context.synthetic if text.kind == "knowledge"]
-        if self._seen is None or not (state.is_bound or known):
+        if self.seen is None or not (state.is_bound or known):
             return state
-        talk = (group.message for group in context.made_of if not group.message.is_system)
+        messages = [made.message for made in context.made_of if not made.message.is_system]
         seen = replace(
-            self._seen(),
-            sent=tuple(digest_of_words([one]) for one in talk),
+            self.seen(),
+            sent=tuple(digest_of_words([message]) for message in messages),
             knowledge=tuple(digest_of_texts([text]) for text in known),
         )
         return replace(state, seen=seen)
@@ -149,7 +132,8 @@ def prepare(
     policy, full_state = policy or Policy(), to_state(state)
     counter, passed, tools = counter_for(model), read_list(messages), checked_tools(tools)
     bound = bind(passed, full_state, policy, counter, on_mismatch=on_mismatch)
-    parsed, full_state = bound.digested.messages, bound.state
+    parsed, own, full_state = bound.digested.messages, bound.digested.own, bound.state
+    system = (m for seq, m in enumerate(parsed, 1) if m.is_system and seq not in own)
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
     tools_tokens = count_tools(sent_tools, counter) if tools else 0
@@ -157,7 +141,7 @@ def prepare(
         policy,
         model_info(model),
         max_tokens=max_tokens,
-        system_tokens=_system_tokens(parsed, counter, bound.digested.own),
+        system_tokens=sum(count_message(message, counter) for message in system),
         tools_tokens=tools_tokens,
     )
     call = Call(
@@ -178,20 +162,22 @@ def prepare(
         pinned=[at + 1 for at in full_state.pinned],
         excluded=[at + 1 for at in full_state.excluded],
         oversize_tokens=oversize_tokens(policy, budget),
-        own=bound.digested.own,
+        own=own,
         inherited=parse_carried(full_state.inherited) if full_state.inherited else (),
     )
     prefix = _Prefix(view, call, tools)
-    notices = (*bound.notices, *prefix.changes(full_state.seen))
-
-    def seen() -> Seen:
-        return prefix.seen(bound.digested.seen())
-
-    return Prepared(view, call, full_state, passed=passed, seen=seen, notices=notices)
+    return Prepared(
+        view,
+        call,
+        full_state,
+        notices=(*bound.notices, *prefix.changes(full_state.seen)),
+        passed=passed,
+        seen=lambda: prefix.seen(bound.digested.seen()),
+    )
 
 
 def _naming_sent(policy: Policy, names: SentNames) -> Policy:
-    """`policy` that knows renamed tools by both names: a list may be an earlier context's."""
+    """`policy` with limits for both names of renamed tools: a list may be an earlier context."""
     if not (names.original and (policy.tool_limits or policy.protected_tools)):
         return policy
     limits, kept = dict(policy.tool_limits), dict.fromkeys(policy.protected_tools)
@@ -203,30 +189,31 @@ def _naming_sent(policy: Policy, names: SentNames) -> Policy:
     return policy.override(tool_limits=tuple(limits.items()), protected_tools=tuple(kept))
 
 
+@dataclass
 class _Prefix:
-    """What a prompt cache holds first, and what of the beginning every context says."""
+    """The parts that every context and prompt cache begins with."""
 
-    def __init__(
-        self, view: HistoryView, call: Call, tools: Sequence[Mapping[str, object]] | None
-    ) -> None:
-        self._view = view
-        self._call = call
-        self._tools = tools
+    view: HistoryView
+    call: Call
+    tools: Sequence[Mapping[str, object]] | None
 
     def seen(self, seen: Seen) -> Seen:
         """`seen` with what the prefix is now."""
-        goal = self._goal
+        anchor = self.view.anchors().goal
+        goal = None if anchor is None else self.view.get([anchor])[0]
+        # A longer request is not shown whole, and a summary stands for it.
+        is_shown = goal is not None and goal.tokens <= self.call.policy.request_tokens
         return replace(
             seen,
             system=self._system,
             tools=self._tool_definitions,
             goal="" if goal is None else digest_of(goal.message),
-            request=self._request,
-            rules=self._rules,
+            request=printable(goal.message.text) if goal is not None and is_shown else "",
+            rules=self._rules(),
         )
 
     def changes(self, before: Seen | None) -> Iterator[Reason]:
-        """What is not as it was when a state was made; the request is told with its message."""
+        """What changed since a state was made; the request is reported with its message."""
         if before is not None and before.system != self._system:
             yield NoticeCode.PREFIX_CHANGED(part="system")
         if before is not None and before.tools != self._tool_definitions:
@@ -234,40 +221,25 @@ class _Prefix:
 
     @cached_property
     def _system(self) -> str:
-        rows = self._view.get(self._view.anchors().system)
+        rows = self.view.get(self.view.anchors().system)
         return digest_of_texts([row.message.text for row in rows])
 
     @cached_property
     def _tool_definitions(self) -> str:
-        definitions = self._tools or ()
-        return digest_of_texts(
-            [
-                json.dumps(one, ensure_ascii=False, sort_keys=True, default=str)
-                for one in definitions
-            ]
+        dumped = (
+            json.dumps(tool, ensure_ascii=False, sort_keys=True, default=str)
+            for tool in self.tools or ()
         )
+        return digest_of_texts(list(dumped))
 
-    @cached_property
-    def _goal(self) -> Counted | None:
-        goal = self._view.anchors().goal
-        return None if goal is None else self._view.get([goal])[0]
-
-    @property
-    def _request(self) -> str:
-        """The original request where contexts say it whole: no summary stands for it then."""
-        goal = self._goal
-        fits = goal is not None and goal.tokens <= self._call.policy.request_tokens
-        return printable(goal.message.text) if goal is not None and fits else ""
-
-    @property
     def _rules(self) -> str:
-        budget = self._call.budget
+        budget = self.call.budget
         if budget is None or not budget.facts_tokens:
             return ""
-        system = set(self._view.anchors().system)
-        rules = [one for one in self._view.standing() if system.isdisjoint(one.seqs)]
+        system = set(self.view.anchors().system)
+        rules = [entry for entry in self.view.standing() if system.isdisjoint(entry.seqs)]
         most = max(budget.facts_tokens, budget.least_rules_tokens)
-        return carry(rules, max_tokens=most, counter=self._call.counter).text
+        return carry(rules, max_tokens=most, counter=self.call.counter).text
 
 
 def budget_of(
@@ -278,7 +250,7 @@ def budget_of(
     system_tokens: int,
     tools_tokens: int,
 ) -> TokenBudget | None:
-    """The budget of one request; None where nobody knows the window."""
+    """The budget of one request; None where the window is unknown."""
     if max_tokens is not None:
         return policy.input_budget(
             max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
@@ -296,7 +268,7 @@ def budget_of(
 
 
 class Ruling(TypedDict):
-    """The part of a call that says how its policy's triggers count."""
+    """How the triggers of a policy count: the two fields of a `Call`."""
 
     rule: RuleCounter | None
     rule_tools_tokens: int
@@ -305,7 +277,7 @@ class Ruling(TypedDict):
 def ruling(
     policy: Policy, model: str | None, tools: Sequence[Mapping[str, object]] | None
 ) -> Ruling:
-    """How the triggers of `policy` count, and what that says of the tool definitions."""
+    """How the triggers of `policy` count, and what the tool definitions take by that."""
     rule = counter_of_rule(policy.counting, model)
     if rule is None or not tools:
         return Ruling(rule=rule, rule_tools_tokens=0)
@@ -323,8 +295,3 @@ def oversize_tokens(policy: Policy, budget: TokenBudget | None) -> int | None:
     if policy.oversize_ratio is None or budget is None:
         return None
     return int(budget.usable_tokens * policy.oversize_ratio)
-
-
-def _system_tokens(messages: Sequence[Message], counter: TokenCounter, own: Collection[int]) -> int:
-    system = ((seq, one) for seq, one in enumerate(messages, 1) if one.is_system)
-    return sum(count_message(one, counter) for seq, one in system if seq not in own)

@@ -1,7 +1,8 @@
-"""Owns how a context reads a history: the newest part within a number of tokens, never all of it.
+"""The histories that contexts are built from, read from the newest message back.
 
-A list and a store implement `HistoryView` alike, and a context built from either has the same
-bytes. Sequence numbers start at 1 and never change; sizes are counted when a message is appended.
+`HistoryView` is implemented over a list here and over a store elsewhere; a context built from
+either has the same bytes. Sequence numbers start at 1 and never change; sizes are counted when a
+message is appended.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ctxcore.tokens.families import TokenCounter
 class Counted:
     """A message in its history: its place, its block and its size.
 
-    `short` is the text that stands for an over-long tool output since it was appended.
+    `short` is the text that stands for a tool output that was too long when it was appended.
     """
 
     seq: int
@@ -43,11 +44,11 @@ class Counted:
     keeps_media: bool = False
     """Whether `short` stands for the words alone, beside media and unknown parts as they are."""
     said_at: datetime | None = field(default=None, compare=False)
-    """When it was said, where the history knows."""
+    """When it was sent, where the history knows."""
 
     @property
     def sent_tokens(self) -> int:
-        """What the message takes in a context unless a compaction shortens it further."""
+        """The size of the message in a context, unless a compaction shortens it further."""
         return self.tokens if self.short_tokens is None else self.short_tokens
 
 
@@ -61,80 +62,68 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchors:
-    """The messages that a context needs wherever they lie, by sequence number."""
+    """The messages with a place of their own in a context, by sequence number."""
 
     system: tuple[int, ...] = ()
     goal: int | None = None
     last_user: int | None = None
     pinned: tuple[int, ...] = ()
     excluded: tuple[int, ...] = ()
-    """What no context shows: what somebody left out, and `own`."""
+    """What no context shows: what the caller excluded, and `own`."""
     own: tuple[int, ...] = ()
-    """Messages that say nothing but texts of this library, read back into the state."""
+    """Messages that hold only texts of this library, read back into the state."""
 
 
 class HistoryView(Protocol):
-    """Reads a history piecewise; every answer is bounded by what was asked, not by its length."""
+    """Reads parts of a history; what a call returns is bounded by its arguments."""
 
     memo: dict[Hashable, HistoryView]
     """The same history seen in other ways, each made once."""
 
     def count(self) -> int:
         """How many messages the history has."""
-        ...
 
     def totals(self, *, after: int = 0) -> Totals:
         """Messages behind `after` and what they take when sent; system messages left out."""
-        ...
 
     def messages(self, *, after: int = 0) -> int:
         """How many messages lie behind `after`; system messages left out."""
-        ...
 
     def turns(self, *, after: int = 0) -> int:
         """How many user messages lie behind `after`."""
-        ...
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
         """The newest whole blocks behind `after`, oldest first, until they pass `tokens`.
 
         The block that passes the limit is the first one given, so at least one block comes back.
         """
-        ...
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
         """The messages with these numbers, oldest first."""
-        ...
 
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""
-        ...
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any.
+        """The facts of each message that has any, in order, with its sequence number.
 
-        With 0 for a message: what was said before the first.
+        With 0: what is known from before the first message.
         """
-        ...
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said; `until`: at that message.
+        """The standing instructions that hold, as first given; `until`: at that message.
 
-        Nothing is read twice, nor what neither lays down an instruction nor takes one back.
+        No message is read twice, and none that neither gives an instruction nor revokes one.
         """
-        ...
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
-        ...
 
     def span_tokens(self, first: int, last: int) -> int:
         """The own size of the messages first … last together."""
-        ...
 
 
-_LEAST_BESIDE_MEDIA = 24  # tokens of words; fewer say less than a label
-NOTHING_OWN: Mapping[int, Message] = {}
+_LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
 _GREETINGS = frozenset(
     {"hi", "hello", "hey", "yo", "hi there", "hello there", "good morning", "test", "ok", "thanks"}
     | {"你好", "您好", "在吗", "早上好", "晚上好", "嗨", "哈喽", "测试", "谢谢", "好的"}
@@ -142,21 +131,21 @@ _GREETINGS = frozenset(
 
 
 def has_substance(message: Message) -> bool:
-    """Whether a user message says what the user wants, more than a greeting or a standing rule.
+    """Whether a user message is a request, more than a greeting or a standing instruction.
 
-    A rule on its own is carried as such, and gone once it is taken back; a request stays.
+    An instruction alone is carried as such, and gone once it is revoked; a request stays.
     """
     text = message.text.strip().strip("!！.。,，~～?？").lower()
-    is_said = message.role == "user" and bool(text) and text not in _GREETINGS
-    return is_said and not is_rule_alone(message)
+    has_words = message.role == "user" and bool(text) and text not in _GREETINGS
+    return has_words and not is_rule_alone(message)
 
 
 class ListHistory:
     """A history in memory; counts every message once, when it is made.
 
-    A tool output above `oversize_tokens` stands for itself shortened, as if it had been appended
-    to a store; the short text is made when the message is first read. Of `own` messages nothing is
-    shown: they are empty here, and passed as they were for their sizes. `inherited` are facts of
+    A tool output above `oversize_tokens` is shortened, as if it had been appended to a store; the
+    short text is made when the message is first read. Messages in `own` hold only texts of this
+    library: they are empty in `messages`, and given for their sizes. `inherited` are facts of
     messages before the first.
     """
 
@@ -168,121 +157,93 @@ class ListHistory:
         pinned: Collection[int] = (),
         excluded: Collection[int] = (),
         oversize_tokens: int | None = None,
-        own: Mapping[int, Message] = NOTHING_OWN,
+        own: Mapping[int, Message] | None = None,
         inherited: Sequence[Fact] = (),
     ) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
         self._counter = counter
         self._oversize_tokens = oversize_tokens
-        self._rows = list(_count_all(messages, counter))
-        for seq, message in own.items():
+        self._rows: list[Counted] = []
+        tracker = BlockTracker()
+        for seq, message in enumerate(messages, start=1):
+            tracker = tracker.next(message, seq)
+            self._rows.append(count_row(message, seq, tracker, counter))
+        for seq, message in (own or {}).items():
             tokens = count_message(message, counter)
             self._rows[seq - 1] = replace(self._rows[seq - 1], tokens=tokens)
         self._cum = [0, *accumulate(row.tokens for row in self._rows)]
-        talk = [not row.message.is_system for row in self._rows]
-        self._talk = [0, *accumulate(talk)]
-        users = [row.message.role == "user" for row in self._rows]
-        self._users = [0, *accumulate(users)]
-        bounds = (self._bound(row) * told for row, told in zip(self._rows, talk, strict=True))
+        others = [not row.message.is_system for row in self._rows]
+        self._counts = [0, *accumulate(others)]
+        self._users = [0, *accumulate(row.message.role == "user" for row in self._rows)]
+        bounds = (self._bound(row) * other for row, other in zip(self._rows, others, strict=True))
         self._sums = [0, *accumulate(bounds)]
-        self._anchors = _find_anchors(self._rows, pinned, excluded, own)
+        self._anchors = _find_anchors(self._rows, pinned, excluded, own or ())
         self._facts: list[Sequence[Fact]] = []
         self._inherited = inherited
         self._rules = RuleBook()
         self._rules.add(0, inherited)
 
     def count(self) -> int:
-        """How many messages the history has."""
         return len(self._rows)
 
     def totals(self, *, after: int = 0) -> Totals:
-        """Messages behind `after` and what they take when sent; system messages left out."""
         tokens = self._sums[-1] - self._sums[after]
         return Totals(messages=self.messages(after=after), tokens=tokens)
 
     def messages(self, *, after: int = 0) -> int:
-        """How many messages lie behind `after`; system messages left out."""
-        return self._talk[-1] - self._talk[after]
+        return self._counts[-1] - self._counts[after]
 
     def turns(self, *, after: int = 0) -> int:
-        """How many user messages lie behind `after`."""
         return self._users[-1] - self._users[after]
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
         start = bisect_left(self._sums, self._sums[-1] - tokens, lo=after)
         start = max(after, min(start, len(self._rows)) - 1)
         if start < len(self._rows):
             start = max(after, self._rows[start].block - 1)
-        if self._oversize_tokens is None:
-            return [row for row in self._rows[start:] if not row.message.is_system]
-        seqs = range(start + 1, len(self._rows) + 1)
-        return [row for row in self.get(seqs) if not row.message.is_system]
+        rows = self.get(range(start + 1, len(self._rows) + 1))
+        return [row for row in rows if not row.message.is_system]
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
-        """The messages with these numbers, oldest first."""
         return [self._read(seq) for seq in sorted(seqs)]
 
     def anchors(self) -> Anchors:
-        """Where system messages, goal, last user message and marked messages lie."""
         return self._anchors
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
         for row in self._rows[len(self._facts) :]:
-            self._facts.append(facts_of(row, self._calls(row), self._rules.said_at(row.seq)))
+            calls = self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
+            self._facts.append(facts_of(row, calls, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said."""
         end = len(self._rows) if until is None else min(until, len(self._rows))
         for row in self._rows[self._rules.read_until : end]:
-            self._rules.add(row.seq, self._rules_of(row))
+            is_known = row.seq <= len(self._facts)
+            facts = self._facts[row.seq - 1] if is_known else find_rules(row.message)
+            self._rules.add(row.seq, facts)
         return self._rules.standing(end)
 
-    def _rules_of(self, row: Counted) -> Sequence[Fact]:
-        """What `row` says of rules: all its facts where those are found already."""
-        is_found = row.seq <= len(self._facts)
-        return self._facts[row.seq - 1] if is_found else find_rules(row.message)
-
-    def _calls(self, row: Counted) -> Sequence[ToolCall]:
-        """The calls that a tool result may answer."""
-        return self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
-
     def sizes(self, first: int, last: int) -> Sequence[int]:
-        """The own size in tokens of each message first … last."""
         return [row.tokens for row in self._rows[first - 1 : last]]
 
     def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
         return self._cum[last] - self._cum[first - 1]
 
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]
         limit = self._oversize_tokens
         if limit is not None and row.short is None and is_oversize(row, limit):
-            asked = self._tracker(row).asked(row.message)
-            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, asked=asked)
+            before = self._users[row.block - 1]
+            request = self._rows[bisect_left(self._users, before) - 1].message if before else None
+            tracker = BlockTracker(self._rows[row.block - 1].message, row.block, request)
+            query = tracker.asked(row.message)
+            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, asked=query)
         return row
-
-    def _tracker(self, row: Counted) -> BlockTracker:
-        """What was known of blocks when `row` was said."""
-        before = self._users[row.block - 1]
-        request = self._rows[bisect_left(self._users, before) - 1].message if before else None
-        return BlockTracker(self._rows[row.block - 1].message, row.block, request)
 
     def _bound(self, row: Counted) -> int:
         limit = self._oversize_tokens
-        return (
-            min(row.tokens, limit) if limit is not None and is_oversize(row, limit) else row.tokens
-        )
-
-
-def _count_all(messages: Iterable[Message], counter: TokenCounter) -> Iterable[Counted]:
-    tracker = BlockTracker()
-    for seq, message in enumerate(messages, start=1):
-        tracker = tracker.next(message, seq)
-        yield count_row(message, seq, tracker, counter)
+        return row.tokens if limit is None or not is_oversize(row, limit) else limit
 
 
 def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenCounter) -> Counted:
@@ -305,30 +266,32 @@ def facts_of(
     `known_rules` are the rules among them, where they are found already.
     """
     call = call_of(row.message, calls)
-    asked = call.arguments if call else ""
     return find_facts(
-        row.message, function_name=row.function_name, arguments=asked, known_rules=known_rules
+        row.message,
+        function_name=row.function_name,
+        arguments=call.arguments if call else "",
+        known_rules=known_rules,
     )
 
 
 def is_oversize(row: Counted, limit_tokens: int) -> bool:
-    """Whether `row` is a tool output so large that it stands for itself shortened."""
+    """Whether `row` is a tool output so large that a short text stands for it."""
     return row.message.is_tool_result and row.tokens > limit_tokens and not is_expansion(row)
 
 
 def is_expansion(row: Counted) -> bool:
-    """Whether `row` brought an original back: within its own budget, and never shortened again."""
+    """Whether `row` is an original that the model requested: sized then, never shortened again."""
     return row.function_name == EXPAND_NAME
 
 
 def asked_for(rows: Iterable[Counted]) -> dict[int, str]:
-    """What each tool output was called for, by sequence number; `rows` follow each other."""
-    tracker, asked = BlockTracker(), dict[int, str]()
+    """What each tool output was called for, by sequence number; `rows` are in order."""
+    tracker, queries = BlockTracker(), dict[int, str]()
     for row in rows:
         tracker = tracker.next(row.message, row.seq)
         if row.message.is_tool_result:
-            asked[row.seq] = tracker.asked(row.message)
-    return asked
+            queries[row.seq] = tracker.asked(row.message)
+    return queries
 
 
 def shorten_row(
@@ -339,26 +302,21 @@ def shorten_row(
     asked: str,
     keeps_media: bool = False,
 ) -> Counted:
-    """`row` with a text of its output that keeps the whole message within `limit_tokens`.
+    """`row` with its output shortened so that the whole message is within `limit_tokens`.
 
-    What the output was `asked` for stays longest. The text stands for all of it; with `keeps_media`
-    media stay beside it where they leave room for words.
+    `asked`: what the output was called for, which is kept first. The text stands for all of the
+    output; with `keeps_media`, media stay beside it where they leave room for words.
     """
     name = row.function_name
     keeps = keeps_media and leaves_words(row.message, limit_tokens, counter, function_name=name)
     bare = replace_text(row.message, "", keeps_media=keeps)
     room = limit_tokens - count_message(bare, counter, function_name=name)
-    said = words_of(row.message) if keeps else row.message.text
-    text = _shorter(said, room, counter, asked)
-    return with_short(row, text, counter, keeps_media=keeps)
-
-
-def _shorter(text: str, max_tokens: int, counter: TokenCounter, asked: str) -> str:
-    """`text` compressed; its head and tail where nothing of it but a marker would stay."""
-    output = compress_with(text, max_tokens=max_tokens, counter=counter, query=asked)
-    if output.kind == "binary" or says_something(output.text) or not says_something(text):
-        return output.text
-    return elide(text, max_tokens, counter) or output.text
+    text = words_of(row.message) if keeps else row.message.text
+    output = compress_with(text, max_tokens=room, counter=counter, query=asked)
+    short = output.text
+    if output.kind != "binary" and not says_something(short) and says_something(text):
+        short = elide(text, room, counter) or short  # its head and tail rather than a mere marker
+    return with_short(row, short, counter, keeps_media=keeps)
 
 
 def with_short(
@@ -370,15 +328,15 @@ def with_short(
     return replace(row, short=text, short_tokens=tokens, keeps_media=keeps_media)
 
 
-def whole(row: Counted) -> Counted:
-    """`row` as it was said, with nothing standing for it."""
+def unshortened(row: Counted) -> Counted:
+    """`row` with its own text, where a short one stands for it."""
     if row.short is None:
         return row
     return replace(row, short=None, short_tokens=None, keeps_media=False)
 
 
 def referring(row: Counted, counter: TokenCounter) -> Counted:
-    """`row` saying where its original is, if it is a tool output that stands shortened."""
+    """`row` with a reference to its original, if it is a shortened tool output."""
     if row.short is None or not row.message.is_tool_result:
         return row
     text = with_reference(row.short, row.seq)
@@ -395,21 +353,21 @@ def _count_once(message: Message, function_name: str, counter: TokenCounter) -> 
 
 
 def replace_text(message: Message, text: str, *, keeps_media: bool = False) -> Message:
-    """`message` saying `text` instead; calls, ids and names stay.
+    """`message` with `text` as its content; calls, ids and names stay.
 
     With `keeps_media`, media and unknown parts stay too, and the text is where words began.
     """
-    said: tuple[Part, ...] = (Text(text=text),) if text else ()
+    words: tuple[Part, ...] = (Text(text=text),) if text else ()
     if not keeps_media:
-        return replace(message, content=said)
+        return replace(message, content=words)
     parts = message.content
     first = next((at for at, part in enumerate(parts) if isinstance(part, Text)), 0)
     before, behind = media_of(parts[:first]), media_of(parts[first:])
-    return replace(message, content=(*before, *said, *behind))
+    return replace(message, content=(*before, *words, *behind))
 
 
 def media_of(parts: Iterable[Part]) -> tuple[Media | Opaque, ...]:
-    """Those of `parts` that are no words: media, and what this library does not know."""
+    """Those of `parts` that are not words: media, and parts unknown to this library."""
     return tuple(part for part in parts if isinstance(part, (Media, Opaque)))
 
 
@@ -434,13 +392,12 @@ def _find_anchors(
     rows: Sequence[Counted],
     pinned: Collection[int],
     excluded: Collection[int],
-    own: Collection[int] = (),
+    own: Collection[int],
 ) -> Anchors:
     users = [row for row in rows if row.message.role == "user"]
-    goal = next((row for row in users if has_substance(row.message)), None)
     return Anchors(
         system=tuple(row.seq for row in rows if row.message.is_system and row.seq not in own),
-        goal=goal.seq if goal else None,
+        goal=next((row.seq for row in users if has_substance(row.message)), None),
         last_user=users[-1].seq if users else None,
         pinned=_whole_blocks(rows, pinned),
         excluded=tuple(sorted({*_whole_blocks(rows, excluded), *own})),

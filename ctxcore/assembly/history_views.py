@@ -1,14 +1,14 @@
-"""Owns seeing a history as a policy does: counted by its rule, over-long texts shortened always.
+"""Histories seen in other ways: shortened or counted as a policy wants, or only their beginning.
 
-Sizes are asked for again and again while a compaction is decided, and counted once. What is read
-is bounded: behind so many tokens the sizes of the history itself serve.
+Sizes are needed many times while a compaction is decided, and counted once. Only the newest
+`_READ_TOKENS` are counted anew; older messages keep the sizes of the history itself.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
@@ -23,98 +23,83 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.families import TokenCounter
 
-_READ_TOKENS = 400_000  # no usable input is larger than a few of these
+_READ_TOKENS = 400_000  # chosen: no usable input is larger than a few of these
 
 
+@dataclass(eq=False)
 class AdaptedHistory:
     """A `HistoryView` whose rows have other sizes or shorter outputs than those of another."""
 
-    def __init__(
-        self,
-        view: HistoryView,
-        *,
-        counter: TokenCounter,
-        recounts: bool,
-        shortens: Policy | None,
-        max_message_chars: int | None,
-    ) -> None:
+    view: HistoryView
+    counter: TokenCounter
+    recounts: bool = False
+    """Whether every message is counted anew by `counter`."""
+    shortens: Policy | None = None
+    """The policy whose limits tool outputs are shortened to."""
+    max_message_chars: int | None = None
+
+    def __post_init__(self) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
-        self._view = view
-        self._counter = counter
-        self._recounts = recounts
-        self._shortens = shortens
-        self._max_chars = max_message_chars
         self._rows: dict[int, Counted] = {}
-        self._all: dict[tuple[int, int], tuple[int, Sequence[Counted]]] = {}
-        """Everything behind a place, once it was asked for, with what it takes."""
         self._totals: dict[tuple[int, int], Totals] = {}
+        self._all: dict[tuple[int, int], tuple[int, Sequence[Counted]]] = {}
+        """Everything behind a place, once it was read, with what it takes."""
 
     def count(self) -> int:
-        """How many messages the history has."""
-        return self._view.count()
+        return self.view.count()
 
     def messages(self, *, after: int = 0) -> int:
-        """How many messages lie behind `after`; system messages left out."""
-        return self._view.messages(after=after)
+        return self.view.messages(after=after)
 
     def turns(self, *, after: int = 0) -> int:
-        """How many user messages lie behind `after`."""
-        return self._view.turns(after=after)
+        return self.view.turns(after=after)
 
     def totals(self, *, after: int = 0) -> Totals:
-        """Messages behind `after` and what they take when sent; the newest ones as adapted."""
         key = (self.count(), after)  # a history may grow
         if key not in self._totals:
-            all_of_it = self._view.totals(after=after)
-            read = self._view.tail(_READ_TOKENS, after=after)
+            all_of_it = self.view.totals(after=after)
+            read = self.view.tail(_READ_TOKENS, after=after)
             changed = sum(self._row(row).sent_tokens - row.sent_tokens for row in read)
             self._totals[key] = replace(all_of_it, tokens=all_of_it.tokens + changed)
         return self._totals[key]
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
         key = (self.count(), after)
         sent, rows = self._all.get(key, (0, ()))
         if rows and sent <= tokens:
             return rows
         uncovered = self.messages(after=after)
-        asked = max(1, tokens)
+        limit = max(1, tokens)
         while True:
-            rows = [self._row(row) for row in self._view.tail(asked, after=after)]
+            rows = [self._row(row) for row in self.view.tail(limit, after=after)]
             sent = sum(row.sent_tokens for row in rows)
             if sent > tokens:
                 return _newest(rows, tokens)
             if len(rows) >= uncovered:
                 self._all[key] = (sent, rows)
                 return rows
-            asked *= 2
+            limit *= 2
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
-        """The messages with these numbers, oldest first."""
-        return [self._row(row) for row in self._view.get(seqs)]
+        return [self._row(row) for row in self.view.get(seqs)]
 
     def anchors(self) -> Anchors:
-        """Where system messages, goal, last user message and marked messages lie."""
-        return self._view.anchors()
+        return self.view.anchors()
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
-        return self._view.facts()
+        return self.view.facts()
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said."""
-        return self._view.standing(until=until)
+        return self.view.standing(until=until)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
-        """The own size in tokens of each message first … last."""
-        if not self._recounts:
-            return self._view.sizes(first, last)
+        if not self.recounts:
+            return self.view.sizes(first, last)
         return [row.tokens for row in self.get(range(first, last + 1))]
 
     def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
-        if not self._recounts:
-            return self._view.span_tokens(first, last)
+        if not self.recounts:
+            return self.view.span_tokens(first, last)
         return sum(self.sizes(first, last))
 
     def _row(self, row: Counted) -> Counted:
@@ -124,36 +109,39 @@ class AdaptedHistory:
         return found
 
     def _recounted(self, row: Counted) -> Counted:
-        if not self._recounts:
+        if not self.recounts:
             return row
         name = row.function_name
-        counted = replace(row, tokens=count_message(row.message, self._counter, function_name=name))
-        return counted if row.short is None else with_short(counted, row.short, self._counter)
+        counted = replace(row, tokens=count_message(row.message, self.counter, function_name=name))
+        return counted if row.short is None else with_short(counted, row.short, self.counter)
 
     def _shortened(self, row: Counted) -> Counted:
         text, limit = row.message.text, self._limit_of(row)
         if limit is not None and row.sent_tokens > limit:
             return self._previewed(row, limit)
-        if self._max_chars is not None and len(text) > self._max_chars and _is_text(row.message):
-            return with_short(row, elide_within(text, self._max_chars), self._counter)
+        if (
+            self.max_message_chars is not None
+            and len(text) > self.max_message_chars
+            and _is_text(row.message)
+        ):
+            return with_short(row, elide_within(text, self.max_message_chars), self.counter)
         return row
 
     def _limit_of(self, row: Counted) -> int | None:
-        if self._shortens is None or not row.message.is_tool_result or is_expansion(row):
+        if self.shortens is None or not row.message.is_tool_result or is_expansion(row):
             return None
-        return self._shortens.tool_limit(row.function_name)
+        return self.shortens.tool_limit(row.function_name)
 
     def _previewed(self, row: Counted, limit: int) -> Counted:
         output = row.message.text
-        if self._counter.count(output) <= limit:  # the limit is of what the tool said
+        if self.counter.count(output) <= limit:  # the limit is of the output without its frame
             return row
-        shorter = with_short(row, self._preview(output, limit), self._counter)
+        if isinstance(self.counter, Hashable):
+            text = _preview_once(output, limit, self.counter)
+        else:
+            text = preview(output, max_tokens=limit, counter=self.counter)
+        shorter = with_short(row, text, self.counter)
         return shorter if shorter.sent_tokens < row.sent_tokens else row
-
-    def _preview(self, output: str, max_tokens: int) -> str:
-        if isinstance(self._counter, Hashable):
-            return _preview_once(output, max_tokens, self._counter)
-        return preview(output, max_tokens=max_tokens, counter=self._counter)
 
 
 def _is_text(message: Message) -> bool:
@@ -184,44 +172,29 @@ def adapted(view: HistoryView, policy: Policy, counter: TokenCounter) -> History
     max_chars = policy.max_message_chars
     if isinstance(view, AdaptedHistory) or (shortens is None and max_chars is None):
         return view
-    return _known(view, counter, shortens, max_chars, recounts=False)
+    return _known(AdaptedHistory(view, counter, shortens=shortens, max_message_chars=max_chars))
 
 
 def ruled(
     view: HistoryView, policy: Policy, counter: TokenCounter, rule: RuleCounter
 ) -> HistoryView:
     """What `adapted` shows of `view`, as the triggers of `policy` count it."""
-    return _known(adapted(view, policy, counter), rule, None, None, recounts=True)
+    return _known(AdaptedHistory(adapted(view, policy, counter), rule, recounts=True))
 
 
-def _known(
-    view: HistoryView,
-    counter: TokenCounter,
-    shortens: Policy | None,
-    max_chars: int | None,
-    *,
-    recounts: bool,
-) -> HistoryView:
-    """The adapted history, made once for each view: its sizes stay known."""
-    limits = None
+def _known(history: AdaptedHistory) -> HistoryView:
+    """`history`, or the same one that was made of its view before: its sizes are known."""
+    limits, shortens = None, history.shortens
     if shortens is not None:
         limits = (shortens.shorten_over_tokens, shortens.tool_limits, shortens.protected_tools)
-    key = (counter.id, limits, max_chars, recounts)
-    if key not in view.memo:
-        view.memo[key] = AdaptedHistory(
-            view,
-            counter=counter,
-            recounts=recounts,
-            shortens=shortens,
-            max_message_chars=max_chars,
-        )
-    return view.memo[key]
+    key = (history.counter.id, limits, history.max_message_chars, history.recounts)
+    return history.view.memo.setdefault(key, history)
 
 
 class PrefixHistory:
     """A `HistoryView` of the first messages of another.
 
-    `grow` shows more of them. A mark holds for the whole block, also where its end is not shown.
+    `grow` shows more of them. A mark covers its whole block, also where its end is not shown.
     """
 
     def __init__(self, whole: HistoryView, count: int = 0) -> None:
@@ -235,26 +208,21 @@ class PrefixHistory:
         self._count = count
 
     def count(self) -> int:
-        """How many messages the history has."""
         return self._count
 
     def totals(self, *, after: int = 0) -> Totals:
-        """Messages behind `after` and what they take when sent; system messages left out."""
         all_of_it, later = self._whole.totals(after=after), self._whole.totals(after=self._count)
         return Totals(
             messages=all_of_it.messages - later.messages, tokens=all_of_it.tokens - later.tokens
         )
 
     def messages(self, *, after: int = 0) -> int:
-        """How many messages lie behind `after`; system messages left out."""
         return self._whole.messages(after=after) - self._whole.messages(after=self._count)
 
     def turns(self, *, after: int = 0) -> int:
-        """How many user messages lie behind `after`."""
         return bisect_right(self._users, self._count) - bisect_right(self._users, after)
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        """The newest whole blocks behind `after`, oldest first, until they pass `tokens`."""
         if after >= self._count:
             return []
         enough = self._whole.totals(after=self._count).tokens + tokens
@@ -268,11 +236,9 @@ class PrefixHistory:
         return [row for row in rows if not row.message.is_system]
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
-        """The messages with these numbers, oldest first."""
         return self._whole.get(seqs)
 
     def anchors(self) -> Anchors:
-        """Where system messages, goal, last user message and marked messages lie."""
         whole, users = self._whole.anchors(), bisect_right(self._users, self._count)
         return Anchors(
             system=self._shown(whole.system),
@@ -283,20 +249,16 @@ class PrefixHistory:
         )
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        """What each message says that must not get lost, in order; only those that say any."""
         return takewhile(lambda found: found[0] <= self._count, self._whole.facts())
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        """The standing instructions that hold, as first said."""
         end = self._count if until is None else min(until, self._count)
         return self._whole.standing(until=end)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
-        """The own size in tokens of each message first … last."""
         return self._whole.sizes(first, last)
 
     def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
         return self._whole.span_tokens(first, last)
 
     @cached_property

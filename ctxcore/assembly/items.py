@@ -1,4 +1,4 @@
-"""Owns items: what a context is built from, one for each message or text of our own in it."""
+"""Items, the parts of a context: one for each message, and for each text of this library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ctxcore.assembly.history import (
     referring,
     replace_text,
     shorten_row,
-    whole,
+    unshortened,
     words_of,
 )
 from ctxcore.assembly.texts import elide, knowledge_text, says_something
@@ -26,12 +26,12 @@ from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
-_OWN = VerdictCode.OWN()
+_OWN, _TO_WINDOW = VerdictCode.OWN(), VerdictCode.ELIDED_TO_WINDOW()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One message of a context; `row` is its place in the history, None for a text of our own."""
+    """One message of a context; `row` is None for a text of this library."""
 
     segment: Segment
     message: Message
@@ -44,22 +44,19 @@ class Item:
 
     @property
     def seq(self) -> int:
-        """The place in the history; 0 for a text of our own."""
+        """The place in the history; 0 for a text of this library."""
         return self.row.seq if self.row else 0
 
+    @property
+    def function_name(self) -> str:
+        """The function that a tool result answers for; else empty."""
+        return self.row.function_name if self.row else ""
+
     def sized(self, tokens: int) -> Item:
-        """The same item of another size; a merged meeting has thousands of them."""
+        """The same item of another size."""
         if tokens == self.tokens:
-            return self
-        return Item(
-            segment=self.segment,
-            message=self.message,
-            tokens=tokens,
-            row=self.row,
-            verdict=self.verdict,
-            reason=self.reason,
-            is_laid_out=self.is_laid_out,
-        )
+            return self  # most often; a merged meeting has thousands of items
+        return replace(self, tokens=tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +96,14 @@ def own_item(segment: Segment, message: Message, counter: TokenCounter) -> Item:
     return Item(segment=segment, message=message, tokens=count_message(message, counter))
 
 
+def with_message(
+    item: Item, message: Message, counter: TokenCounter, function_name: str = ""
+) -> Item:
+    """`item` with another message, counted anew."""
+    tokens = count_message(message, counter, function_name=function_name)
+    return replace(item, message=message, tokens=tokens)
+
+
 def total(items: Iterable[Item]) -> int:
     """The tokens of `items` together."""
     return sum(item.tokens for item in items)
@@ -108,20 +113,20 @@ def shorten_output(
     item: Item,
     limit_tokens: int,
     counter: TokenCounter,
-    asked: Mapping[int, str],
+    queries: Mapping[int, str],
     *,
     refers: bool,
 ) -> Item:
     """`item` with its tool output within `limit_tokens`, if that makes it smaller.
 
-    `asked` tells what outputs were called for. With `refers` it says where its original is, within
-    the same limit.
+    `queries`: what outputs were called for. With `refers` it names its original, within the same
+    limit.
     """
     if item.row is None or not item.message.is_tool_result or item.tokens <= limit_tokens:
         return item
     room = limit_tokens - (REFERENCE_TOKENS if refers else 0)
-    wanted = asked.get(item.row.seq, "")
-    row = shorten_row(item.row, room, counter, asked=wanted, keeps_media=True)
+    query = queries.get(item.seq, "")
+    row = shorten_row(item.row, room, counter, asked=query, keeps_media=True)
     if refers:
         row = referring(row, counter)
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
@@ -134,31 +139,28 @@ def elide_item(item: Item, limit_tokens: int, counter: TokenCounter, *, reason: 
     """
     if item.tokens <= limit_tokens:
         return item
-    name = item.row.function_name if item.row else ""
+    name = item.function_name
     keeps = leaves_words(item.message, limit_tokens, counter, function_name=name)
-    bare = replace_text(item.message, "", keeps_media=keeps)
-    room = limit_tokens - count_message(bare, counter, function_name=name)
-    said = words_of(item.message) if keeps else item.message.text
-    message = replace_text(item.message, elide(said, max(0, room), counter), keeps_media=keeps)
-    tokens = count_message(message, counter, function_name=name)
-    return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)
+    room = limit_tokens - _frame_tokens(item, counter, keeps_media=keeps)
+    text = words_of(item.message) if keeps else item.message.text
+    return _with_text(item, elide(text, max(0, room), counter), counter, reason, keeps_media=keeps)
 
 
-CUT = VerdictCode.ELIDED_TO_WINDOW()
-SHORT_TOKENS = 200  # what any compaction leaves of an output
-_MIDDLE_TOKENS = 48  # with fewer, a marker in the middle takes a fifth of them
+SHORT_TOKENS = 200  # what any compaction leaves of an output; ADR 0029
+_MIDDLE_TOKENS = 48  # chosen: with fewer, a marker in the middle takes a fifth of them
 _CUT_ROUNDS = 20  # halving finds a place among a million characters
+_LEAST_KNOWLEDGE_TOKENS = 32  # chosen: with fewer, little more than the marker would be left
 
 
 def cut_words(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """As much of `text` as `max_tokens` hold; at least a sign that there was something."""
+    """As much of `text` as `max_tokens` hold; at least an ellipsis."""
     if max_tokens >= _MIDDLE_TOKENS:
         return elide(text, max_tokens, counter)
     return begin(text, max_tokens, counter)
 
 
 def begin(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """The longest beginning of `text` that `max_tokens` hold, and a sign that more follows."""
+    """The longest beginning of `text` that `max_tokens` hold, with an ellipsis behind it."""
     if counter.count(text) <= max_tokens:
         return text
     low, high = 0, len(text) - 1
@@ -178,18 +180,15 @@ def _begun(text: str, chars: int) -> str:
 
 
 def cut_item(
-    item: Item,
-    limit_tokens: int,
-    counter: TokenCounter,
-    reason: Reason = CUT,
+    item: Item, limit_tokens: int, counter: TokenCounter, reason: Reason | None = None
 ) -> Item:
-    """`item` with its words cut to `limit_tokens`, calls untouched."""
+    """`item` with its words cut to `limit_tokens`, calls untouched; by default to the window."""
     if item.tokens <= limit_tokens:
         return item
-    if limit_tokens >= _MIDDLE_TOKENS + _frame_tokens(item, counter):
+    reason, room = reason or _TO_WINDOW, limit_tokens - _frame_tokens(item, counter)
+    if room >= _MIDDLE_TOKENS:
         return elide_item(item, limit_tokens, counter, reason=reason)
-    room = limit_tokens - _frame_tokens(item, counter)
-    return _saying(item, begin(item.message.text, room, counter), counter, reason)
+    return _with_text(item, begin(item.message.text, room, counter), counter, reason)
 
 
 def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
@@ -198,44 +197,38 @@ def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:
     is_short = len(text) <= chars
     if is_short and not media_of(item.message.content):
         return item
-    shorter = _saying(
-        item, text if is_short else _begun(text, chars), counter, VerdictCode.ELIDED_TO_WINDOW()
-    )
+    text = text if is_short else _begun(text, chars)
+    shorter = _with_text(item, text, counter, _TO_WINDOW)
     return shorter if shorter.tokens < item.tokens else item
 
 
 def cut_output(
-    item: Item,
-    limit_tokens: int,
-    counter: TokenCounter,
-    asked: Mapping[int, str],
+    item: Item, limit_tokens: int, counter: TokenCounter, queries: Mapping[int, str]
 ) -> Item:
-    """`item` with its tool output within `limit_tokens`, saying something of it in any case.
+    """`item` with its tool output within `limit_tokens`, with words of it in any case.
 
-    `asked` tells what outputs were called for.
+    `queries`: what outputs were called for.
     """
     if item.tokens <= limit_tokens or item.row is None:
         return item
-    short = shorten_output(item, limit_tokens, counter, asked, refers=False)
+    short = shorten_output(item, limit_tokens, counter, queries, refers=False)
     if short.tokens <= limit_tokens and says_something(short.message.text):
         return short
-    original = from_row(whole(item.row), item.segment, item.reason)
+    original = from_row(unshortened(item.row), item.segment, item.reason)
     return cut_item(original, limit_tokens, counter, VerdictCode.OUTPUT_SHORTENED())
 
 
-def _saying(item: Item, text: str, counter: TokenCounter, reason: Reason) -> Item:
-    message = replace_text(item.message, text)
-    tokens = count_message(message, counter, function_name=_function(item))
-    return replace(item, message=message, tokens=tokens, verdict="compressed", reason=reason)
+def _with_text(
+    item: Item, text: str, counter: TokenCounter, reason: Reason, *, keeps_media: bool = False
+) -> Item:
+    message = replace_text(item.message, text, keeps_media=keeps_media)
+    shorter = with_message(item, message, counter, item.function_name)
+    return replace(shorter, verdict="compressed", reason=reason)
 
 
-def _frame_tokens(item: Item, counter: TokenCounter) -> int:
-    bare = replace_text(item.message, "")
-    return count_message(bare, counter, function_name=_function(item))
-
-
-def _function(item: Item) -> str:
-    return item.row.function_name if item.row else ""
+def _frame_tokens(item: Item, counter: TokenCounter, *, keeps_media: bool = False) -> int:
+    bare = replace_text(item.message, "", keeps_media=keeps_media)
+    return count_message(bare, counter, function_name=item.function_name)
 
 
 def to_dictionary(group: Merged) -> JsonObject:
@@ -250,7 +243,7 @@ def to_dictionary(group: Merged) -> JsonObject:
 
 
 def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
-    """How many whole messages the first `prefix_items` own items make."""
+    """How many whole messages the first `prefix_items` items make, those of repairs not counted."""
     seen = 0
     for at, group in enumerate(merged):
         seen += sum(item.is_laid_out for item in group.items)
@@ -259,36 +252,23 @@ def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
     return len(merged)
 
 
-def said_before(items: Sequence[Item], current: int | None) -> tuple[Message, ...]:
-    """What people and the model said in `items`, the current message left out."""
-    return tuple(
-        item.message
-        for item in items
-        if item.row is not None
-        and item.seq != current
-        and item.message.role in ("user", "assistant")
-    )
-
-
-_LEAST_TOKENS = 32  # less is a marker without content
-
-
 def knowledge_items(
     knowledge: Mapping[str, str], room_tokens: int, counter: TokenCounter
 ) -> tuple[Item, ...]:
     """The texts of `knowledge` in their order, as many and as much of each as there is room for."""
+
+    def item_of(name: str, text: str) -> Item:
+        message = text_message("user", knowledge_text(name, text))
+        return own_item("knowledge", message, counter)
+
     items: list[Item] = []
     for name, text in knowledge.items():
-        item = _item(name, text, counter)
+        item = item_of(name, text)
         if item.tokens > room_tokens:
-            left = room_tokens - _item(name, "", counter).tokens - 1
-            if left < _LEAST_TOKENS:
+            left = room_tokens - item_of(name, "").tokens - 1
+            if left < _LEAST_KNOWLEDGE_TOKENS:
                 continue
-            item = _item(name, elide(text, left, counter), counter)
+            item = item_of(name, elide(text, left, counter))
         items.append(item)
         room_tokens -= item.tokens
     return tuple(items)
-
-
-def _item(name: str, text: str, counter: TokenCounter) -> Item:
-    return own_item("knowledge", text_message("user", knowledge_text(name, text)), counter)

@@ -1,15 +1,16 @@
-"""Owns making a context legal for every provider; the history itself is never touched.
+"""Makes a context legal for every provider, and finds what a provider would refuse.
 
-What is done stands with each rule in `rules`; here is the order: calls with their results, each
-message, the request, neighbours. Each repair is listed.
+Each rule in `rules` has its own repair; here is the order: calls with their results, each message,
+the request, neighbours. Each repair is listed. The history itself is never changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from ctxcore.assembly.items import Item, Merged
+from ctxcore.assembly.items import Item, Merged, with_message
 from ctxcore.assembly.rules.registry import RULES
 from ctxcore.assembly.rules.values import (
     NO_TOOLS,
@@ -37,7 +38,6 @@ from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, stated
-from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 Change = Callable[[Message, Note], Message]
@@ -45,7 +45,7 @@ QuickLook = Callable[[Message], bool] | None
 
 
 class Repairer:
-    """Makes items legal; collects what it had to do."""
+    """Makes items legal; lists the repairs."""
 
     def __init__(
         self,
@@ -54,43 +54,34 @@ class Repairer:
         taken_ids: Collection[str] = (),
         names: SentNames = NO_TOOLS,
     ) -> None:
-        """`taken_ids` are of calls before the first item, `names` what tools are sent as."""
-        self._bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
+        """`taken_ids`: those of calls before the first item. `names`: what tools are sent as."""
+        self.bench = Bench(counter=counter, taken_ids=taken_ids, names=names)
         rules = tuple(RULES.values())
-        self._of_exchange = [one.repair for one in rules if isinstance(one.repair, EachExchange)]
+        repairs = [rule.repair for rule in rules]
+        self._of_exchange = [repair for repair in repairs if isinstance(repair, EachExchange)]
         self._of_message = _by_quick_look(rules)
         self._passes = self._of_message[0][0] if len(self._of_message) == 1 else None
-        self._of_request = [one.repair for one in rules if isinstance(one.repair, WholeRequest)]
-        self._joining = next(one.repair for one in rules if isinstance(one.repair, Neighbours))
+        self._of_request = [repair for repair in repairs if isinstance(repair, WholeRequest)]
+        self._joining = next(repair for repair in repairs if isinstance(repair, Neighbours))
 
     @property
     def repairs(self) -> list[Repair]:
         """What was done so far."""
-        return self._bench.repairs
-
-    @property
-    def renamed_tools(self) -> Mapping[str, str]:
-        """The tool names that are sent in calls and results, with those that they stand for."""
-        return self._bench.renamed_tools
-
-    @property
-    def renamed_ids(self) -> Mapping[str, str]:
-        """The call ids that are sent, with those that they stand for."""
-        return self._bench.renamed_ids
+        return self.bench.repairs
 
     def repair(self, items: Sequence[Item]) -> list[Merged]:
         """`items` as legal messages, in order; sizes of changed items are counted anew."""
         legal = self.repair_block(items)
         for rule in self._of_request:
-            legal = rule.change(legal, self._bench)
-        return self._joining.join(legal, self._bench)
+            legal = rule.change(legal, self.bench)
+        return self._joining.join(legal, self.bench)
 
     def repair_block(self, block: Sequence[Item]) -> list[Item]:
         """The items of one block, legal by themselves."""
         legal = [item for group in _groups(block) for item in self._pair(group)]
         if (passes := self._passes) is None:
-            return [self._say(item) for item in legal]
-        return [item if passes(item.message) else self._say(item) for item in legal]
+            return [self._repaired(item) for item in legal]
+        return [item if passes(item.message) else self._repaired(item) for item in legal]
 
     def _pair(self, group: Sequence[Item]) -> Iterable[Item]:
         first = group[0].message
@@ -98,31 +89,28 @@ class Repairer:
             return group  # most messages: nothing to pair
         exchange = _exchange(group)
         for rule in self._of_exchange:
-            exchange = rule.change(exchange, self._bench)
+            exchange = rule.change(exchange, self.bench)
         return self._items(exchange)
 
     def _items(self, exchange: Exchange) -> Iterator[Item]:
         head, calls = exchange.head, exchange.calls
         if head is not None:
-            yield head if calls is head.message.calls else self._calling(head, calls)
+            if calls is not head.message.calls:
+                head = with_message(head, replace(head.message, calls=calls), self.bench.counter)
+            yield head
         for place, item in exchange.results:
             yield self._answering(item, calls[place])
         yield from exchange.orphans
 
-    def _calling(self, head: Item, calls: tuple[ToolCall, ...]) -> Item:
-        message = replace(head.message, calls=calls)
-        return replace(head, message=message, tokens=count_message(message, self._bench.counter))
-
     def _answering(self, item: Item, call: ToolCall) -> Item:
         """The result `item` under its call's id; counted anew, as that names its function."""
-        counted_as = item.message.name or (item.row.function_name if item.row else call.name)
+        counted_as = item.message.name or (item.function_name if item.row else call.name)
         if item.message.answers == call.id and counted_as == (item.message.name or call.name):
             return item
         message = replace(item.message, answers=call.id)
-        tokens = count_message(message, self._bench.counter, function_name=call.name)
-        return replace(item, message=message, tokens=tokens)
+        return with_message(item, message, self.bench.counter, call.name)
 
-    def _say(self, item: Item) -> Item:
+    def _repaired(self, item: Item) -> Item:
         message = item.message
         for passes, repairs in self._of_message:
             if passes is None or not passes(message):
@@ -130,20 +118,18 @@ class Repairer:
                     message = self._changed(item, message, rule, change)
         if message is item.message:
             return item
-        name = item.row.function_name if item.row else ""
-        tokens = count_message(message, self._bench.counter, function_name=name)
-        return replace(item, message=message, tokens=tokens)
+        return with_message(item, message, self.bench.counter, item.function_name)
 
     def _changed(self, item: Item, message: Message, rule: str, change: Change) -> Message:
-        noted = len(self._bench.repairs)
-        changed = change(message, lambda why: self._bench.note(item, stated(why)))
-        if changed is not message and len(self._bench.repairs) == noted:
-            self._bench.note(item, RepairCode.BY_RULE(rule=rule))
+        noted = len(self.bench.repairs)
+        changed = change(message, lambda why: self.bench.note(item, stated(why)))
+        if changed is not message and len(self.bench.repairs) == noted:
+            self.bench.note(item, RepairCode.BY_RULE(rule=rule))
         return changed
 
 
 def refuse(merged: Sequence[Merged]) -> None:
-    """Refuses what a rule says that nothing can repair; the library's own refuse as a list is read.
+    """Raises for what no repair makes legal; the library's own rules raise as a list is read.
 
     Raises:
         MessageError: the first such place of the history.
@@ -151,19 +137,16 @@ def refuse(merged: Sequence[Merged]) -> None:
     rules = [rule for rule in RULES.values() if rule.refuse == "building"]
     if not rules:
         return
-    placed = [(max(0, one.items[-1].seq - 1), one.message) for one in merged]
+    placed = [(max(0, made.items[-1].seq - 1), made.message) for made in merged]
+    conversation = Conversation(placed=placed)
     for rule in rules:
-        _refuse(rule, Conversation(placed=placed))
-
-
-def _refuse(rule: Rule, conversation: Conversation) -> None:
-    for provider in rule.providers:
-        for found in rule.violations(conversation, provider):
-            raise MessageError(place=Place(PlaceCode.MESSAGE, found.at or 0), problem=found.reason)
+        found = chain.from_iterable(rule.violations(conversation, one) for one in rule.providers)
+        if (first := next(found, None)) is not None:
+            raise MessageError(place=Place(PlaceCode.MESSAGE, first.at or 0), problem=first.reason)
 
 
 def _by_quick_look(rules: Iterable[Rule]) -> list[tuple[QuickLook, list[tuple[str, Change]]]]:
-    """The repairs of single messages, each with its rule; those of one quick look together."""
+    """The repairs of single messages, each with its rule, grouped by their quick look."""
     found: dict[QuickLook, list[tuple[str, Change]]] = {}
     for rule in rules:
         if isinstance(rule.repair, EachMessage):
@@ -208,15 +191,6 @@ def lint(
     """
     if provider not in PROVIDERS:
         raise ValueError(f"unknown provider {provider!r}; one of {', '.join(PROVIDERS)}")
-    conversation = _read(messages, tools)
-    found = [one for rule in RULES.values() for one in rule.violations(conversation, provider)]
-    return sorted(found, key=lambda violation: -1 if violation.at is None else violation.at)
-
-
-def _read(
-    messages: Iterable[Mapping[str, object] | Message],
-    tools: Sequence[Mapping[str, object]] | None,
-) -> Conversation:
     unread: list[tuple[int, Reason]] = []
 
     def note(at: int, error: MessageError) -> None:
@@ -224,8 +198,10 @@ def _read(
 
     passed = read_list(messages, refuse=note)
     firsts = (passed.places_of(at)[0] for at in range(len(passed.messages)))
-    return Conversation(
+    conversation = Conversation(
         placed=list(zip(firsts, passed.messages, strict=True)),
         unread=unread,
         tools=defined_names(checked_tools(tools)),
     )
+    found = chain.from_iterable(rule.violations(conversation, provider) for rule in RULES.values())
+    return sorted(found, key=lambda violation: -1 if violation.at is None else violation.at)

@@ -1,8 +1,8 @@
 """Recognizes the texts of this library that come back in a list of messages.
 
 A caller may store what was sent and pass it again: then summary, facts, acknowledgement and markers
-stand among the messages. They are taken out of the words of people and told apart; each is known by
-the form that `texts` gives it, and looked for only at the head of a list, where it is put.
+stand among the messages. They are taken out of the caller's messages; each is known by the form
+that `texts` gives it, and looked for only at the head of a list, where it is put.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.text.languages import Language
 
-_HEAD_MESSAGES = 64  # moved pins stand before a summary; more of them than this nobody sets
-_MOST_KNOWLEDGE = 64  # retrieved texts in one message
-_SAME_CHARS = 24  # a summary that was cut or edited begins like the one before
+_HEAD_MESSAGES = 64  # chosen: more moved pins than any user sets stand before a summary
+_MOST_KNOWLEDGE = 64  # retrieved texts in one message; chosen: bounds the search
+_SAME_CHARS = 24  # chosen: a summary that was cut or edited still begins with them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTexts:
-    """What this library said in a list, and the list without it."""
+    """The texts of this library in a list, and the list without them."""
 
     messages: Sequence[Message]
-    """All of them; those that said nothing else are empty system messages."""
+    """All of them; those that hold nothing else are empty system messages."""
     alone: Mapping[int, Message] = field(default_factory=dict)
-    """The messages that said nothing else, as they were passed, by sequence number."""
+    """The messages that hold nothing else, as they were passed, by sequence number."""
     rest: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Those that said something else beside, and what: a text for each of their texts."""
+    """What is left of messages that hold something else: one text for each of their texts."""
     summary: str = ""
     place: SummaryPlace | None = None
     """The form of the summary; None where there is none."""
@@ -56,11 +56,11 @@ class OwnTexts:
     language: Language | None = None
     """The language of the summary's title; None where its form has none."""
     covered_messages: int = 0
-    """How many messages the summary's title says that it stands for."""
+    """How many messages the summary stands for by its title."""
     left_out: int = 0
-    """How many messages the markers say were left out."""
+    """How many messages were left out by the markers."""
     cut: int = 0
-    """Everything up to this message stands before the summary and facts, or is them."""
+    """The last message before the summary and facts, or of them."""
 
     @property
     def is_carrying(self) -> bool:
@@ -76,7 +76,7 @@ class OwnTexts:
         return _begins_alike(self.facts, record.facts)
 
     def is_cut_from(self, summary: str) -> bool:
-        """Whether the summary is `summary` as a small window shows it, or not said at all."""
+        """Whether the summary is `summary` as a small window shows it, or none."""
         return said_length(self.summary, summary) == len(self.summary)
 
 
@@ -89,11 +89,10 @@ def find_own_texts(
 ) -> OwnTexts | None:
     """The texts of this library at the head of `messages`; None where there are none.
 
-    `record` is what the caller's state knows: with it the end of an untagged summary is known, and
-    one behind moved pins is found. A summary that a user's message holds is none where the policy
-    puts summaries into system messages, `place`, unless `record` knows it: nobody writes there.
-    `knowledge` are digests of retrieved texts that were sent: those are taken out wherever they
-    are.
+    `record` is that of the caller's state: it tells where an untagged summary ends, and finds one
+    behind moved pins. Where the policy puts summaries into system messages (`place`), a user's
+    message holds only the summary of `record`. `knowledge` are digests of retrieved texts that
+    were sent: those are taken out wherever they are.
     """
     finder = _Finder(messages[:_HEAD_MESSAGES], record, place)
     finder.find()
@@ -117,17 +116,17 @@ def find_own_texts(
 def without_own(
     messages: Sequence[Message], alone: Iterable[int], rest: Mapping[int, tuple[str, ...]]
 ) -> OwnTexts:
-    """`messages` without what is known to be of this library; by sequence number."""
+    """`messages` without the texts of this library that are known: see `OwnTexts`."""
     cleaned, passed = list(messages), {seq: messages[seq - 1] for seq in sorted(alone)}
     for seq, texts in rest.items():
-        cleaned[seq - 1] = _saying(messages[seq - 1], texts)
+        cleaned[seq - 1] = _with_texts(messages[seq - 1], texts)
     for seq in passed:
         cleaned[seq - 1] = Message(role="system")
     return OwnTexts(messages=cleaned, alone=passed, rest=dict(rest))
 
 
-def _saying(message: Message, texts: Iterable[str]) -> Message:
-    """`message` with these in place of its texts; an empty one is left out."""
+def _with_texts(message: Message, texts: Iterable[str]) -> Message:
+    """`message` with `texts` in place of its own; empty ones are left out."""
     left, content = iter(texts), list[Part]()
     for part in message.content:
         if not isinstance(part, Text):
@@ -138,7 +137,7 @@ def _saying(message: Message, texts: Iterable[str]) -> Message:
 
 
 def said_length(text: str, known: str) -> int:
-    """How much of the beginning of `text` is `known`, whole or cut to a small window."""
+    """How many first characters of `text` are `known`, whole or cut to a small window."""
     known = printable(known)
     if not known or text.startswith(known):
         return len(known)
@@ -169,27 +168,28 @@ class _Finder:
         self.covered_messages = self.left_out = self.cut = 0
 
     def find(self) -> None:
-        talk = [at for at, message in enumerate(self._head) if not message.is_system]
-        self._first = talk[0] if talk else len(self._head)
+        others = (at for at, message in enumerate(self._head) if not message.is_system)
+        self._first = next(others, len(self._head))
         for at in range(self._first):
             self._take_system(at)
-        users = [at for at in talk if self._head[at].role == "user"]
-        if self._record is None:
-            users = [at for at in users if at == self._first]
+        end = self._first + 1 if self._record is None else len(self._head)
+        places = range(self._first, min(end, len(self._head)))
+        users = [at for at in places if self._head[at].role == "user"]
         taken = next((at for at in users if self._take_user(at)), self._first)
         if self.cut == taken + 1 or not self._is_carrying:
             self._take_following(taken + 1)
 
     def _take_system(self, at: int) -> None:
-        """The summary that the system message at this place is, or that is a part of it."""
+        """Takes the summary out of the system message at this place."""
         texts = list(_texts_of(self._head[at]))
         for number, text in enumerate(texts):
-            for place, read in _SYSTEM_FORMS.items():
-                found = None if self.summary else read(text)
+            for place, language, form in _SYSTEM_FORMS:
+                found = None if self.summary else form.fullmatch(text)
                 if found is not None:
-                    self.summary, self.language = plain_tags(found[0]), found[1]
-                    self.place, self.cut, texts[number] = place, at + 1, ""
-        self._say(at, texts)
+                    self.summary = plain_tags(found.groups()[-1])
+                    self.place, self.language = place, language
+                    self.cut, texts[number] = at + 1, ""
+        self._keep(at, texts)
 
     def _take_user(self, at: int) -> bool:
         """Whether the user message at this place holds a text of this library."""
@@ -201,7 +201,7 @@ class _Finder:
             before, behind = self._take_text(part.text, at)
             is_last = is_last and not behind
             texts.append(_joined(before, behind))
-        if not self._say(at, texts):
+        if not self._keep(at, texts):
             return False
         if self._is_carrying:
             self.cut = max(self.cut, at + 1 if is_last else at)
@@ -212,7 +212,7 @@ class _Finder:
         return bool(self.facts or (self.summary and self.place not in HOISTED))
 
     def _take_text(self, text: str, at: int) -> tuple[str, str]:
-        """What a text says before and behind those of this library."""
+        """What stands before and behind the texts of this library in `text`."""
         if at == self._first:
             text = _without_lead(text, (START,))
         before, behind = ("", text) if self._is_carrying else (text, "")
@@ -230,7 +230,7 @@ class _Finder:
         return self._without_markers(before), self._without_markers(behind)
 
     def _facts_in(self, text: str, at: int) -> tuple[int, int] | None:
-        """Where the facts stand; behind the first message only those that the state knows."""
+        """Where the facts stand; behind the first message only those of the state."""
         span = _tagged(FACTS_TAG, text)
         if span is None or at == self._first:
             return span
@@ -238,7 +238,7 @@ class _Finder:
         return span if _begins_alike(_inside(FACTS_TAG, text, span), known) else None
 
     def _take_summary(self, text: str, at: int) -> tuple[int, int] | None:
-        """Where the summary stands in a text of a user; None where there is none."""
+        """Where the summary stands in a user's text; None where there is none."""
         span = _tagged(SUMMARY_TAG, text)
         if span is not None:
             return self._taken(span, _inside(SUMMARY_TAG, text, span), "tagged", None, at)
@@ -254,15 +254,18 @@ class _Finder:
         return self._hoisted(text)
 
     def _hoisted(self, text: str) -> tuple[int, int] | None:
-        """Where the summary of the state stands in the form that a system message has: in a shape
-        without any, a user says it.
+        """Where the summary of the state stands in the form of a system message: shapes without
+        system messages hold it in a user's.
         """
-        for place in HOISTED if self._record and self._record.summary else ():
-            said = printable(summary_message(self._record, place).text) if self._record else ""
-            at = next(_paragraphs(text, said), None)
-            if at is not None and self._record:
-                self.summary, self.place = self._record.summary, "user"
-                return at, at + len(said)
+        record = self._record
+        if record is None or not record.summary:
+            return None
+        for place in HOISTED:
+            form = printable(summary_message(record, place).text)
+            for at in _finds(text, form):
+                if _begins_paragraph(text, at) and _ends_paragraph(text, at + len(form)):
+                    self.summary, self.place = record.summary, "user"
+                    return at, at + len(form)
         return None
 
     def _taken(
@@ -273,7 +276,7 @@ class _Finder:
         language: Language | None,
         at: int,
     ) -> tuple[int, int] | None:
-        """`span` where `summary` may be taken for one, which is then noted."""
+        """`span` where `summary` counts as one, which is then noted."""
         known = self._record.summary if self._record else ""
         is_bound = self._is_hoisting or at != self._first
         if not summary or (is_bound and not _begins_alike(summary, known)):
@@ -284,8 +287,8 @@ class _Finder:
     def _length(self, text: str, place: SummaryPlace, at: int) -> int:
         """How long the summary is that `text` begins with.
 
-        Where nobody knows the summary it is all of the message, which may hold the words of a user
-        that were joined to it; not so where no other user message would be left.
+        An unknown summary is all of the message, with any words of a user that were joined to it;
+        but it has no length where no other user message would be left.
         """
         known = said_length(text, safe_tags(self._record.summary)) if self._record else 0
         if known:
@@ -301,7 +304,9 @@ class _Finder:
 
     def _take_following(self, at: int) -> None:
         """The acknowledgement behind a summary, and a marker behind that or behind the request."""
-        if self._is_carrying and self._take_lead(at, "assistant", _without_acknowledgement):
+        if self._is_carrying and self._take_lead(
+            at, "assistant", lambda text: _without_lead(text, ACKNOWLEDGEMENTS.values())
+        ):
             at += 1
         message = self._head[at] if at < len(self._head) else None
         texts = list(_texts_of(message)) if message and message.role == "user" else []
@@ -310,44 +315,45 @@ class _Finder:
             self._take_lead(at, "user", self._without_markers)
 
     def _take_lead(self, at: int, role: Role, clean: Callable[[str], str]) -> bool:
-        """Whether the message at this place says nothing besides what `clean` takes away."""
+        """Whether the message at this place holds nothing but what `clean` takes away."""
         message = self._head[at] if at < len(self._head) else None
         if message is None or message.role != role:
             return False
         first, *others = [*_texts_of(message), ""]
-        if not self._say(at, [clean(first), *others]) or at + 1 not in self.alone:
+        if not self._keep(at, [clean(first), *others]) or at + 1 not in self.alone:
             return False
         self.cut = at + 1 if self._is_carrying else self.cut
         return True
 
-    def _say(self, at: int, texts: Sequence[str]) -> bool:
-        """Whether the message at this place says anything but `texts` besides; that is noted."""
+    def _keep(self, at: int, texts: Sequence[str]) -> bool:
+        """Notes what is left of the message at this place; whether that is less than it had."""
         message = self._head[at]
-        texts = texts[: sum(isinstance(part, Text) for part in message.content)]
-        if tuple(texts) == tuple(_texts_of(message)):
-            return False
+        before = tuple(_texts_of(message))
+        left = tuple(texts[: len(before)])
+        if left != before:
+            self.note(at + 1, message, left)
+        return left != before
+
+    def note(self, seq: int, message: Message, texts: tuple[str, ...]) -> None:
+        """Notes that `texts` are left of those of `message`."""
+        self.rest.pop(seq, None)
         if any(texts) or message.calls or len(texts) < len(message.content):
-            self.rest[at + 1] = tuple(texts)
+            self.rest[seq] = texts
         else:
-            self.alone.add(at + 1)
-        return True
+            self.alone.add(seq)
 
 
 def _take_knowledge(
     messages: Sequence[Message], finder: _Finder, knowledge: Collection[str]
 ) -> None:
     for seq, message in enumerate(messages, start=1):
-        if message.role != "user" or not any(map(_may_be_knowledge, _texts_of(message))):
+        found = tuple(_texts_of(message))
+        if message.role != "user" or not any(KNOWLEDGE_START in text for text in found):
             continue
-        before = finder.rest.get(seq) or tuple(_texts_of(message))
+        before = finder.rest.get(seq) or found
         texts = tuple(_without_knowledge(text, knowledge) for text in before)
-        if texts == before or seq in finder.alone:
-            continue
-        finder.rest.pop(seq, None)
-        if any(texts) or len(texts) < len(message.content):
-            finder.rest[seq] = texts
-        else:
-            finder.alone.add(seq)
+        if texts != before and seq not in finder.alone:
+            finder.note(seq, message, texts)
 
 
 def _without_knowledge(text: str, knowledge: Collection[str]) -> str:
@@ -358,8 +364,8 @@ def _without_knowledge(text: str, knowledge: Collection[str]) -> str:
 
 
 def _known_in(text: str, knowledge: Collection[str]) -> tuple[int, int] | None:
-    ends = [at + len(KNOWLEDGE_END) for at in _finds(text, KNOWLEDGE_END, 0)]
-    starts = (at for at in _finds(text, KNOWLEDGE_START, 0) if _begins_paragraph(text, at))
+    ends = [at + len(KNOWLEDGE_END) for at in _finds(text, KNOWLEDGE_END)]
+    starts = (at for at in _finds(text, KNOWLEDGE_START) if _begins_paragraph(text, at))
     for start in islice(starts, _MOST_KNOWLEDGE):
         end = next((end for end in ends if end > start), None)
         if end is not None and digest_of_texts([text[start:end]]) in knowledge:
@@ -367,28 +373,20 @@ def _known_in(text: str, knowledge: Collection[str]) -> tuple[int, int] | None:
     return None
 
 
-def _may_be_knowledge(text: str) -> bool:
-    return KNOWLEDGE_START in text
-
-
 def _texts_of(message: Message) -> Iterator[str]:
     return (part.text for part in message.content if isinstance(part, Text))
-
-
-def _paragraphs(text: str, wanted: str) -> Iterator[int]:
-    """Where `wanted` stands in `text` as paragraphs of its own."""
-    for at in _finds(text, wanted, 0) if wanted else ():
-        end = at + len(wanted)
-        if _begins_paragraph(text, at) and text[end : end + 2] in ("", "\n\n"):
-            yield at
 
 
 def _begins_paragraph(text: str, at: int) -> bool:
     return at == 0 or text[at - 2 : at] == "\n\n"
 
 
+def _ends_paragraph(text: str, at: int) -> bool:
+    return text[at : at + 2] in ("", "\n\n")
+
+
 def _split_markers(text: str) -> tuple[str, int]:
-    """`text` without its paragraphs that are markers, and how many messages those tell of."""
+    """`text` without its paragraphs that are markers, and how many messages those count."""
     if "]" not in text:
         return text, 0
     kept, left_out = [], 0
@@ -418,10 +416,6 @@ def _without_lead(text: str, leads: Iterable[str]) -> str:
     return text
 
 
-def _without_acknowledgement(text: str) -> str:
-    return _without_lead(text, ACKNOWLEDGEMENTS.values())
-
-
 def _begins_alike(one: str, other: str) -> bool:
     """Whether one of two texts may be the other, cut to a small window."""
     one, other = (printable(text).removesuffix("…")[:_SAME_CHARS] for text in (one, other))
@@ -436,16 +430,16 @@ def _pattern(form: str) -> str:
 def _tagged(tag: str, text: str) -> tuple[int, int] | None:
     """Where what `in_tags` made stands in `text`, as paragraphs of its own; linear."""
     opening, closing = f"<{tag}>\n", f"\n</{tag}>"
-    starts = _finds(text, opening, 0)
+    starts = _finds(text, opening)
     start = next((at for at in starts if _begins_paragraph(text, at)), None)
     if start is None:
         return None
     ends = (at + len(closing) for at in _finds(text, closing, start))
-    end = next((at for at in ends if at == len(text) or text[at : at + 2] == "\n\n"), None)
+    end = next((at for at in ends if _ends_paragraph(text, at)), None)
     return None if end is None else (start, end)
 
 
-def _finds(text: str, wanted: str, start: int) -> Iterator[int]:
+def _finds(text: str, wanted: str, start: int = 0) -> Iterator[int]:
     at = text.find(wanted, start)
     while at >= 0:
         yield at
@@ -458,32 +452,21 @@ def _inside(tag: str, text: str, span: tuple[int, int]) -> str:
 
 
 _GAP = re.compile("|".join(_pattern(form) for forms in GAP_TEXTS.values() for form in forms))
-_USER_PLACES: tuple[SummaryPlace, ...] = ("pair", "user")
 _TITLES: tuple[tuple[SummaryPlace, Language, re.Pattern[str]], ...] = tuple(
     (place, language, re.compile(rf"(?:\A|(?<=\n\n)){_pattern(title)}\n"))
-    for place in _USER_PLACES
-    for language, title in SUMMARY_TITLES[place].items()
+    for place, titles in SUMMARY_TITLES.items()
+    for language, title in titles.items()
+    if place not in HOISTED
 )
 
 
-def _reads(
-    place: SummaryPlace, glue: str, end: str
-) -> Callable[[str], tuple[str, Language] | None]:
-    """What reads a system message that is a summary in this place."""
-    forms = [
-        (re.compile(rf"{_pattern(title)}{glue}(.+){re.escape(end)}", re.DOTALL), language)
-        for language, title in SUMMARY_TITLES[place].items()
-    ]
-
-    def read(text: str) -> tuple[str, Language] | None:
-        found = ((form.fullmatch(text), language) for form, language in forms)
-        return next(((one.groups()[-1], language) for one, language in found if one), None)
-
-    return read
-
-
-_SYSTEM_FORMS: Mapping[SummaryPlace, Callable[[str], tuple[str, Language] | None]] = {
-    "second_system": _reads("second_system", "\n", POINTS_END),
-    "headed_system": _reads("headed_system", " ", ""),
-    "addition": _reads("addition", "\n", ""),
+_AROUND: Mapping[SummaryPlace, tuple[str, str]] = {
+    "second_system": ("\n", POINTS_END),
+    "headed_system": (" ", ""),
+    "addition": ("\n", ""),
 }
+_SYSTEM_FORMS: tuple[tuple[SummaryPlace, Language, re.Pattern[str]], ...] = tuple(
+    (place, language, re.compile(f"{_pattern(title)}{glue}(.+){re.escape(end)}", re.DOTALL))
+    for place, (glue, end) in _AROUND.items()
+    for language, title in SUMMARY_TITLES[place].items()
+)

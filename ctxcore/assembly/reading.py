@@ -1,7 +1,7 @@
-"""Owns what is read of a history for one context: anchors, covered survivors and the newest part.
+"""Reads what one context needs of a history: anchors, kept messages and the newest part.
 
-Reading is bounded by the window: a tail is asked for by size, and only asked again for more where
-shortened texts left room.
+Reading is bounded by the window: a tail is read by size, and a longer one only where shortened
+texts left room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ctxcore.assembly.history import (
     referring,
     replace_text,
     shorten_row,
-    whole,
+    unshortened,
     with_short,
 )
 from ctxcore.assembly.records import Compaction
@@ -31,8 +31,8 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 WHOLE = 1 << 60  # more tokens than any history has
-_MARK_CHARS = 80  # no mark of what is gone is longer
-_MOST_SKIPPED = 4  # so many windows are read at most to look behind chains that do not fit
+_MARK_CHARS = 80  # no marker of what is gone is longer
+_MOST_SKIPPED = 4  # chosen: windows that are read at most to look behind chains that do not fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Reading:
     is_complete: bool = True
     """Whether `blocks` holds everything that is uncovered."""
     excluded: frozenset[int] = field(default_factory=frozenset)
-    """What somebody left out."""
+    """What the caller excluded."""
 
     @property
     def open_block(self) -> tuple[Counted, ...]:
@@ -60,6 +60,11 @@ class Reading:
             return ()
         last = self.blocks[-1]
         return last if last[0].message.calls or last[-1].message.is_tool_result else ()
+
+    @property
+    def open_at(self) -> int:
+        """The place of the open block among `blocks`; their number where none is open."""
+        return len(self.blocks) - bool(self.open_block)
 
     @property
     def current(self) -> int | None:
@@ -85,9 +90,9 @@ class Reader:
         least_output_tokens: int | None = None,
         media_tokens: int = 0,
     ) -> None:
-        """`refers`: shortened outputs say where their originals are. `least_output_tokens`: what
-        the outputs of open calls have where their share of the window is less. `media_tokens`: what
-        those with media may take in all for them to stay.
+        """`refers`: shortened outputs name their originals. `least_output_tokens`: what the outputs
+        of open calls have where their share of the window is less. `media_tokens`: what that block
+        may take in all for the media of its outputs to stay.
         """
         self._view = view
         self._active = active
@@ -111,11 +116,14 @@ class Reader:
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
-        last_user = self._one(anchors.last_user, excluded)
+        goal, last_user = (
+            None if seq is None or seq in excluded else self._prepare(self._view.get([seq])[0])
+            for seq in (anchors.goal, anchors.last_user)
+        )
         return Reading(
             anchors=anchors,
             system=tuple(self._view.get(anchors.system)),
-            goal=self._one(anchors.goal, excluded),
+            goal=goal,
             last_user=last_user,
             moved_pins=self._get(moved),
             late_pins=self._get(late),
@@ -128,20 +136,20 @@ class Reader:
     def _with_open(
         self, blocks: tuple[tuple[Counted, ...], ...], last_user: Counted | None
     ) -> tuple[tuple[Counted, ...], ...]:
-        """`blocks`, the outputs that the model has yet to see no shorter than the least, and with
-        their media.
+        """`blocks`, the outputs that the model has yet to see in at least their least size, and
+        with their media.
         """
         least, last = self._least_output_tokens, blocks[-1] if blocks else ()
         is_shorter = any(row.short is not None for row in last)
         if not (is_shorter and last[-1].message.is_tool_result):
             return blocks
-        asked = asked_for([*filter(None, [last_user]), *last])
+        queries = asked_for([*filter(None, [last_user]), *last])
         if least is not None:
-            last = tuple(self._longer(row, least, asked.get(row.seq, "")) for row in last)
-        return (*blocks[:-1], self._with_media(last, asked))
+            last = tuple(self._longer(row, least, queries.get(row.seq, "")) for row in last)
+        return (*blocks[:-1], self._with_media(last, queries))
 
     def _with_media(
-        self, block: tuple[Counted, ...], asked: Mapping[int, str]
+        self, block: tuple[Counted, ...], queries: Mapping[int, str]
     ) -> tuple[Counted, ...]:
         """`block` with the media of its outputs, the newest first, as long as they find room."""
         shown, left = list(block), self._media_tokens - sum(row.sent_tokens for row in block)
@@ -151,35 +159,37 @@ class Reader:
                 continue
             bare = replace_text(row.message, "", keeps_media=True)
             media = count_message(bare, self._counter, function_name=row.function_name)
-            more = self._shorter(row, row.sent_tokens + media, asked.get(row.seq, ""))
+            limit, query = row.sent_tokens + media, queries.get(row.seq, "")
+            is_whole = row.tokens <= limit
+            more = (
+                unshortened(row) if is_whole else self._resized(row, limit, query, keeps_media=True)
+            )
             if more.sent_tokens - row.sent_tokens <= left:
                 left -= more.sent_tokens - row.sent_tokens
                 shown[at] = more
         return tuple(shown)
 
-    def _shorter(self, row: Counted, limit_tokens: int, asked: str) -> Counted:
-        if row.tokens <= limit_tokens:
-            return whole(row)
+    def _longer(self, row: Counted, least_tokens: int, query: str) -> Counted:
+        if not self._is_own(row):
+            return row
+        longer = self._resized(row, min(least_tokens, row.tokens), query)
+        return longer if longer.sent_tokens > row.sent_tokens else row
+
+    def _resized(
+        self, row: Counted, limit_tokens: int, query: str, *, keeps_media: bool = False
+    ) -> Counted:
+        """`row` shortened anew to `limit_tokens`, with its reference."""
         limit = limit_tokens - (REFERENCE_TOKENS if self._refers else 0)
-        shorter = shorten_row(whole(row), limit, self._counter, asked=asked, keeps_media=True)
-        return self._told(shorter)
+        return self._referring(
+            shorten_row(
+                unshortened(row), limit, self._counter, asked=query, keeps_media=keeps_media
+            )
+        )
 
     def _is_own(self, row: Counted) -> bool:
         """Whether `row` was shortened when it was appended; what a compaction left of it stays."""
         is_output = row.short is not None and row.message.is_tool_result
         return is_output and row.seq not in self._shortened
-
-    def _longer(self, row: Counted, least_tokens: int, asked: str) -> Counted:
-        if not self._is_own(row):
-            return row
-        limit = min(least_tokens, row.tokens) - (REFERENCE_TOKENS if self._refers else 0)
-        longer = self._told(shorten_row(whole(row), limit, self._counter, asked=asked))
-        return longer if longer.sent_tokens > row.sent_tokens else row
-
-    def _one(self, seq: int | None, excluded: frozenset[int]) -> Counted | None:
-        if seq is None or seq in excluded:
-            return None
-        return self._prepare(self._view.get([seq])[0])
 
     def _get(self, seqs: Sequence[int] | set[int]) -> tuple[Counted, ...]:
         return tuple(self._prepare(row) for row in self._view.get(seqs)) if seqs else ()
@@ -189,23 +199,25 @@ class Reader:
         after, lookback = self._active.covered_until, self._policy.lookback_messages
         current = self._view.anchors().last_user or 0
         total = self._view.messages(after=after)
-        asked = max(1, limit_tokens)
+        tail_tokens = max(1, limit_tokens)
         while True:
-            rows = list(self._view.tail(asked, after=after))
+            rows = list(self._view.tail(tail_tokens, after=after))
             if self._shortened or self._refers or self._pinned:
                 rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
             before = sum(row.seq < current and row.seq not in excluded for row in rows)
             if len(rows) >= total:
                 return rows, True
-            is_passed = sum(sent) > limit_tokens and not self._may_skip(rows, limit_tokens, asked)
+            is_passed = sum(sent) > limit_tokens
+            if is_passed and tail_tokens < limit_tokens * _MOST_SKIPPED:
+                is_passed = not self._may_skip(rows, limit_tokens)
             if is_passed or (lookback is not None and before > lookback):
                 return rows, False
-            asked *= 2
+            tail_tokens *= 2
 
-    def _may_skip(self, rows: Sequence[Counted], limit_tokens: int, asked: int) -> bool:
+    def _may_skip(self, rows: Sequence[Counted], limit_tokens: int) -> bool:
         """Whether chains of calls among `rows` may be skipped and make room for what is older."""
-        if not self._policy.skips_chains or asked >= limit_tokens * _MOST_SKIPPED:
+        if not self._policy.skips_chains:
             return False
         alone = (row for row in rows if not (row.message.calls or row.message.is_tool_result))
         return sum(row.sent_tokens for row in alone) <= limit_tokens
@@ -213,33 +225,33 @@ class Reader:
     def _prepare(self, row: Counted) -> Counted:
         """`row` with the text that stands for it under the active compaction and the policy.
 
-        What a person pinned is shown whole.
+        Pinned messages are shown whole.
         """
         if row.seq in self._pinned:
-            return whole(row)
-        row = self._told(row)
+            return unshortened(row)
+        row = self._referring(row)
         short = self._shortened.get(row.seq)
         if short is not None:
-            shorter = self._told(with_short(row, short, self._counter))
+            shorter = self._referring(with_short(row, short, self._counter))
             return shorter if shorter.sent_tokens < row.sent_tokens else row
         return row
 
-    def _told(self, row: Counted) -> Counted:
+    def _referring(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
 
 
 def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
     """The texts that stand for messages under `active`, by sequence number.
 
-    A bare mark stands for no output that the model has yet to see: earlier releases left some.
+    A bare marker stands for no output that the model has yet to see: earlier releases left some.
     """
     texts = dict(active.shortened)
-    marks = {
+    markers = {
         seq for seq, text in texts.items() if len(text) <= _MARK_CHARS and not says_something(text)
     }
-    waiting = view.tail(1, after=active.covered_until) if marks else ()
+    waiting = view.tail(1, after=active.covered_until) if markers else ()
     for row in waiting:
-        if row.seq in marks and row.message.is_tool_result:
+        if row.seq in markers and row.message.is_tool_result:
             del texts[row.seq]
     return texts
 

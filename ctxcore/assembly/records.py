@@ -1,7 +1,8 @@
-"""Owns what a compaction leaves behind: a record, never an edit of the history.
+"""The records that stand beside a history: compactions, and the working state of an application.
 
-A record covers messages 1 … `covered_until`, a legal cut that never decreases along a chain; the
-numbers are places in the history, starting at 1. Truncation is a record with an empty summary.
+A compaction is a record, never an edit. It covers messages 1 … `covered_until`, a legal cut that
+never decreases along a chain; the numbers are places in the history, starting at 1. Truncation is
+a record with an empty summary.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from ctxcore.reasons.storage_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.text.languages import Language
 
+NOT_REBUILT = -1_000_000
+"""The generation of a summary whose messages were not passed: it can only be carried on."""
+_REASONS = ("trigger", "reason")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
@@ -25,9 +30,9 @@ class Compaction:
     covered_until: int
     summary: str = ""
     summary_tokens: int = 0
-    """What the words of the summary take, its frame in the context left out."""
+    """The size of the summary's text, without its frame in the context."""
     summarized_until: int = 0
-    """What lies behind it and is covered was truncated: the summary does not stand for it."""
+    """Covered messages behind it were truncated: the summary does not stand for them."""
     kept: tuple[int, ...] = ()
     """Covered messages that stay verbatim, whole blocks."""
     pins: tuple[int, ...] = ()
@@ -37,11 +42,11 @@ class Compaction:
     covered_messages: int = 0
     """How many messages a reader would count as summarized, system messages left out."""
     facts: str = ""
-    """Facts of what it covers, beside the summary and whoever wrote that."""
+    """Facts of what it covers, beside the summary."""
     facts_lost: tuple[str, ...] | None = None
-    """Facts that held and that the context it led to no longer said; None: not looked for."""
+    """Facts that held and that its context no longer stated; None: not checked."""
     source_tokens: int = 0
-    """What the summary stands for, in all."""
+    """The size of everything that the summary stands for."""
     source_chars: int = 0
     seen_until: int = 0
     """The newest message there was when it was made."""
@@ -50,16 +55,16 @@ class Compaction:
     passages: tuple[tuple[int, str], ...] = ()
     """Passages that users pinned within their messages, each with its message."""
     memories: tuple[tuple[int, str], ...] = ()
-    """The latest memories, each with the message that asked for it."""
+    """The latest memories, each with the message that requested it."""
     read_until: int = 0
-    """Up to where passages and memories were looked for."""
+    """The last message that was searched for passages and memories."""
     summarizer: str = ""
     """What wrote the summary, e.g. `extractive`."""
     generation: int = 0
     """How often this summary was made from a summary; 0 where it quotes the originals."""
     language: Language = "en"
     trigger: Reason | None = None
-    """The rule that asked for it; None for a record that nobody asked for."""
+    """The rule that demanded it; None where there was none."""
     reason: Reason | None = None
     """Why it was made as it was: a choice, a failure, or the trigger again."""
     strategies: tuple[str, ...] = ()
@@ -89,7 +94,7 @@ class Compaction:
     def folded_since(
         self, parent: Compaction | None, system: Collection[int] = ()
     ) -> tuple[int, ...]:
-        """The messages that it folds and `parent` did not, those first that `parent` had kept;
+        """The messages that it folds and `parent` did not, those that `parent` had kept first;
         `system` messages never fold.
         """
         start = parent.covered_until if parent else 0
@@ -97,9 +102,6 @@ class Compaction:
         stays = {*self.kept, *self.pins, *system}
         covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
         return (*sorted(before - stays), *covered)
-
-
-_REASONS = ("trigger", "reason")
 
 
 def to_plain(record: Compaction) -> JsonObject:
@@ -138,16 +140,16 @@ def _frozen(value: JsonValue) -> Any:
 
 
 def stands_until(record: Compaction) -> int:
-    """Up to where the summary of `record` stands for messages; 0 where there is none."""
+    """The last message that the summary of `record` stands for; 0 where there is none."""
     return record.summarized_until if record.summary else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingState:
-    """What an application says itself of its work; None: it is read from the history.
+    """What an application states of its work; None: it is read from the history.
 
     Raises:
-        WorkingStateError: a field is neither None nor what it says below.
+        WorkingStateError: a field is neither None nor of its type.
     """
 
     memories: tuple[str, ...] | None = None
@@ -182,14 +184,14 @@ NOTHING_SAID = WorkingState()
 
 
 def to_said(working: WorkingState) -> JsonObject:
-    """What `working` says, as JSON; fields that are read from the history are left out."""
-    said = {known.name: getattr(working, known.name) for known in fields(working)}
+    """`working` as JSON; fields that are read from the history are left out."""
+    values = {known.name: getattr(working, known.name) for known in fields(working)}
     if working.memories is not None:
-        said["memories"] = list(working.memories)
-    return {name: value for name, value in said.items() if value is not None}
+        values["memories"] = list(working.memories)
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def from_said(said: JsonValue) -> WorkingState:
+def from_said(raw: JsonValue) -> WorkingState:
     """The working state that `to_said` wrote.
 
     Raises:
@@ -197,10 +199,6 @@ def from_said(said: JsonValue) -> WorkingState:
         TypeError: it is one of a later version.
         WorkingStateError: a field is not what it may be.
     """
-    if not isinstance(said, dict):
+    if not isinstance(raw, dict):
         raise UnreadableError(SettingProblem.NO_STATE())
-    return WorkingState(**cast("dict[str, Any]", said))
-
-
-NOT_REBUILT = -1_000_000
-"""The generation of a summary of messages that nobody passed: it can only be carried on."""
+    return WorkingState(**cast("dict[str, Any]", raw))

@@ -1,18 +1,18 @@
-"""Owns how far back the recent part reaches: the longest legal tail that fits with all else.
+"""Chooses how far back the recent part of a context reaches.
 
-Sizes are bounds that grow no faster than the budget, so a larger budget never keeps less.
+Sizes are upper bounds that grow no faster than the budget, so a larger budget never keeps less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.items import elide_item, from_row
+from ctxcore.assembly.items import elide_item, from_row, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer
-from ctxcore.assembly.reading import WHOLE, Reading
+from ctxcore.assembly.reading import WHOLE
 from ctxcore.assembly.rules.calls import is_json_object, is_taken_everywhere
 from ctxcore.assembly.rules.values import is_sent_everywhere
 from ctxcore.assembly.rules.words import is_sayable
@@ -22,17 +22,17 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
-_LEAST_ELIDED_TOKENS = 48  # less says nothing of an answer
+_LEAST_ELIDED_TOKENS = 48  # chosen: an answer cut further is not worth its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Where the recent part starts, and whether the whole fits then."""
+    """Where the recent part starts, and whether the context fits its budget with it."""
 
     first_block: int
     fits: bool
     skipped: frozenset[int] = frozenset()
-    """Blocks behind it that are left out."""
+    """Blocks behind `first_block` that are left out."""
 
     @property
     def is_whole(self) -> bool:
@@ -41,65 +41,50 @@ class Choice:
 
 
 def choose_recent(
-    reading: Reading,
     maker: LayoutMaker,
     *,
-    uncovered: int,
     available_tokens: int,
     oversize_tokens: float | None,
-    shortened: frozenset[int],
-    counter: TokenCounter,
+    shortened: Collection[int],
 ) -> Choice:
     """The oldest block at which a context within `available_tokens` can start.
 
     A block whose calls the model has yet to see answered is always in; `fits` is False where even
-    that is too much. `uncovered` messages lie behind the active compaction.
+    that is too much. `shortened` outputs keep their stored short text in any budget.
     """
-    blocks = reading.blocks
-
-    def size(block: Sequence[Counted]) -> float:
-        return _size(block, oversize_tokens, shortened, counter)
-
-    last = len(blocks) - 1 if reading.open_block else len(blocks)
-    rest = _Rest(reading, maker, uncovered, counter)
-    best, sent = None, float(sum(map(size, blocks[last:])))
+    blocks, last = maker.reading.blocks, maker.reading.open_at
+    sizes = [block_tokens(one, maker.counter, oversize_tokens, shortened) for one in blocks[last:]]
+    beside = _BesideRecent(maker)
+    best, sent = None, float(sum(sizes))
     for first in range(last, -1, -1):
-        sent += size(blocks[first]) if first < last else 0
+        if first < last:
+            sent += block_tokens(blocks[first], maker.counter, oversize_tokens, shortened)
         if sent > available_tokens:
             break
-        if sent + rest.tokens(first) <= available_tokens:
+        if sent + beside.tokens(first) <= available_tokens:
             best = first
     return Choice(first_block=last if best is None else best, fits=best is not None)
 
 
-def choose_chains(
-    reading: Reading,
-    maker: LayoutMaker,
-    *,
-    uncovered: int,
-    available_tokens: int,
-    recent_tokens: int,
-    counter: TokenCounter,
-) -> Choice:
+def choose_chains(maker: LayoutMaker, *, available_tokens: int, recent_tokens: int) -> Choice:
     """The newest blocks within `recent_tokens`; a chain of calls that does not fit is skipped.
 
-    A message that does not fit ends the choice, as the end of the budget. Source: the second
-    design, section 1.3.
+    A message without calls that does not fit ends the choice, as the end of the budget does.
+    Source: the second design, section 1.3.
     """
-    blocks = reading.blocks
-    last = len(blocks) - 1 if reading.open_block else len(blocks)
-    rest = _Rest(reading, maker, uncovered, counter)
-    hole, pins = maker.hole_tokens(uncovered), set(reading.anchors.pinned)
-    open_tokens = sum(block_tokens(block, counter) for block in blocks[last:])
-    first, used, skipped = last, float(open_tokens), set[int]()
+    blocks, last, counter = maker.reading.blocks, maker.reading.open_at, maker.counter
+    beside = _BesideRecent(maker)
+    marker, pins = maker.hole_tokens(maker.uncovered), set(maker.reading.anchors.pinned)
+    first, skipped = last, set[int]()
+    used = float(sum(block_tokens(block, counter) for block in blocks[last:]))
 
     def fits(tokens: float, start: int) -> bool:
-        return tokens <= recent_tokens and tokens + rest.tokens(start) <= available_tokens
+        return tokens <= recent_tokens and tokens + beside.tokens(start) <= available_tokens
 
-    is_fitting = used + rest.tokens(last) <= available_tokens
+    is_fitting = used + beside.tokens(last) <= available_tokens
     for at in range(last - 1, -1, -1):
-        left_out = hole + sum(row.sent_tokens for row in blocks[at] if row.seq in pins)
-        size = block_tokens(blocks[at], counter)  # of those before, nobody asks
+        left_out = marker + sum(row.sent_tokens for row in blocks[at] if row.seq in pins)
+        size = block_tokens(blocks[at], counter)
         if fits(used + size, at):
             first, used = at, used + size
         elif len(blocks[at]) > 1 and fits(used + left_out, first):
@@ -111,94 +96,71 @@ def choose_chains(
     return Choice(first_block=first, fits=is_fitting, skipped=inner)
 
 
-def elide_newest(
-    reading: Reading,
-    maker: LayoutMaker,
-    choice: Choice,
-    *,
-    uncovered: int,
-    room_tokens: int,
-    counter: TokenCounter,
-) -> Layout | None:
+def elide_newest(maker: LayoutMaker, choice: Choice, room_tokens: int) -> Layout | None:
     """The layout with the newest message of the history elided, where none of it fits whole.
 
     None where something fits, or where there is nothing to elide. Source: the first design's
     resolutions.
     """
-    at, current = choice.first_block - 1, reading.current or WHOLE
-    fitting = reading.blocks[choice.first_block :]
-    if at < 0 or any(block[0].seq < current for block in fitting):
+    blocks, at = maker.reading.blocks, choice.first_block - 1
+    current = maker.reading.current or WHOLE
+    if at < 0 or any(block[0].seq < current for block in blocks[choice.first_block :]):
         return None
-    newest = reading.blocks[at][0]
+    newest = blocks[at][0]
     if newest.seq >= current or newest.message.calls or newest.message.is_tool_result:
         return None
-    layout = maker.make(at, uncovered - sum(map(len, reading.blocks[at:])))
+    layout = maker.make(at)
     item = layout.recent[0]
     limit = item.tokens - (layout.tokens - room_tokens)
-    elided = elide_item(item, limit, counter, reason=VerdictCode.ELIDED_TO_SHARE())
+    elided = elide_item(item, limit, maker.counter, reason=VerdictCode.ELIDED_TO_SHARE())
     if limit < _LEAST_ELIDED_TOKENS or elided.tokens > limit:
         return None
     return replace(layout, recent=(elided, *layout.recent[1:]))
 
 
-class _Rest:
-    """What everything but the recent part takes, for each possible start of it."""
+class _BesideRecent:
+    """Measures what everything but the recent part takes, for each possible start of it."""
 
-    def __init__(
-        self, reading: Reading, maker: LayoutMaker, uncovered: int, counter: TokenCounter
-    ) -> None:
-        blocks = reading.blocks
-        self._blocks = blocks
-        self._uncovered = uncovered
-        self._counts = _suffix_sums([len(block) for block in blocks])
-        self._start_tokens = count_message(text_message("user", START), counter)
-        self._layouts: dict[tuple[bool, ...], int] = {}
+    def __init__(self, maker: LayoutMaker) -> None:
+        reading = maker.reading
+        anchors = (row.seq for row in (reading.goal, reading.last_user) if row is not None)
+        marked = {*reading.anchors.pinned, *anchors}
         self._maker = maker
-        pins = set(reading.anchors.pinned)
+        self._blocks = reading.blocks
+        self._start_tokens = count_message(text_message("user", START), maker.counter)
+        self._known: dict[tuple[bool, ...], int] = {}
         self._marks = [
-            at
-            for at, block in enumerate(blocks)
-            if any(row.seq in pins or _is(row, reading.goal, reading.last_user) for row in block)
+            at for at, block in enumerate(reading.blocks) if any(row.seq in marked for row in block)
         ]
 
     def tokens(self, first: int) -> int:
         """Tokens beside the blocks from `first` on; a bound that holds for every such start."""
-        dropped = self._uncovered - self._counts[first]
+        dropped = self._maker.dropped(first)
         speaks = first < len(self._blocks) and self._blocks[first][0].message.role == "assistant"
         key = (dropped > 0, speaks, *(at >= first for at in self._marks))
-        if key not in self._layouts:
+        if key not in self._known:
             layout = self._maker.make(first, dropped, is_measured=True)
-            self._layouts[key] = layout.tokens - _recent(layout) + self._start(layout)
-        return self._layouts[key]
+            self._known[key] = layout.tokens - total(layout.recent) + self._start(layout)
+        return self._known[key]
 
     def _start(self, layout: Layout) -> int:
+        """What the text takes that is put before a context that the assistant would begin."""
         head = (layout.goal, layout.pins, layout.summary, layout.gap, layout.request)
         first = layout.recent[0].message.role if layout.recent else "user"
         return 0 if any(head) or first == "user" else self._start_tokens
 
 
-def _recent(layout: Layout) -> int:
-    return sum(item.tokens for item in layout.recent)
-
-
-def _is(row: Counted, *others: Counted | None) -> bool:
-    return any(other is not None and other.seq == row.seq for other in others)
-
-
-def _suffix_sums(counts: Sequence[int]) -> list[int]:
-    sums = [0]
-    for count in reversed(counts):
-        sums.append(sums[-1] + count)
-    return sums[::-1]
-
-
-def _size(
+def block_tokens(
     block: Sequence[Counted],
-    oversize_tokens: float | None,
-    shortened: frozenset[int],
     counter: TokenCounter,
+    oversize_tokens: float | None = None,
+    shortened: Collection[int] = (),
 ) -> float:
-    """What a block takes at most, with what it needs to be legal."""
+    """What a block takes at most, with what it needs to be legal.
+
+    With `oversize_tokens`, outputs shortened when they were appended may grow to that size, but
+    for the `shortened` ones.
+    """
     head = block[0].message
     if not head.calls and not head.is_tool_result and is_sayable(head):
         return block[0].sent_tokens  # nearly every block: one message, nothing to make legal
@@ -211,18 +173,12 @@ def _size(
     return sum(sizes) + _repair_tokens(block, counter)
 
 
-def block_tokens(block: Sequence[Counted], counter: TokenCounter) -> float:
-    """What a block takes as it stands, with what it needs to be legal."""
-    return _size(block, None, frozenset(), counter)
-
-
 def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:
     """What making a block legal adds to it; most blocks need nothing."""
     if _is_sound(block):
         return 0
     items = [from_row(row, "recent", VerdictCode.RECENT()) for row in block]
-    repaired = Repairer(counter).repair_block(items)
-    return max(0, sum(item.tokens for item in repaired) - sum(item.tokens for item in items))
+    return max(0, total(Repairer(counter).repair_block(items)) - total(items))
 
 
 def _is_sound(block: Sequence[Counted]) -> bool:

@@ -1,6 +1,6 @@
-"""The state that the verbs over lists pass on: what was compacted, of which messages.
+"""The state of a conversation that pure functions cannot know, and its form as JSON.
 
-It is a value of the caller: kept between two calls, as plain JSON where that is wanted.
+It belongs to the caller, who keeps it between two calls: what was compacted, of which messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ctxcore.assembly.records import (
 )
 from ctxcore.errors import StateError, UnreadableError, WorkingStateError
 from ctxcore.messages.canonical import DIGEST_CHARS, printable_json
-from ctxcore.messages.values import JsonObject, JsonValue, text_message
+from ctxcore.messages.values import JsonObject, text_message
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import StateProblem
 from ctxcore.reasons.values import Reason, Stated, raw_fact, to_json
@@ -31,37 +31,38 @@ from ctxcore.text.languages import detect_language
 T = TypeVar("T")
 VERSION: Final = 2
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
-_IN_WORDS: Final = 1
-_READ: Final = (_IN_WORDS, VERSION)  # version 1 held reasons in words
-_MOST: Final = 2**53 - 1  # what every reader of JSON takes for a whole number
+_WITH_TEXTS: Final = 1  # its trigger and reason are texts, not codes
+_READ: Final = (_WITH_TEXTS, VERSION)
+_MOST: Final = 2**53 - 1  # the largest whole number that every reader of JSON keeps (RFC 8259)
+_MOST_DIGITS: Final = 40  # of a number in an error; chosen: any real number is shorter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What messages a state was made from, so that others are noticed."""
+    """Digests of the messages a state was made from, so that others are noticed."""
 
     digests: tuple[str, ...] = ()
-    """One a message, oldest first, those of `left_out` skipped."""
+    """One for each message, oldest first, those of `left_out` skipped."""
     whole: str = ""
-    """One of all of them as they were passed, but for system messages of others."""
+    """One of all messages as they were passed, system messages of the caller skipped."""
     left_out: tuple[int, ...] = ()
     """System messages and texts of this library, by sequence number: they may change."""
     own: tuple[int, ...] = ()
-    """Those of `left_out` that say nothing but texts of this library."""
+    """Those of `left_out` that hold only texts of this library."""
     rest: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    """Messages that say some of them beside words of their own, and those, a text for each part."""
+    """Messages that hold such texts beside their own, which are given: one for each text part."""
     sent: tuple[str, ...] = ()
-    """Digests of the messages of the context that was made of them, system messages skipped."""
+    """Digests of the messages of the context that was built from them, system messages skipped."""
     knowledge: tuple[str, ...] = ()
-    """Digests of the retrieved texts in it: they are of one call, and no words of a user."""
+    """Digests of the retrieved texts in that context: they belong to one call, not to the user."""
     system: str = ""
     tools: str = ""
     goal: str = ""
     """Digests of the system messages, the tool definitions and the original request."""
     request: str = ""
-    """The original request as every context says it; empty where it is too long for that."""
+    """The original request as every context shows it; empty where it is too long for that."""
     rules: str = ""
-    """The standing instructions, as a context would say them beside a summary."""
+    """The standing instructions, as a context states them beside a summary."""
 
     def seqs(self) -> list[int]:
         """The sequence number of each digest."""
@@ -85,18 +86,18 @@ class CompactionState:
     pinned: frozenset[int] = field(default_factory=frozenset)
     excluded: frozenset[int] = field(default_factory=frozenset)
     working: WorkingState = NOTHING_SAID
-    """What the application says of its work, where the policy keeps that beside a summary."""
+    """What the application states of its work, where the policy keeps that beside a summary."""
     seen: Seen | None = field(default=None, repr=False, compare=False)
-    """The messages it was passed with last; None in a state made by hand, which fits any. States
-    that say the same are equal, however many messages were added since."""
+    """The messages it was passed with last; None in a state made by hand, which fits any. Not
+    compared: a state stays equal when messages are added."""
     inherited: str = ""
-    """Facts of covered messages that nobody passes any more."""
+    """Facts of covered messages that are not passed any more."""
     left_out: int = 0
-    """How many messages were left out, without a summary, that nobody passes any more."""
+    """How many messages that are not passed any more were left out without a summary."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether it says anything of single messages."""
+        """Whether any of it depends on single messages."""
         return bool(self.active or self.pinned or self.excluded or self.left_out)
 
     def to_json(self) -> JsonObject:
@@ -104,7 +105,10 @@ class CompactionState:
 
         `from_json` gives an equal state back. Lone surrogates in texts become U+FFFD.
         """
-        return _dumped(self)
+        values = {known.name: _plain(getattr(self, known.name)) for known in fields(self)}
+        plain = printable_json({"version": VERSION, **values})
+        assert isinstance(plain, dict)
+        return plain
 
     @classmethod
     def from_json(cls, data: object) -> CompactionState:
@@ -117,7 +121,7 @@ class CompactionState:
 
 
 def to_state(state: CompactionState | str | None) -> CompactionState:
-    """`state` in its full form; a plain summary stands before the first message.
+    """`state` in its full form; a plain text is the summary of what came before the messages.
 
     Raises:
         StateError: it is something else.
@@ -135,50 +139,27 @@ def to_state(state: CompactionState | str | None) -> CompactionState:
     raise StateError(problem=code(kind=_kind(given)))
 
 
-def _dumped(state: CompactionState) -> JsonObject:
-    seen, active = state.seen, state.active
-    said: JsonObject = {
-        "version": VERSION,
-        "active": None if active is None else _plain(to_plain(active)),
-        "summaries": state.summaries,
-        "truncations": state.truncations,
-        "failures": state.failures,
-        "pinned": _plain(sorted(state.pinned)),
-        "excluded": _plain(sorted(state.excluded)),
-        "working": to_said(state.working),
-        "seen": None,
-        "inherited": state.inherited,
-        "left_out": state.left_out,
-    }
-    if seen is not None:
-        said["seen"] = {
-            "digests": "".join(seen.digests),
-            "whole": seen.whole,
-            "left_out": list(seen.left_out),
-            "own": list(seen.own),
-            "rest": [[seq, list(texts)] for seq, texts in seen.rest],
-            "sent": "".join(seen.sent),
-            "knowledge": "".join(seen.knowledge),
-            "system": seen.system,
-            "tools": seen.tools,
-            "goal": seen.goal,
-            "request": seen.request,
-            "rules": seen.rules,
-        }
-    plain = printable_json(said)
-    assert isinstance(plain, dict)
-    return plain
-
-
-def _plain(value: Any) -> JsonValue:
-    """Tuples as lists, all the way down."""
+def _plain(value: Any) -> Any:
+    """`value` as JSON: tuples as lists, all the way down."""
     match value:
+        case Compaction():
+            return _plain(to_plain(value))
+        case WorkingState():
+            return to_said(value)
+        case Seen():
+            return {
+                known.name: "".join(found) if known.name in _DIGESTS else _plain(found)
+                for known in fields(value)
+                for found in [getattr(value, known.name)]
+            }
         case dict():
             return {name: _plain(inner) for name, inner in value.items()}
         case list() | tuple():
             return [_plain(inner) for inner in value]
+        case frozenset():
+            return sorted(value)
         case _:
-            return value  # type: ignore[no-any-return]  # texts, whole numbers, None
+            return value
 
 
 def _loaded(data: object) -> CompactionState:
@@ -196,39 +177,27 @@ def _loaded(data: object) -> CompactionState:
             if "version" in data
             else StateProblem.NO_VERSION(known=_READ)
         )
-    reader = _Fields(_in_codes(data) if version == _IN_WORDS else data, "")
-    state = CompactionState(
-        active=reader.optional("active", _active),
-        summaries=reader.count("summaries"),
-        truncations=reader.count("truncations"),
-        failures=reader.count("failures"),
-        pinned=frozenset(reader.counts("pinned")),
-        excluded=frozenset(reader.counts("excluded")),
-        working=_working(reader.take("working", dict)),
-        seen=reader.optional("seen", _seen),
-        inherited=reader.text("inherited"),
-        left_out=reader.count("left_out"),
-    )
+    reader = _Reader(_with_codes(data) if version == _WITH_TEXTS else data, "")
+    state = reader.value(CompactionState)
     reader.end("version")
-    _check_whole(state)
+    _check_consistent(state)
     return state
 
 
-def _in_codes(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A state of version 1, which held trigger and reason in words, with the words kept."""
+def _with_codes(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state of version 1, its trigger and reason kept as texts within codes."""
     active = data.get("active")
     if not isinstance(active, dict):
         return data
-    told = {name: active.get(name) for name in ("trigger", "reason")}
     coded = {
-        name: to_json(Stated.OLD_TEXT(text=words)) if words else None
-        for name, words in told.items()
-        if isinstance(words, str)
+        name: to_json(Stated.OLD_TEXT(text=text)) if text else None
+        for name in ("trigger", "reason")
+        if isinstance(text := active.get(name), str)
     }
     return {**data, "active": {**active, **coded}}
 
 
-class _Fields:
+class _Reader:
     """Reads the fields of one object; each is there, is of its kind, and no other is."""
 
     def __init__(self, data: Mapping[Any, Any], within: str) -> None:
@@ -236,12 +205,13 @@ class _Fields:
         self._within = within
         self._read: set[str] = set()
 
-    def take(self, name: str, kind: type[T]) -> T:
-        """The field `name`, which is of this kind."""
-        value = self.any(name)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise self.wrong(name, StateProblem.OF_TYPE(kind=_kind(value)))
-        return value
+    def value(self, kind: type[T]) -> T:
+        """The value of a dataclass, each field read by its name or its type."""
+        values = {}
+        for known in fields(kind):  # type: ignore[arg-type]  # `kind` is a dataclass
+            read = _BY_NAME.get(known.name) or _BY_TYPE[str(known.type)]
+            values[known.name] = read(self, known.name)
+        return kind(**values)
 
     def any(self, name: str) -> Any:
         """The field `name`, whatever it is."""
@@ -250,35 +220,43 @@ class _Fields:
             raise StateError(problem=StateProblem.FIELD_MISSING(field=f"{self._within}{name}"))
         return self._data[name]
 
+    def take(self, name: str, kind: type[T]) -> T:
+        """The field `name`, which is of this kind."""
+        value = self.any(name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise self.wrong(name, StateProblem.OF_TYPE(kind=_kind(value)))
+        return value
+
     def wrong(self, name: str, problem: Reason) -> StateError:
-        """That a field is not what it may be."""
+        """The error that a field is not what it may be."""
         field = f"{self._within}{name}"
         return StateError(problem=StateProblem.FIELD(field=field, problem=problem))
 
+    def end(self, *known: str) -> None:
+        """Refuses fields that were not read."""
+        unknown = sorted(str(name) for name in self._data if name not in {*self._read, *known})
+        if unknown:
+            raise self.wrong(unknown[0], StateProblem.UNKNOWN_FIELD())
+
     def text(self, name: str) -> str:
-        """A text."""
         return self.take(name, str)
 
+    def language(self, name: str) -> str:
+        language = self.text(name)
+        if language not in ("en", "zh"):
+            raise self.wrong(name, StateProblem.QUOTED(value=language))
+        return language
+
     def count(self, name: str, least: int = 0) -> int:
-        """A whole number, at least so much."""
         value = self.take(name, int)
         if not least <= value <= _MOST:
-            raise self.wrong(name, StateProblem.VALUE(value=_short(value)))
+            text = str(value)
+            short = value if len(text) <= _MOST_DIGITS else text[:_MOST_DIGITS]
+            raise self.wrong(name, StateProblem.VALUE(value=short))
         return value
 
-    def counts(self, name: str, least: int = 0) -> tuple[int, ...]:
-        """Whole numbers, each at least so much."""
-        values = tuple(self.take(name, list))
-        if not all(type(one) is int and least <= one <= _MOST for one in values):
-            raise self.wrong(name, StateProblem.NO_COUNTS(least=least))
-        return values
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts."""
-        values = tuple(self.take(name, list))
-        if not all(isinstance(one, str) for one in values):
-            raise self.wrong(name, StateProblem.NO_TEXTS())
-        return values
+    def generation(self, name: str) -> int:
+        return self.count(name, NOT_REBUILT)
 
     def digests(self, name: str) -> tuple[str, ...]:
         """Digests, written without anything between them."""
@@ -287,112 +265,106 @@ class _Fields:
             raise self.wrong(name, StateProblem.CUT())
         return tuple(text[at : at + DIGEST_CHARS] for at in range(0, len(text), DIGEST_CHARS))
 
-    def texts_by_seq(self, name: str) -> tuple[tuple[int, str], ...]:
-        """Pairs of a message and a text."""
-        values = tuple(self.take(name, list))
-        if not all(_is_told(one) for one in values):
-            raise self.wrong(name, StateProblem.NO_PAIRS())
-        return tuple((seq, text) for seq, text in values)
+    def places(self, name: str) -> frozenset[int]:
+        return frozenset(self._list(name, _is_count, StateProblem.NO_COUNTS(least=0)))
 
-    def optional(self, name: str, read: Callable[[_Fields], T]) -> T | None:
-        """An object that `read` reads; None where it is null."""
+    def seqs(self, name: str) -> tuple[int, ...]:
+        return self._list(name, _is_seq, StateProblem.NO_COUNTS(least=1))
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        return self._list(name, _is_text, StateProblem.NO_TEXTS())
+
+    def texts_or_none(self, name: str) -> tuple[str, ...] | None:
+        return None if self.any(name) is None else self.texts(name)
+
+    def text_by_seq(self, name: str) -> tuple[tuple[int, str], ...]:
+        pairs = self._list(name, _is_seq_with_text, StateProblem.NO_PAIRS())
+        return tuple((seq, text) for seq, text in pairs)
+
+    def texts_by_seq(self, name: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        pairs = self._list(name, _is_seq_with_texts, StateProblem.NO_REST())
+        return tuple((seq, tuple(texts)) for seq, texts in pairs)
+
+    def reason(self, name: str) -> Reason | None:
+        value = self.any(name)
+        try:
+            return parse_reason(value)
+        except ValueError:
+            raise self.wrong(name, StateProblem.OF_TYPE(kind=_kind(value))) from None
+
+    def working(self, name: str) -> WorkingState:
+        try:
+            return from_said(self.take(name, dict))
+        except (TypeError, UnreadableError, WorkingStateError) as error:
+            raise StateError(problem=StateProblem.NO_WORKING(reason=reason_of(error))) from error
+
+    def compaction(self, name: str) -> Compaction | None:
+        return self._optional(name, Compaction)
+
+    def seen(self, name: str) -> Seen | None:
+        return self._optional(name, Seen)
+
+    def _optional(self, name: str, kind: type[T]) -> T | None:
         if name in self._data and self._data[name] is None:
             self._read.add(name)
             return None
-        inner = _Fields(self.take(name, dict), f"{self._within}{name}.")
-        value = read(inner)
+        inner = _Reader(self.take(name, dict), f"{self._within}{name}.")
+        value = inner.value(kind)
         inner.end()
         return value
 
-    def end(self, *known: str) -> None:
-        """Refuses fields that nobody asked for."""
-        unknown = sorted(str(name) for name in self._data if name not in {*self._read, *known})
-        if unknown:
-            raise self.wrong(unknown[0], StateProblem.UNKNOWN_FIELD())
+    def _list(self, name: str, is_valid: Callable[[Any], bool], problem: Reason) -> tuple[Any, ...]:
+        values = tuple(self.take(name, list))
+        if not all(map(is_valid, values)):
+            raise self.wrong(name, problem)
+        return values
 
 
-_MOST_DIGITS: Final = 40  # of a number in an error
-_TOLD: Final = ("shortened", "passages", "memories")
-_PLACES: Final = ("kept", "pins")
+_DIGESTS: Final = ("digests", "sent", "knowledge")
+_BY_NAME: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
+    "generation": _Reader.generation,
+    **dict.fromkeys(_DIGESTS, _Reader.digests),
+}
+_BY_TYPE: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
+    "str": _Reader.text,
+    "Language": _Reader.language,
+    "int": _Reader.count,
+    "frozenset[int]": _Reader.places,
+    "tuple[int, ...]": _Reader.seqs,
+    "tuple[str, ...]": _Reader.texts,
+    "tuple[str, ...] | None": _Reader.texts_or_none,
+    "tuple[tuple[int, str], ...]": _Reader.text_by_seq,
+    "tuple[tuple[int, tuple[str, ...]], ...]": _Reader.texts_by_seq,
+    "Reason | None": _Reader.reason,
+    "WorkingState": _Reader.working,
+    "Compaction | None": _Reader.compaction,
+    "Seen | None": _Reader.seen,
+}
 
 
-def _active(reader: _Fields) -> Compaction:
-    values: dict[str, Any] = {}
-    plain = Compaction(covered_until=0)
-    for name in (known.name for known in fields(Compaction)):
-        if name in _TOLD:
-            values[name] = reader.texts_by_seq(name)
-        elif name in _PLACES:
-            values[name] = reader.counts(name, least=1)
-        elif name == "strategies":
-            values[name] = reader.texts(name)
-        elif name == "facts_lost":
-            values[name] = _lost(reader)
-        elif name in ("trigger", "reason"):
-            values[name] = _reason(reader, name)
-        elif isinstance(getattr(plain, name), str):
-            values[name] = reader.text(name)
-        else:
-            least = NOT_REBUILT if name == "generation" else 0
-            values[name] = reader.count(name, least=least)
-    if values["language"] not in ("en", "zh"):
-        raise reader.wrong("language", StateProblem.QUOTED(value=values["language"]))
-    return Compaction(**values)
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
 
 
-def _reason(reader: _Fields, name: str) -> Reason | None:
-    """A trigger or a reason."""
-    value = reader.any(name)
-    try:
-        return parse_reason(value)
-    except ValueError:
-        raise reader.wrong(name, StateProblem.OF_TYPE(kind=_kind(value))) from None
+def _is_seq(value: object) -> bool:
+    return value != 0 and _is_count(value)
 
 
-def _lost(reader: _Fields) -> tuple[str, ...] | None:
-    try:
-        return reader.take("facts_lost", type(None))
-    except StateError:
-        return reader.texts("facts_lost")
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
-def _seen(reader: _Fields) -> Seen:
-    return Seen(
-        digests=reader.digests("digests"),
-        whole=reader.text("whole"),
-        sent=reader.digests("sent"),
-        knowledge=reader.digests("knowledge"),
-        left_out=reader.counts("left_out", least=1),
-        own=reader.counts("own", least=1),
-        rest=_rest(reader),
-        system=reader.text("system"),
-        tools=reader.text("tools"),
-        goal=reader.text("goal"),
-        request=reader.text("request"),
-        rules=reader.text("rules"),
-    )
+def _is_seq_with_text(pair: Any) -> bool:
+    return isinstance(pair, list) and list(map(type, pair)) == [int, str] and _is_count(pair[0])
 
 
-def _rest(reader: _Fields) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    found = []
-    for pair in reader.take("rest", list):
-        match pair:
-            case [int() as seq, list() as texts] if all(isinstance(one, str) for one in texts):
-                found.append((seq, tuple(texts)))
-            case _:
-                raise reader.wrong("rest", StateProblem.NO_REST())
-    return tuple(found)
+def _is_seq_with_texts(pair: Any) -> bool:
+    is_pair = isinstance(pair, list) and list(map(type, pair)) == [int, list]
+    return is_pair and all(map(_is_text, pair[1]))
 
 
-def _working(said: JsonObject) -> WorkingState:
-    try:
-        return from_said(said)
-    except (TypeError, UnreadableError, WorkingStateError) as error:
-        raise StateError(problem=StateProblem.NO_WORKING(reason=reason_of(error))) from error
-
-
-def _check_whole(state: CompactionState) -> None:
-    """Refuses numbers that do not go together: nothing later looks at them again."""
+def _check_consistent(state: CompactionState) -> None:
+    """Refuses numbers that contradict each other: nothing checks them later."""
     active, seen = state.active, state.seen
     if seen is not None:
         count = len(seen.digests) + len(seen.left_out)
@@ -413,20 +385,6 @@ def _check_whole(state: CompactionState) -> None:
             raise StateError(problem=StateProblem.KEEPS())
         if any(seq < 1 for seq, _ in active.shortened):
             raise StateError(problem=StateProblem.SHORTENED())
-
-
-def _is_told(pair: object) -> bool:
-    match pair:
-        case [int() as seq, str()]:
-            return not isinstance(seq, bool) and 0 <= seq <= _MOST
-        case _:
-            return False
-
-
-def _short(value: int) -> int | str:
-    """`value`, or its first digits where there are many."""
-    text = str(value)
-    return value if len(text) <= _MOST_DIGITS else text[:_MOST_DIGITS]
 
 
 def _kind(value: object) -> str:

@@ -1,6 +1,6 @@
-"""Owns the words this library puts into a context itself, in English and Chinese.
+"""The texts that this library puts into a context, in English and Chinese, and elided texts.
 
-They count as tokens like any others, and say in one line what they stand for.
+They count as tokens like any others, and state in one line what they stand for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.messages.values import Message, text_message
+from ctxcore.messages.values import Message, Role, text_message
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
@@ -33,8 +33,6 @@ ACKNOWLEDGEMENTS: Mapping[Language, str] = {
     "en": "Understood. I have the context from our earlier conversation.",
     "zh": "明白了，我已了解之前的对话内容。",
 }
-
-
 ACKNOWLEDGED: frozenset[SummaryPlace] = frozenset({"tagged", "pair"})
 """The places where the assistant answers a summary, so that roles alternate."""
 HOISTED: frozenset[SummaryPlace] = frozenset({"second_system", "headed_system", "addition"})
@@ -69,7 +67,7 @@ GAP_TEXTS: Mapping[Language, tuple[str, ...]] = {
 
 
 def acknowledgement(language: Language) -> Message:
-    """What the assistant says after a summary, so that roles alternate."""
+    """The assistant's answer to a summary, so that roles alternate."""
     return text_message("assistant", ACKNOWLEDGEMENTS[language])
 
 
@@ -80,16 +78,10 @@ def summary_message(record: Compaction, place: SummaryPlace) -> Message:
     title = SUMMARY_TITLES[place][record.language].format(
         messages=record.covered_messages, source=record.source_chars, summary=len(record.summary)
     )
-    summary = safe_tags(record.summary)
-    match place:
-        case "pair" | "user":
-            return text_message("user", f"{title}\n{summary}")
-        case "second_system":
-            return text_message("system", f"{title}\n{summary}{POINTS_END}")
-        case "headed_system":
-            return text_message("system", f"{title} {summary}")
-        case "addition":
-            return text_message("system", f"{title}\n{summary}")
+    glue = " " if place == "headed_system" else "\n"
+    end = POINTS_END if place == "second_system" else ""
+    role: Role = "system" if place in HOISTED else "user"
+    return text_message(role, f"{title}{glue}{safe_tags(record.summary)}{end}")
 
 
 def facts_message(record: Compaction) -> Message:
@@ -98,12 +90,12 @@ def facts_message(record: Compaction) -> Message:
 
 
 def in_tags(tag: str, text: str) -> str:
-    """`text` between tags that nothing in it can close."""
+    """`text` between tags that no tag in it can close."""
     return f"<{tag}>\n{safe_tags(text)}\n</{tag}>"
 
 
 def safe_tags(text: str) -> str:
-    """`text` with tags of this library in it told from those around texts of this library."""
+    """`text` with the tags of this library in it written with other brackets."""
     for tag, safe in _SAFE_TAGS if "<" in text else ():
         text = text.replace(tag, safe)
     return text
@@ -124,7 +116,7 @@ def gap_message(messages: int, language: Language) -> Message:
 
 
 def orphan_text(name: str, output: str) -> str:
-    """What a tool result says where its call is not recorded."""
+    """The text of a tool result whose call is not recorded."""
     of = f" of {name}" if name else ""
     return f"[result{of}; the call is not recorded]\n{output}"
 
@@ -136,11 +128,11 @@ def knowledge_text(name: str, text: str) -> str:
     return f'{KNOWLEDGE_START}{label}">\n{safe}{KNOWLEDGE_END}'
 
 
-HEAD_SHARE = 0.6  # the start of a request says what it is about, the end what is asked
+_HEAD_SHARE = 0.6  # chosen: a request starts with its topic and ends with the question
 ELIDED = re.compile(r"\[… ([\d,]{1,13}) characters left out …\]")
 """The marker of what is gone, and how many characters that is."""
 _MARKERS = re.compile(r'"…":\s*"[^"]*"|\[…[^\]]*\]|"…[^"]*"|…')
-_FEW_CHARS = 4  # beside markers, less says nothing of an output
+_FEW_CHARS = 4  # chosen: fewer letters beside markers are noise
 _ROUNDS = 12  # halving the error each time, 12 rounds settle texts of millions of characters
 
 
@@ -166,10 +158,9 @@ def elide_chars(text: str, keep_chars: int) -> str:
     """`keep_chars` characters of the head and tail of `text`, and a marker between them."""
     if len(text) <= keep_chars:
         return text
-    head = int(keep_chars * HEAD_SHARE)
+    head = int(keep_chars * _HEAD_SHARE)
     tail = keep_chars - head
-    marker = _marker(len(text) - keep_chars)
-    return f"{text[:head]}{marker}{text[len(text) - tail :]}"
+    return f"{text[:head]}{_marker(len(text) - keep_chars)}{text[len(text) - tail :]}"
 
 
 def elide_within(text: str, max_chars: int) -> str:
@@ -180,7 +171,7 @@ def elide_within(text: str, max_chars: int) -> str:
 
 
 def says_something(text: str) -> bool:
-    """Whether a shortened output is more than a marker of what is gone."""
+    """Whether a shortened output has words beside the markers of what is gone."""
     return sum(map(str.isalnum, _MARKERS.sub("", text))) >= _FEW_CHARS
 
 

@@ -1,15 +1,15 @@
-"""Owns verdicts: what became of each message in a context, why, and its size before and after.
+"""Verdicts: what became of each message in a context, why, and its size before and after.
 
 Every message has exactly one. They are stored as runs of neighbours, so that their number is
-bounded by the window and never by the length of the history.
+bounded by the window and never by the length of the history. Also the sizes of a context's parts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, overload
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args, overload
 
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.values import Reason, from_json, to_json
@@ -41,8 +41,8 @@ class Run:
 
 def run_to_json(run: Run) -> list[JsonValue]:
     """A run as a list: a context has hundreds, so that names would be most of what is stored."""
-    sizes: list[JsonValue] = [run.before_tokens, run.after_tokens]
-    return [run.first, run.last, run.verdict, to_json(run.reason), *sizes]
+    places: list[JsonValue] = [run.first, run.last]
+    return [*places, run.verdict, to_json(run.reason), run.before_tokens, run.after_tokens]
 
 
 def run_from_json(stored: Sequence[Any]) -> Run:
@@ -95,60 +95,42 @@ class Verdicts(Sequence[Verdict]):
 
 
 def merge_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """`runs` in order with neighbours joined where nothing of them is in the context."""
+    """`runs` in order; neighbours are joined where neither is in the context."""
     merged: list[Run] = []
     for run in runs:
         last = merged[-1] if merged else None
         if last is not None and _joins(last, run):
-            merged[-1] = Run(
-                first=last.first,
-                last=run.last,
-                verdict=last.verdict,
-                reason=last.reason,
-                before_tokens=last.before_tokens + run.before_tokens,
-                after_tokens=0,
-            )
+            before = last.before_tokens + run.before_tokens
+            merged[-1] = replace(last, last=run.last, before_tokens=before)
         else:
             merged.append(run)
     return tuple(merged)
 
 
-def _joins(one: Run, other: Run) -> bool:
+def _joins(run: Run, following: Run) -> bool:
     return (
-        one.verdict == other.verdict
-        and one.reason == other.reason
-        and one.after_tokens == other.after_tokens == 0
+        run.verdict == following.verdict
+        and run.reason == following.reason
+        and run.after_tokens == following.after_tokens == 0
     )
 
 
 Segment = Literal[
     "system",
     "tools",
-    "knowledge",
     "pinned",
     "facts",
     "summary",
     "kept",
     "recent",
     "recalled",
+    "knowledge",
     "unattributed",
     "reserve",
     "free",
 ]
-
-INPUT_SEGMENTS: tuple[Segment, ...] = (
-    "system",
-    "tools",
-    "pinned",
-    "facts",
-    "summary",
-    "kept",
-    "recent",
-    "recalled",
-    "knowledge",
-    "unattributed",
-)
-SEGMENTS: tuple[Segment, ...] = (*INPUT_SEGMENTS, "reserve", "free")
+SEGMENTS: tuple[Segment, ...] = get_args(Segment)
+INPUT_SEGMENTS = SEGMENTS[:-2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""What providers refuse, one home a rule: how it is found, and how a context is made legal."""
+"""The legality rules: what providers refuse, how it is found, and how it is repaired."""

@@ -1,6 +1,6 @@
-"""The rules that a call is answered by results directly behind it, and a result has its call.
+"""The rules of tool calls: each has a result directly behind it, legal arguments and an id.
 
-A call without a result gets one that says so; a result without a call becomes a user's text.
+A call without a result gets one that states it; a result without a call becomes a user's text.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from ctxcore.assembly.items import Item
+from ctxcore.assembly.items import Item, with_message
 from ctxcore.assembly.rules.values import (
     STRICT,
     Bench,
+    Check,
     Conversation,
     EachExchange,
     Exchange,
@@ -22,24 +23,38 @@ from ctxcore.assembly.rules.values import (
     Placed,
     Provider,
     Rule,
+    each_call,
     plain,
     with_digest,
 )
 from ctxcore.assembly.texts import NO_RESULT, orphan_text
-from ctxcore.messages.values import Media, Message, Text, ToolCall, tool_result
+from ctxcore.messages.values import JsonObject, Media, Message, Text, ToolCall, tool_result
 from ctxcore.reasons.codes import LegalityCode, RepairCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 
 
-def _check_missing(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    found = _unpaired(conversation.placed)
-    return (one for one in found if one[1].code == LegalityCode.MISSING_RESULT)
+def example_call(call_id: str = "a", name: str = "search", arguments: str = "{}") -> JsonObject:
+    """A tool call for the `broken` conversation of a rule."""
+    function: JsonObject = {"name": name, "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}
 
 
-def _check_orphans(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    found = _unpaired(conversation.placed)
-    return (one for one in found if one[1].code == LegalityCode.ORPHAN_RESULT)
+def example(*calls: JsonObject, result: JsonObject | None = None) -> list[JsonObject]:
+    """A conversation of a request, `calls` and the fields of a `result`, where there are any."""
+    messages: list[JsonObject] = [{"role": "user", "content": "hi"}]
+    if calls:
+        messages.append({"role": "assistant", "content": None, "tool_calls": [*calls]})
+    if result is not None:
+        messages.append({"role": "tool", "tool_call_id": "a", **result, "content": "42"})
+    return messages
+
+
+def _check_pairs(code: LegalityCode) -> Check:
+    def check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+        return (found for found in _unpaired(conversation.placed) if found[1].code == code)
+
+    return check
 
 
 def _add_missing(exchange: Exchange, bench: Bench) -> Exchange:
@@ -58,7 +73,7 @@ def _no_result(call: ToolCall, head: Item, bench: Bench) -> Item:
     return Item(segment=head.segment, message=message, tokens=tokens, is_laid_out=False)
 
 
-def _say_orphans(exchange: Exchange, bench: Bench) -> Exchange:
+def _put_in_words(exchange: Exchange, bench: Bench) -> Exchange:
     if not exchange.orphans:
         return exchange
     return exchange._replace(orphans=tuple(_in_words(item, bench) for item in exchange.orphans))
@@ -69,9 +84,8 @@ def _in_words(item: Item, bench: Bench) -> Item:
     name = item.message.name or ""
     media = tuple(part for part in item.message.content if isinstance(part, Media))
     words = tuple(part for part in item.message.content if not isinstance(part, Media))
-    said = Text(text=orphan_text(name, replace(item.message, content=words).text))
-    message = Message(role="user", content=(said, *media))
-    return replace(item, message=message, tokens=count_message(message, bench.counter))
+    text = Text(text=orphan_text(name, replace(item.message, content=words).text))
+    return with_message(item, Message(role="user", content=(text, *media)), bench.counter)
 
 
 def _unpaired(placed: Sequence[Placed]) -> Iterator[tuple[int, Reason]]:
@@ -82,48 +96,33 @@ def _unpaired(placed: Sequence[Placed]) -> Iterator[tuple[int, Reason]]:
             if open_calls.pop(message.answers or "", None) is None:
                 yield at, LegalityCode.ORPHAN_RESULT(id=message.answers)
             continue
-        yield from _unanswered(open_calls)
+        yield from ((at, LegalityCode.MISSING_RESULT(id=id)) for id, at in open_calls.items())
         open_calls = {call.id: at for call in message.calls}
-    yield from _unanswered(open_calls)
+    yield from ((at, LegalityCode.MISSING_RESULT(id=id)) for id, at in open_calls.items())
 
 
-def _unanswered(open_calls: Mapping[str, int]) -> Iterator[tuple[int, Reason]]:
-    for call_id, at in open_calls.items():
-        yield at, LegalityCode.MISSING_RESULT(id=call_id)
-
-
-_ASKED = {"role": "user", "content": "hi"}
-_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 MISSING_RESULT = Rule(
     name="missing_result",
-    check=_check_missing,
+    check=_check_pairs(LegalityCode.MISSING_RESULT),
     repair=EachExchange(_add_missing),
-    broken=[_ASKED, {"role": "assistant", "content": None, "tool_calls": [_CALL]}],
+    broken=example(example_call()),
 )
 ORPHAN_RESULT = Rule(
     name="orphan_result",
-    check=_check_orphans,
-    repair=EachExchange(_say_orphans),
-    broken=[_ASKED, {"role": "tool", "tool_call_id": "a", "content": "42"}],
+    check=_check_pairs(LegalityCode.ORPHAN_RESULT),
+    repair=EachExchange(_put_in_words),
+    broken=example(result={}),
 )
 
 
-def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
+def _check_arguments(conversation: Conversation, _: Provider) -> Iterator[Finding]:
     for at, message in conversation.placed:
         for call in message.calls:
             if not is_json_object(call.arguments):
                 yield at, LegalityCode.ARGUMENTS(id=call.id)
 
 
-def _repair(exchange: Exchange, bench: Bench) -> Exchange:
-    return exchange.mending(_is_sound, _sound, bench)
-
-
-def _is_sound(call: ToolCall) -> bool:
-    return is_json_object(call.arguments)
-
-
-def _sound(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
+def _wrapped(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     bench.note(head, RepairCode.BROKEN_ARGUMENTS(id=call.id))
     raw = {"arguments": call.arguments} if call.arguments.strip() else {}
     return replace(call, arguments=json.dumps(raw, ensure_ascii=False))
@@ -138,22 +137,17 @@ def is_json_object(text: str) -> bool:
         return False
 
 
-_BROKEN_CALL = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "[1]"}}
 ARGUMENTS = Rule(
     name="arguments",
-    check=_check,
+    check=_check_arguments,
     providers=STRICT,
-    repair=EachExchange(_repair),
-    broken=[
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": None, "tool_calls": [_BROKEN_CALL]},
-        {"role": "tool", "tool_call_id": "a", "content": "42"},
-    ],
+    repair=each_call(lambda call: is_json_object(call.arguments), _wrapped),
+    broken=example(example_call(arguments="[1]"), result={}),
 )
 
-LONGEST_ID = 40
+LONGEST_ID = 40  # OpenAI's
 _SIGNED = "__thought__"
-"""litellm puts Gemini's signature of a call behind its id so, and takes it off for others."""
+"""litellm appends Gemini's signature of a call to its id with this, and removes it for others."""
 _TAKEN_EVERYWHERE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _TAKEN_BY: Mapping[Provider, re.Pattern[str]] = {
     "openai": re.compile(r"(?s:.{1,40})"),
@@ -162,7 +156,7 @@ _TAKEN_BY: Mapping[Provider, re.Pattern[str]] = {
 }
 
 
-def _check_own(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
+def _check_unique(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
     seen: set[str] = set()
     for at, message in conversation.placed:
         if provider == "openai":
@@ -179,26 +173,23 @@ def _check_form(conversation: Conversation, provider: Provider) -> Iterator[Find
     pattern = _TAKEN_BY[provider]
     for at, message in conversation.placed:
         ids = [call.id for call in message.calls]
-        for one in [message.answers or ""] if message.is_tool_result else ids:
-            if one and not pattern.fullmatch(_unsigned(one)):
-                yield at, LegalityCode.CALL_ID_FORM(id=one, pattern=pattern.pattern)
+        for call_id in [message.answers or ""] if message.is_tool_result else ids:
+            if call_id and not pattern.fullmatch(_unsigned(call_id)):
+                yield at, LegalityCode.CALL_ID_FORM(id=call_id, pattern=pattern.pattern)
 
 
-def _make_own(exchange: Exchange, bench: Bench) -> Exchange:
-    used, taken = bench.used_ids, bench.taken_ids
+def _repair_ids(exchange: Exchange, bench: Bench) -> Exchange:
     calls = exchange.calls
     for at, call in enumerate(calls):
-        if not call.id or call.id in used or call.id in taken:
+        if not call.id or call.id in bench.used_ids or call.id in bench.taken_ids:
             assert exchange.head is not None  # it has calls
-            own = _own(call, exchange.head, bench)
-            calls = (*calls[:at], own, *calls[at + 1 :])
-            used.add(own.id)
-        else:
-            used.add(call.id)
+            call = _renamed(call, exchange.head, bench)
+            calls = (*calls[:at], call, *calls[at + 1 :])
+        bench.used_ids.add(call.id)
     return exchange if calls is exchange.calls else exchange._replace(calls=calls)
 
 
-def _own(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
+def _renamed(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     """`call` under an id that no other call of this context has."""
     call_id, again = call.id, 0
     while not call_id or call_id in bench.used_ids or call_id in bench.taken_ids:
@@ -212,14 +203,6 @@ def _own(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     return replace(call, id=call_id)
 
 
-def _make_plain(exchange: Exchange, bench: Bench) -> Exchange:
-    return exchange.mending(_is_plain, _plain, bench)
-
-
-def _is_plain(call: ToolCall) -> bool:
-    return is_taken_everywhere(call.id)
-
-
 def _plain(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
     call_id = with_digest(plain(call.id), call.id, most=LONGEST_ID)
     bench.note(head, RepairCode.RENAMED_ID(id=call.id, new_id=call_id))
@@ -229,7 +212,7 @@ def _plain(call: ToolCall, head: Item, bench: Bench) -> ToolCall:
 
 @lru_cache(maxsize=4096)  # the same calls are looked at in every context until they fold
 def is_taken_everywhere(call_id: str) -> bool:
-    """Whether every provider takes an id of this form; one that is missing is another matter."""
+    """Whether every provider takes an id of this form; a missing one breaks another rule."""
     return not call_id or bool(_TAKEN_EVERYWHERE.fullmatch(_unsigned(call_id)))
 
 
@@ -237,33 +220,17 @@ def _unsigned(call_id: str) -> str:
     return call_id.partition(_SIGNED)[0] or call_id
 
 
-def _call(call_id: str) -> Mapping[str, object]:
-    return {"id": call_id, "type": "function", "function": {"name": "search", "arguments": "{}"}}
-
-
 _LONG = f"functions.search:{'0' * 64}"
 CALL_ID_FORM = Rule(
     name="call_id_form",
     check=_check_form,
     providers=tuple(_TAKEN_BY),
-    repair=EachExchange(_make_plain),
-    broken=[
-        _ASKED,
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [_call(_LONG)],
-        },
-        {"role": "tool", "tool_call_id": _LONG, "content": "42"},
-    ],
+    repair=each_call(lambda call: is_taken_everywhere(call.id), _plain),
+    broken=example(example_call(_LONG), result={"tool_call_id": _LONG}),
 )
 CALL_ID = Rule(
     name="call_id",
-    check=_check_own,
-    repair=EachExchange(_make_own),
-    broken=[
-        _ASKED,
-        {"role": "assistant", "content": None, "tool_calls": [_call("a"), _call("a")]},
-        {"role": "tool", "tool_call_id": "a", "content": "42"},
-    ],
+    check=_check_unique,
+    repair=EachExchange(_repair_ids),
+    broken=example(example_call(), example_call(), result={}),
 )

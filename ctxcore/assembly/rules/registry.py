@@ -1,8 +1,6 @@
-"""The rule that every entry is a message: what is none is refused as the list is read."""
+"""The registry of legality rules, and the rule that every entry of a list is a message."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from ctxcore.assembly.rules.calls import (
     ARGUMENTS,
@@ -12,16 +10,16 @@ from ctxcore.assembly.rules.calls import (
     ORPHAN_RESULT,
 )
 from ctxcore.assembly.rules.roles import ALTERNATION, FIRST_ROLE
-from ctxcore.assembly.rules.values import Conversation, Finding, Neighbours, Provider, Rule
+from ctxcore.assembly.rules.values import Neighbours, Rule
 from ctxcore.assembly.rules.words import EMPTY_WORDS, NAME, TOOL_NAME
 from ctxcore.registries import Registry
 
-
-def _check(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    yield from conversation.unread
-
-
-FORMAT = Rule(name="format", check=_check, refuse="reading", broken=[{"content": "hi"}])
+FORMAT = Rule(
+    name="format",
+    check=lambda conversation, _: conversation.unread,
+    refuse="reading",
+    broken=[{"content": "hi"}],
+)
 
 RULES: Registry[Rule] = Registry(
     "legality rule",

@@ -1,12 +1,15 @@
-"""The rule that roles alternate: neighbours of one role become one message."""
+"""The rules of roles: they alternate, and the user speaks first.
+
+Neighbours of one role become one message.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
-from ctxcore.assembly.items import Item, Merged, total
+from ctxcore.assembly.items import Item, Merged, own_item, total
 from ctxcore.assembly.rules.values import (
     STRICT,
     Bench,
@@ -25,10 +28,10 @@ from ctxcore.tokens.families import TokenCounter
 
 
 def _check_neighbours(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    talk = [(at, message) for at, message in conversation.placed if not message.is_system]
-    for (_at, one), (at, other) in pairwise(talk):
-        if one.role == other.role and one.role in ("user", "assistant"):
-            yield at, LegalityCode.ALTERNATION(role=one.role)
+    others = [(at, message) for at, message in conversation.placed if not message.is_system]
+    for (_at, before), (at, message) in pairwise(others):
+        if message.role == before.role and message.role in ("user", "assistant"):
+            yield at, LegalityCode.ALTERNATION(role=message.role)
 
 
 def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
@@ -42,11 +45,11 @@ def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
         else:
             groups.append([item])
     merged = [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]
-    return [_exact(one, bench.counter) if len(one.items) > 1 else one for one in merged]
+    return [_exact(made, bench.counter) if len(made.items) > 1 else made for made in merged]
 
 
 def _exact(group: Merged, counter: TokenCounter) -> Merged:
-    """`group` in its exact size: what merging changes is shared by its items' sizes."""
+    """`group` in its exact size: what merging changes is spread over its items by their sizes."""
     exact, apart = count_message(group.message, counter), total(group.items)
     ends = [end * exact // apart for end in accumulate(item.tokens for item in group.items)]
     sizes = (end - start for start, end in pairwise([0, *ends]))
@@ -54,22 +57,21 @@ def _exact(group: Merged, counter: TokenCounter) -> Merged:
     return Merged(group.message, tuple(item.sized(size) for item, size in items))
 
 
-def are_mergeable(one: Message, other: Message) -> bool:
+def are_mergeable(message: Message, following: Message) -> bool:
     """Whether two neighbours become one message, so that roles alternate."""
-    if one.role != other.role:
+    if message.role != following.role:
         return False
-    return one.role == "user" or (one.role == "assistant" and not one.calls)
+    return message.role == "user" or (message.role == "assistant" and not message.calls)
 
 
 def _join(messages: Sequence[Message]) -> Message:
     """Neighbours as one message: words joined by an empty line, other parts in order.
 
-    Linear in what they say: a meeting's transcript is hundreds of them in a row.
+    Linear in their length: a meeting's transcript is hundreds of them in a row.
     """
-    first = messages[0]
     if len(messages) == 1:
-        return first
-    joined = _Joined(first)
+        return messages[0]
+    joined = _Joined(messages[0])
     for message in messages[1:]:
         joined.add(message)
     return joined.message()
@@ -86,7 +88,7 @@ class _Joined:
         self._take(first.content)
 
     def add(self, message: Message) -> None:
-        """Takes the next message in; speakers' names that differ go into the words."""
+        """Adds the next message; speakers' names that differ go into the words."""
         content, label = message.content, ""
         if message.name != self._name:
             self._label_first()
@@ -104,7 +106,6 @@ class _Joined:
         self._calls.extend(message.calls)
 
     def message(self) -> Message:
-        """All of it."""
         parts = tuple(
             Text(text="\n\n".join(part)) if isinstance(part, list) else part for part in self._parts
         )
@@ -142,9 +143,10 @@ ALTERNATION = Rule(
 
 
 def _check_first(conversation: Conversation, _: Provider) -> Iterator[Finding]:
-    first = next((one for one in conversation.placed if not one[1].is_system), None)
-    if first is not None and first[1].role != "user":
-        yield first[0], LegalityCode.FIRST_ROLE()
+    others = ((at, message) for at, message in conversation.placed if not message.is_system)
+    for at, message in islice(others, 1):
+        if message.role != "user":
+            yield at, LegalityCode.FIRST_ROLE()
 
 
 def _repair_first(items: list[Item], bench: Bench) -> list[Item]:
@@ -152,14 +154,8 @@ def _repair_first(items: list[Item], bench: Bench) -> list[Item]:
     if at is None or items[at].message.role == "user":
         return items
     bench.note(items[at], RepairCode.LEADING_ASSISTANT())
-    message = text_message("user", START)
-    start = Item(
-        segment=items[at].segment,
-        message=message,
-        tokens=count_message(message, bench.counter),
-        is_laid_out=False,
-    )
-    return [*items[:at], start, *items[at:]]
+    start = own_item(items[at].segment, text_message("user", START), bench.counter)
+    return [*items[:at], replace(start, is_laid_out=False), *items[at:]]
 
 
 FIRST_ROLE = Rule(

@@ -1,4 +1,4 @@
-"""Owns the note of one thing that was made legal."""
+"""The parts of a legality rule: its check, its repair, and what both work on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ctxcore.tokens.families import TokenCounter
 class Repair:
     """One thing made legal: what, and at which place of the history.
 
-    The place counts from 0; None is a text of our own, or a tool definition.
+    The place counts from 0; None is a text of this library, or a tool definition.
     """
 
     reason: Reason
@@ -29,7 +29,7 @@ class Repair:
 
     @property
     def kind(self) -> str:
-        """What was repaired, in one word, e.g. `missing_result`."""
+        """The code of the repair, e.g. `missing_result`."""
         named = self.reason.code == RepairCode.NAMED_CALL
         code = RepairCode.RENAMED_CALL if named else self.reason.code
         return code.rpartition(".")[2]
@@ -40,10 +40,10 @@ class Repair:
         return str(self.reason)
 
 
-LONGEST_NAME: Final = 64
+LONGEST_NAME: Final = 64  # of a tool, for OpenAI, Anthropic and Bedrock
 _SENT_EVERYWHERE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
-_DIGEST_CHARS = 6
+_DIGEST_CHARS = 6  # chosen: enough to tell the tools of one request apart
 
 
 @lru_cache(maxsize=1024)  # the same tools are called in every context
@@ -56,8 +56,8 @@ class SentNames:
     """The names that tools are sent under, given those that are defined.
 
     A defined tool keeps its name, with `_` for what is not allowed; where two would become the
-    same, each that changes has a digest of its own name behind it. A name that nobody defined
-    always has one.
+    same, each that changes has a digest of its own name behind it. A name without
+    a definition always has one.
     """
 
     def __init__(self, defined: Iterable[str] = ()) -> None:
@@ -71,23 +71,23 @@ class SentNames:
 
     @property
     def original(self) -> Mapping[str, str]:
-        """What defined names become that a provider refuses, with the names themselves."""
+        """The names that are sent in place of defined ones, with the defined ones."""
         return {sent: name for name, sent in self._sent.items()}
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What the definitions were made legal by."""
-        renamed = (
-            RepairCode.RENAMED_TOOL(name=name, new_name=sent) for name, sent in self._sent.items()
+        """The repairs of the definitions."""
+        return tuple(
+            Repair(reason=RepairCode.RENAMED_TOOL(name=name, new_name=sent), at=None)
+            for name, sent in self._sent.items()
         )
-        return tuple(Repair(reason=reason, at=None) for reason in renamed)
 
     def applied(self, tools: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
         """`tools` as they are sent; one that keeps its name is the caller's own object."""
         return renamed_tools(tools, self._sent)
 
     def of(self, name: str) -> str:
-        """What the tool `name` is sent as."""
+        """The name that the tool `name` is sent under."""
         if is_sent_everywhere(name):
             return name
         return self._sent.get(name) or _digested(name)
@@ -116,7 +116,7 @@ def plain(text: str) -> str:
 
 
 def with_digest(text: str, of: str, *, most: int) -> str:
-    """`text` within `most` characters, with a digest of what it stands for behind it."""
+    """`text` within `most` characters, with a digest of the original `of` behind it."""
     digest = sha256(of.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
     return f"{text[: most - len(digest) - 1]}_{digest}"
 
@@ -135,14 +135,14 @@ def _digested(name: str) -> str:
 
 
 def _functions(tool: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """What says the names in a definition: Gemini lists several functions in one tool."""
+    """What holds the names in a definition: Gemini lists several functions in one tool."""
     for key in ("function", "toolSpec"):
         inner = tool.get(key)
         if isinstance(inner, Mapping):
             return [inner]
     listed = tool.get("function_declarations") or tool.get("functionDeclarations")
     if isinstance(listed, list):
-        return [one for one in listed if isinstance(one, Mapping)]
+        return [function for function in listed if isinstance(function, Mapping)]
     return [tool]
 
 
@@ -153,13 +153,13 @@ def _renamed(tool: Mapping[str, object], names: Mapping[str, str]) -> Mapping[st
 
 
 def _renamed_value(key: str, value: Any, names: Mapping[str, str]) -> object:
-    """What stands under a definition's `key`, with the names in it replaced."""
+    """The value of a definition's `key`, with the names in it replaced."""
     if key == "name":
         return names.get(value, value)
     if key in ("function", "toolSpec") and isinstance(value, Mapping):
         return {**value, "name": names.get(value["name"], value["name"])}
     if key in ("function_declarations", "functionDeclarations") and isinstance(value, list):
-        return [_renamed(one, names) if isinstance(one, Mapping) else one for one in value]
+        return [_renamed(item, names) if isinstance(item, Mapping) else item for item in value]
     return value
 
 
@@ -194,27 +194,27 @@ class Violation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What rules look at."""
+    """What rules check."""
 
     placed: Sequence[Placed]
     unread: Sequence[tuple[int, Reason]] = ()
-    """What could not be read as a message, with its place."""
+    """The places of what could not be read as a message, and why."""
     tools: Sequence[str] = ()
     """The names in the tool definitions, in order."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
-    """What repairs work with, and the list of what they did."""
+    """What repairs share, and the list of what they did."""
 
     counter: TokenCounter
     names: SentNames = NO_TOOLS
     taken_ids: Collection[str] = ()
-    """Of calls before the first item."""
+    """The ids of calls before the first item."""
     used_ids: set[str] = field(default_factory=set)
     repairs: list[Repair] = field(default_factory=list)
     renamed_tools: dict[str, str] = field(default_factory=dict)
-    """The names that are sent, with those that they stand for."""
+    """The names that are sent, with those that they replace."""
     renamed_ids: dict[str, str] = field(default_factory=dict)
 
     def note(self, item: Item, reason: Reason) -> None:
@@ -227,32 +227,11 @@ class Exchange(NamedTuple):
 
     head: Item | None
     calls: tuple[ToolCall, ...]
-    """Those of `head`, or what takes their place."""
+    """Those of `head`, or their replacements."""
     results: tuple[tuple[int, Item], ...]
     """The results in order, each with the place of the call that it answers."""
     orphans: tuple[Item, ...]
     """Results without a call."""
-
-    def calling(self, calls: tuple[ToolCall, ...]) -> Exchange:
-        """This exchange with other calls, one for each."""
-        return self if calls == self.calls else self._replace(calls=calls)
-
-    def mending(
-        self,
-        is_legal: Callable[[ToolCall], bool],
-        mend: Callable[[ToolCall, Item, Bench], ToolCall],
-        bench: Bench,
-    ) -> Exchange:
-        """This exchange with each call that is not legal mended; most have none."""
-        for call in self.calls:
-            if not is_legal(call):
-                break
-        else:
-            return self
-        assert self.head is not None  # it has calls
-        head = self.head
-        mended = (call if is_legal(call) else mend(call, head, bench) for call in self.calls)
-        return self.calling(tuple(mended))
 
 
 Note = Callable[[Reason | str], None]
@@ -260,33 +239,48 @@ Note = Callable[[Reason | str], None]
 
 @dataclass(frozen=True, slots=True)
 class EachMessage:
-    """A repair that looks at one message alone; gives back the same one where it is legal.
+    """A repair of one message alone; returns the same object where it is legal.
 
-    What it does it notes; a change without a note is noted as the rule's.
+    It notes what it does; a change without a note is noted as the rule's.
     """
 
     change: Callable[[Message, Note], Message]
     passes: Callable[[Message], bool] | None = None
-    """A quick look that lets nearly every message pass; rules may share one."""
+    """A quick check that nearly every message passes; rules may share one."""
 
 
 @dataclass(frozen=True, slots=True)
 class EachExchange:
-    """A repair of calls and their results; gives back the same exchange where it is legal."""
+    """A repair of calls and their results; returns the same object where it is legal."""
 
     change: Callable[[Exchange, Bench], Exchange]
 
 
+def each_call(
+    is_legal: Callable[[ToolCall], bool], mend: Callable[[ToolCall, Item, Bench], ToolCall]
+) -> EachExchange:
+    """The repair that replaces each illegal call by what `mend` makes of it; most have none."""
+
+    def change(exchange: Exchange, bench: Bench) -> Exchange:
+        head = exchange.head
+        if head is None or all(map(is_legal, exchange.calls)):
+            return exchange
+        mended = (call if is_legal(call) else mend(call, head, bench) for call in exchange.calls)
+        return exchange._replace(calls=tuple(mended))
+
+    return EachExchange(change)
+
+
 @dataclass(frozen=True, slots=True)
 class WholeRequest:
-    """A repair that looks at all items of a request."""
+    """A repair of all items of a request together."""
 
     change: Callable[[list[Item], Bench], list[Item]]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The repair that makes items messages."""
+    """The repair that joins items to messages."""
 
     join: Callable[[Sequence[Item], Bench], list[Merged]]
 
@@ -298,16 +292,15 @@ Refusing = Literal["reading", "building"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What some providers refuse, how it is found, and what is done about it."""
+    """What some providers refuse, how it is found, and how it is repaired."""
 
     name: str
     check: Check
-    """Tells each place where a provider would refuse a conversation, and why."""
+    """Yields each place where a provider would refuse a conversation, and why."""
     providers: Sequence[Provider] = PROVIDERS
     repair: Repairing | None = None
     refuse: Refusing | None = None
-    """Where nothing can be repaired: as a list is read, or as a context is built, an error is
-    raised."""
+    """Where nothing can be repaired: when the error is raised."""
     broken: Sequence[Mapping[str, object]] = ()
     """A conversation that breaks this rule."""
     broken_tools: Sequence[Mapping[str, object]] = ()

@@ -1,6 +1,6 @@
-"""The rules of words: no message is empty or blank, and a speaker's name is one that OpenAI takes.
+"""The rules of words and names: no message is empty, and names have the form providers take.
 
-OpenAI alone minds names, the others alone what is empty.
+OpenAI alone refuses speakers' names, the others alone what is empty.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from ctxcore.assembly.items import Item
+from ctxcore.assembly.items import Item, with_message
+from ctxcore.assembly.rules.calls import example, example_call
 from ctxcore.assembly.rules.values import (
     STRICT,
     Bench,
@@ -22,12 +23,12 @@ from ctxcore.assembly.rules.values import (
     Note,
     Provider,
     Rule,
+    each_call,
     is_sent_everywhere,
 )
 from ctxcore.assembly.texts import EMPTY
-from ctxcore.messages.values import Media, Message, Opaque, Part, Refusal, Text, ToolCall
+from ctxcore.messages.values import Media, Message, Opaque, Part, Refusal, Text
 from ctxcore.reasons.codes import LegalityCode, RepairCode
-from ctxcore.tokens.count import count_message
 
 _PLAIN_NAME = re.compile(r"[^\s<|\\/>]{1,64}")  # the pattern in OpenAI's own refusal
 
@@ -41,10 +42,10 @@ def is_sayable(message: Message) -> bool:
             return True
     if message.is_tool_result:
         return True
-    return is_plain_name(message.name) and _says_something(message)
+    return is_plain_name(message.name) and _has_content(message)
 
 
-def _says_something(message: Message) -> bool:
+def _has_content(message: Message) -> bool:
     if message.is_system:
         return True
     if any(isinstance(part, Refusal) or _is_blank(part) for part in message.content):
@@ -56,30 +57,31 @@ def _check_empty(conversation: Conversation, _: Provider) -> Iterator[Finding]:
     for at, message in conversation.placed:
         if message.is_tool_result or message.is_system:
             continue
-        said = [part for part in message.content if isinstance(part, (Text, Media, Opaque))]
-        if not said and not message.calls:
+        parts = [part for part in message.content if isinstance(part, (Text, Media, Opaque))]
+        if not parts and not message.calls:
             yield at, LegalityCode.EMPTY(role=message.role)
-        if any(isinstance(part, Text) and not part.text.strip() for part in said):
+        if any(map(_is_blank, parts)):
             yield at, LegalityCode.BLANK(role=message.role)
 
 
-def _say_something(message: Message, note: Note) -> Message:
-    """`message` in words that every provider takes: no refusal apart, none blank, never nothing."""
+def _repair_empty(message: Message, note: Note) -> Message:
+    """`message` with words that every provider takes: refusals as text, some text, none blank."""
     content = message.content
     if len(content) == 1 and isinstance(content[0], Text) and content[0].text.strip():
         return message
-    if message.is_tool_result or _says_something(message):
+    if message.is_tool_result or _has_content(message):
         return message
     if any(isinstance(part, Refusal) for part in message.content):
         note(RepairCode.REFUSAL_IN_WORDS())
-        message = replace(message, content=tuple(map(_in_words, message.content)))
-    said = tuple(part for part in message.content if not _is_blank(part))
-    if not message.calls and not any(_is_visible(part) for part in said):
+        words = (Text(text=p.text) if isinstance(p, Refusal) else p for p in message.content)
+        message = replace(message, content=tuple(words))
+    content = tuple(part for part in message.content if not _is_blank(part))
+    if not message.calls and not any(map(_is_visible, content)):
         note(RepairCode.EMPTY_MESSAGE(role=message.role))
-        said = (*said, Text(text=EMPTY))
-    elif len(said) < len(message.content):
+        content = (*content, Text(text=EMPTY))
+    elif len(content) < len(message.content):
         note(RepairCode.BLANK_TEXT())
-    return replace(message, content=said)
+    return replace(message, content=content)
 
 
 def _check_name(conversation: Conversation, _: Provider) -> Iterator[Finding]:
@@ -88,8 +90,8 @@ def _check_name(conversation: Conversation, _: Provider) -> Iterator[Finding]:
             yield at, LegalityCode.NAME(name=message.name)
 
 
-def _say_name(message: Message, note: Note) -> Message:
-    """`message` with its speaker's name before the words, where it is none that a field takes."""
+def _repair_name(message: Message, note: Note) -> Message:
+    """`message` with its speaker's name before the words, where OpenAI's field does not take it."""
     if not message.name or message.is_tool_result or is_plain_name(message.name):
         return message
     note(RepairCode.NAME_IN_WORDS(name=message.name))
@@ -116,22 +118,18 @@ def _is_blank(part: Part) -> bool:
     return isinstance(part, Text) and (not part.text or part.text.isspace())
 
 
-def _in_words(part: Part) -> Part:
-    return Text(text=part.text) if isinstance(part, Refusal) else part
-
-
 NAME = Rule(
     name="name",
     check=_check_name,
     providers=("openai",),
-    repair=EachMessage(_say_name, passes=is_sayable),
+    repair=EachMessage(_repair_name, passes=is_sayable),
     broken=[{"role": "user", "name": "Ada Lovelace", "content": "hi"}],
 )
 EMPTY_WORDS = Rule(
     name="empty",
     check=_check_empty,
     providers=STRICT,
-    repair=EachMessage(_say_something, passes=is_sayable),
+    repair=EachMessage(_repair_empty, passes=is_sayable),
     broken=[{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}],
 )
 
@@ -144,7 +142,7 @@ _TAKEN_BY: Mapping[Provider, re.Pattern[str]] = {
 }
 
 
-def _check(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
+def _check_tool_names(conversation: Conversation, provider: Provider) -> Iterator[Finding]:
     pattern = _TAKEN_BY[provider]
     for name in conversation.tools:
         if not pattern.fullmatch(name):
@@ -161,25 +159,13 @@ def _names_in(message: Message) -> list[str]:
     return [call.name for call in message.calls]
 
 
-def _repair(exchange: Exchange, bench: Bench) -> Exchange:
-    for call in exchange.calls:
-        if not is_sent_everywhere(call.name):
-            break
-    else:
-        for _, item in exchange.results:
-            if item.message.name and not is_sent_everywhere(item.message.name):
-                break
-        else:
-            return exchange
-    calls = tuple(_named(call, exchange.head, bench) for call in exchange.calls)
+def _repair_tool_names(exchange: Exchange, bench: Bench) -> Exchange:
+    exchange = _CALL_NAMES.change(exchange, bench)
+    names = (item.message.name for _, item in exchange.results)
+    if all(not name or is_sent_everywhere(name) for name in names):
+        return exchange
     results = tuple((place, _answer(item, bench)) for place, item in exchange.results)
-    return exchange._replace(calls=calls, results=results)
-
-
-def _named(call: ToolCall, head: Item | None, bench: Bench) -> ToolCall:
-    if is_sent_everywhere(call.name) or head is None:
-        return call
-    return replace(call, name=_sent(call.name, head, bench))
+    return exchange._replace(results=results)
 
 
 def _answer(item: Item, bench: Bench) -> Item:
@@ -187,7 +173,7 @@ def _answer(item: Item, bench: Bench) -> Item:
     if not name or is_sent_everywhere(name):
         return item
     message = replace(item.message, name=_sent(name, item, bench))
-    return replace(item, message=message, tokens=count_message(message, bench.counter))
+    return with_message(item, message, bench.counter)
 
 
 def _sent(name: str, item: Item, bench: Bench) -> str:
@@ -197,15 +183,15 @@ def _sent(name: str, item: Item, bench: Bench) -> str:
     return sent
 
 
-_CALL = {"id": "a", "type": "function", "function": {"name": "my tool.v1", "arguments": "{}"}}
+_CALL_NAMES = each_call(
+    lambda call: is_sent_everywhere(call.name),
+    lambda call, head, bench: replace(call, name=_sent(call.name, head, bench)),
+)
+_NAME = "my tool.v1"
 TOOL_NAME = Rule(
     name="tool_name",
-    check=_check,
-    repair=EachExchange(_repair),
-    broken=[
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": None, "tool_calls": [_CALL]},
-        {"role": "tool", "tool_call_id": "a", "name": "my tool.v1", "content": "42"},
-    ],
-    broken_tools=[{"type": "function", "function": {"name": "my tool.v1"}}],
+    check=_check_tool_names,
+    repair=EachExchange(_repair_tool_names),
+    broken=example(example_call(name=_NAME), result={"name": _NAME}),
+    broken_tools=[{"type": "function", "function": {"name": _NAME}}],
 )
