@@ -1,7 +1,7 @@
-"""Owns telling of a compaction that runs behind a page: a quiet line, and a redraw at its end.
+"""Follows a compaction that runs in the background: shows a line, and redraws when it ends.
 
-Only while there is work to wait for is anything looked at again, and not for ever: after
-`MOST_SECONDS` the line stays and says to reload.
+A fragment polls the engine only while there is work. After `MOST_SECONDS` polling stops and the
+line asks to reload the page.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Owns how numbers are written: tokens, shares, money. What is not known is said, never shown as 0.
+"""Formats tokens, shares and money. An unknown number is written as unknown, never as 0.
 
-Estimated numbers carry a mark, exact ones do not.
+Estimates carry a `≈`, exact numbers do not.
 """
 
 from __future__ import annotations

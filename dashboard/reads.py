@@ -1,12 +1,12 @@
-"""Owns the reads worth keeping for a moment: each is bounded and keyed by what it depends on.
+"""Reads stored sessions for the pages: cached reads, and values out of stored records.
 
-A session's stamp changes with every message, compaction and turn, so what is kept is never stale
-for longer than its few seconds; the owner is checked before anything kept is given out.
+Caches are bounded and keyed by what their content depends on. The engine checks the owner of a
+session before anything cached is returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -14,7 +14,11 @@ import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport
+from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
+from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import Reason, from_json
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -24,8 +28,8 @@ from ctxcore.store.values import (
     TurnInfo,
 )
 from ctxcore.tokens.count import counter_for
+from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
-from dashboard.usage.account import transcript_of, turn_starts
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
 """Database, session, time of the last change, length, active compaction."""
@@ -61,7 +65,7 @@ def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
     return _calls(database_url(), found.id, engine().store.count_calls(found.id))
 
 
-def last_told(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
+def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
     """The last of `calls` that tells what became of each message, with its runs."""
     found = engine().session(session.id)
     runs = _runs(database_url(), found.id, tuple(call.id for call in calls))
@@ -88,12 +92,6 @@ def token_report(session: SessionInfo) -> TokenReport:
     model = found.model or default_model()
     calls = calls_of(found)
     return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
-
-
-def message_page(session: SessionInfo, first: int, last: int) -> list[MessageInfo]:
-    """The messages first … last."""
-    engine().session(session.id)
-    return engine().store.messages(session.id, max(first, 1), last)
 
 
 def session_tokens(session: SessionInfo) -> int | None:
@@ -161,3 +159,93 @@ def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> 
     del url
     view = engine().store.view(session_id, counter_id)
     return view.span_tokens(1, length) if length else 0
+
+
+def transcript_of(
+    session: SessionInfo,
+    messages: Sequence[MessageInfo],
+    calls: Iterable[CallInfo],
+    compactions: Iterable[ImportedCompaction] = (),
+) -> Transcript:
+    """The stored session as a file reader would have given it."""
+    usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
+    return Transcript(
+        id=session.id,
+        title=session.title,
+        format=session.origin if session.origin in FORMATS else "openai",
+        path="",
+        messages=tuple(info.message for info in messages),
+        times=tuple(info.created_at for info in messages),
+        model=session.model,
+        compactions=tuple(_recorded_compaction(one) for one in compactions),
+        usage=tuple(sorted(usage, key=lambda one: one.after)),
+    )
+
+
+def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
+    """The user messages, each with the begin of its text."""
+    return [
+        (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
+    ]
+
+
+def _recorded_usage(call: CallInfo) -> RecordedUsage:
+    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
+    return RecordedUsage(
+        call_id=call.id,
+        after=(call.seq or 1) - 1,
+        input_tokens=max((call.input_tokens or 0) - cached - written, 0),
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=call.output_tokens or 0,
+        model=call.model,
+        recorded_at=call.created_at,
+    )
+
+
+def _recorded_compaction(one: ImportedCompaction) -> RecordedCompaction:
+    return RecordedCompaction(
+        at=one.before_seq - 1,
+        summary=one.summary,
+        before_tokens=one.before_tokens,
+        trigger=one.trigger,
+        recorded_at=one.recorded_at,
+    )
+
+
+def active_chain(
+    compactions: Sequence[CompactionInfo], active_id: str | None
+) -> list[CompactionInfo]:
+    """The compactions that the active one was made from, itself last."""
+    by_id = {info.id: info for info in compactions}
+    chain: list[CompactionInfo] = []
+    while active_id is not None and active_id in by_id:
+        chain.append(by_id[active_id])
+        active_id = by_id[active_id].parent_id
+    return chain[::-1]
+
+
+def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bool:
+    """Whether an undo can be taken back: something was made from the active compaction."""
+    return any(info.parent_id == active_id for info in compactions)
+
+
+def number_in(body: JsonObject, name: str) -> float | None:
+    """A number that was recorded under a name; None where there is none."""
+    value = body.get(name)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
+    """Names that were recorded under a name; none where there are none."""
+    value = body.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def reason_in(body: JsonObject, name: str) -> Reason | None:
+    """A reason that was recorded under a name; None where there is none."""
+    value = body.get(name)
+    try:
+        return from_json(value) if isinstance(value, dict) else None
+    except ValueError:  # details of an import are as they came
+        return None

@@ -1,8 +1,8 @@
-"""Owns making words of models and people safe to draw as markdown.
+"""Makes text of models and people safe to draw as markdown.
 
-An image would make the browser fetch its address, so images become links; directives, shortcodes
-and single dollar signs are shown as they were written. Code stays as it is, unless it is not
-certain to be code: then what could be an image in it is broken by an invisible character.
+An image would make the browser fetch its address, so images become links. Directives, shortcodes
+and single dollar signs are shown literally. Code stays unchanged; where it is not certain to be
+code, an invisible character breaks what could be an image.
 """
 
 from __future__ import annotations

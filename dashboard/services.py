@@ -1,7 +1,7 @@
-"""Owns what the pages work with: one store and one gateway a process, one engine a user.
+"""Opens what the pages work with: one store and one gateway per process, one engine per user.
 
-Nothing is opened at import; the first page opens it. litellm is imported in the background, after
-the first page is there, because its import takes seconds.
+Nothing is opened at import; the first page opens it. litellm is imported in the background after
+the first page has been drawn, because its import takes seconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Owns every word the dashboard shows: a folder a language, with catalogues of `key: text` in it.
+"""Loads the texts of the dashboard: one folder per language, with catalogues of `key: text`.
 
-A language may have any part of the texts; what it lacks is shown in English. Widget keys, addresses
-and option values are never translated, only what a person reads.
+A language may have any part of the texts; missing ones are shown in English. Widget keys,
+addresses and option values are never translated.
 """
 
 from __future__ import annotations

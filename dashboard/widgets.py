@@ -1,20 +1,24 @@
-"""Owns the small pieces that several pages draw: charts with their numbers, tables with a choice.
+"""Elements that several pages draw: charts with their numbers, tables, problems, summaries.
 
-A row is chosen by mouse in the table or by keyboard in the list beside it; both are one value.
+A row is selected in the table by mouse or in the list beside it by keyboard; both set one value.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias, cast
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from dashboard.charts.usage import CONFIG, Figure
+from ctxcore.assembly.verdicts import Run
+from ctxcore.errors import ContextError
+from dashboard.safe_markdown import plain_label, with_line_breaks
 from dashboard.texts import t
+from dashboard.wording import error_text, reason_text
 
 Row = Mapping[str, object]
 
@@ -136,3 +140,55 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return "" if value is None else value
+
+
+SHOWN_RUNS = 5_000  # a table of so many is drawn at once; browsers draw only the rows in sight
+
+
+def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
+    """The newest of `runs`, a row each, and how many there are if those are not all."""
+    rows: list[Row] = [
+        {
+            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
+            if run.last > run.first
+            else f"{run.first + 1}",
+            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
+            t("usage.reason"): reason_text(run.reason),
+            t("common.segment.before"): run.before_tokens,
+            t("common.segment.after"): run.after_tokens,
+        }
+        for run in runs[-SHOWN_RUNS:]
+    ]
+    plain_table(rows, alt=alt)
+    if len(runs) > SHOWN_RUNS:
+        st.caption(t("usage.verdicts.newest", shown=f"{SHOWN_RUNS:,}", count=f"{len(runs):,}"))
+
+
+def show_summary(text: str) -> None:
+    """A summary as a reader sees it."""
+    st.markdown(with_line_breaks(text) if text else t("compact.truncated"))
+
+
+Figure: TypeAlias = dict[str, object]
+
+CONFIG = {"displayModeBar": False, "displaylogo": False}
+
+
+@contextmanager
+def report_errors(key: str) -> Iterator[None]:
+    """Keeps the text of a ContextError under `key`; `show_problem` shows it on the next run."""
+    try:
+        yield
+    except ContextError as error:
+        st.session_state[key] = error_text(error)
+
+
+def show_problem(key: str, *, max_chars: int = 400, is_notice: bool = False) -> None:
+    """Shows the text that was kept under `key`, once."""
+    if (text := st.session_state.pop(key, None)) is None:
+        return
+    text = plain_label(text, max_chars=max_chars)
+    if is_notice:
+        st.warning(text, icon=":material/info:")
+    else:
+        st.error(text, icon=":material/error:")

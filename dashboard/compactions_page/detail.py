@@ -1,33 +1,31 @@
-"""Owns what the page tells of one compaction: what it does to the next call, steps, texts."""
+"""Draws one compaction: its effect on the next call, steps, summary and folded messages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
-from dashboard.charts.compactions import before_and_after
-from dashboard.charts.comparison import comparison_table
-from dashboard.compactions_page.actions import fork_at
-from dashboard.compactions_page.labels import strategy_label
-from dashboard.compactions_page.losses_section import show_losses
+from dashboard.compactions_page.losses import show_losses
 from dashboard.compactions_page.rows import CompactionRow, length_then, steps
-from dashboard.panels import segment_label, show_summary
-from dashboard.reads import message_page
+from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import select_session, session_title
 from dashboard.services import engine
-from dashboard.shell import session_title
-from dashboard.tell import tell, tell_recorded
 from dashboard.texts import t
-from dashboard.usage.account import excerpt
-from dashboard.usage.labels import part_colors, part_names
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Figure, Row, plain_table, report_errors, show_summary
+from dashboard.window_chart import SEGMENT_COLORS, comparison_table
+from dashboard.window_panel import segment_label
+from dashboard.wording import reason_text, strategy_label
 
+NOTICE = "compaction_notice"
 PAGE_MESSAGES = 50
 LONG_SUMMARY_CHARS = 1_500
 
@@ -37,9 +35,7 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
-    st.caption(
-        t("compaction.reason", reason=plain_label(tell_recorded(row.trigger), max_chars=300))
-    )
+    st.caption(t("compaction.reason", reason=plain_label(reason_text(row.trigger), max_chars=300)))
     _why(row)
     target = engine().call_target(session.id)
     parent = _parent(info)
@@ -67,7 +63,7 @@ def _headline(row: CompactionRow) -> str:
 
 def _why(row: CompactionRow) -> None:
     """What the policy chose and why, what failed, and what is left where it did not help."""
-    reason = plain_label(tell_recorded(row.reason), max_chars=300)
+    reason = plain_label(reason_text(row.reason), max_chars=300)
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
         st.warning(text, icon=":material/warning:")
@@ -93,8 +89,8 @@ def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | Non
             (_bar_name("compaction.without", without), without.breakdown.to_dict()),
             (_bar_name("compaction.with", with_it), with_it.breakdown.to_dict()),
         ],
-        names=part_names("estimate"),
-        colors=part_colors("estimate"),
+        names={name: segment_label(name) for name in INPUT_SEGMENTS},
+        colors={name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS},
         axis=t("common.tokens"),
     )
     key = f"compaction_bars_{info.id}"
@@ -130,7 +126,7 @@ def _steps(info: CompactionInfo) -> None:
             t("compaction.strategies"): strategy_label(step.strategy),
             t("common.segment.before"): step.before_tokens,
             t("common.segment.after"): step.after_tokens,
-            t("compaction.outcome"): tell(step.outcome),
+            t("compaction.outcome"): reason_text(step.outcome),
         }
         for step in found
     ]
@@ -183,7 +179,7 @@ def _folded(
                     one.message.text or ", ".join(call.name for call in one.message.calls), 160
                 ),
             }
-            for one in message_page(session, shown[0], shown[-1])
+            for one in engine().store.messages(session.id, shown[0], shown[-1])
             if one.seq in wanted
         ]
         plain_table(rows, alt=title)
@@ -199,6 +195,62 @@ def _fork(session: SessionInfo, row: CompactionRow) -> None:
         icon=":material/fork_right:",
         help=t("compaction.fork.help", end=f"{end:,}"),
         disabled=row.state == "undone",
-        on_click=fork_at,
+        on_click=_fork_at,
         args=(row.info, end, title),
     )
+
+
+SEPARATOR = "rgba(127,127,127,0.5)"  # tells neighbours apart on light and on dark
+
+
+def before_and_after(
+    contexts: Sequence[tuple[str, Mapping[str, int]]],
+    *,
+    names: Mapping[str, str],
+    colors: Mapping[str, str],
+    axis: str,
+) -> Figure:
+    """One horizontal bar a context, stacked by segment in the order of `names`."""
+    labels = [label for label, _ in contexts]
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": names[segment],
+            "y": labels,
+            "x": [parts.get(segment, 0) for _, parts in contexts],
+            "marker": {"color": colors[segment], "line": {"width": 1, "color": SEPARATOR}},
+            "hovertemplate": f"{names[segment]}: %{{x:,}}<extra></extra>",
+        }
+        for segment in names
+        if any(parts.get(segment) for _, parts in contexts)
+    ]
+    layout: Figure = {
+        "barmode": "stack",
+        "height": 250,
+        "bargap": 0.35,
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 40},
+        "legend": {"orientation": "h", "traceorder": "normal", "y": -0.35, "yanchor": "top"},
+        "xaxis": {"title": {"text": axis}, "tickformat": ",", "rangemode": "tozero"},
+        "yaxis": {"autorange": "reversed", "automargin": True, "type": "category"},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _fork_at(info: CompactionInfo, end: int, title: str) -> None:
+    """Makes a session of messages 1 to `end` in which this compaction is the active one."""
+    with report_errors(NOTICE):
+        forked = engine().fork(info.session_id, end - 1, title=title)
+        _undo_down_to(forked.id, info)
+        select_session(forked.id)
+        st.toast(t("compaction.forked", title=plain_label(title)), icon=":material/fork_right:")
+
+
+def _undo_down_to(session_id: str, info: CompactionInfo) -> None:
+    """Takes back what the fork copied of the compactions after `info`."""
+    work = engine()
+    while True:
+        active = work.store.active_compaction(session_id)
+        if active is None or active.compaction == info.compaction:
+            return
+        work.undo(session_id)

@@ -1,20 +1,23 @@
-"""Owns what the compaction page tells: the tree of a session's compactions, and what each did.
+"""Rows of the compaction page: the tree of compactions, failed attempts, and plans.
 
-A compaction is active, part of the active chain, or undone; undone ones stay in the tree.
+A compaction is active, an ancestor of the active one, or undone; undone ones stay in the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.compaction.triggers import is_recorded
+from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.reasons.values import Reason, from_json, stated
+from ctxcore.reasons.values import Reason, stated
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CompactionInfo, SessionInfo
+from ctxcore.store.values import CompactionInfo, Event, SessionInfo
+from dashboard.reads import active_chain, names_in, number_in, reason_in
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
 
@@ -97,20 +100,17 @@ class StepRow:
 
 def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> list[CompactionRow]:
     """The compactions of a session, newest first."""
-    chain = active_chain(infos, active_id)
+    chain = {info.id for info in active_chain(infos, active_id)}
     depths = _depths(infos)
-    return [_row(info, active_id, chain, depths[info.id]) for info in reversed(infos)]
-
-
-def active_chain(infos: Sequence[CompactionInfo], active_id: str | None) -> list[str]:
-    """The active compaction and those it builds on, newest first."""
-    by_id = {info.id: info for info in infos}
-    chain: list[str] = []
-    at = active_id
-    while at is not None and at in by_id:
-        chain.append(at)
-        at = by_id[at].parent_id
-    return chain
+    return [
+        CompactionRow(
+            info=info,
+            state="active" if info.id == active_id else "earlier" if info.id in chain else "undone",
+            depth=depths[info.id],
+            is_imported=is_recorded(info.compaction),
+        )
+        for info in reversed(infos)
+    ]
 
 
 def steps(details: JsonObject) -> list[StepRow]:
@@ -119,43 +119,10 @@ def steps(details: JsonObject) -> list[StepRow]:
     return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
 
 
-def number_in(body: JsonObject, name: str) -> float | None:
-    """A number that was recorded under a name; None where there is none."""
-    value = body.get(name)
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
-    """Names that were recorded under a name; none where there are none."""
-    value = body.get(name)
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def reason_in(body: JsonObject, name: str) -> Reason | None:
-    """A reason that was recorded under a name; None where there is none."""
-    value = body.get(name)
-    try:
-        return from_json(value) if isinstance(value, dict) else None
-    except ValueError:  # details of an import are as they came
-        return None
-
-
 def _cause(reason: Reason) -> Reason:
     why = reason.facts.get("why")
     is_around = reason.code in (OutcomeCode.TRUNCATED_INSTEAD, OutcomeCode.STILL_OVER)
     return _cause(why) if is_around and isinstance(why, Reason) else reason
-
-
-def _row(
-    info: CompactionInfo, active_id: str | None, chain: Sequence[str], depth: int
-) -> CompactionRow:
-    state: State = "active" if info.id == active_id else "earlier" if info.id in chain else "undone"
-    return CompactionRow(
-        info=info,
-        state=state,
-        depth=depth,
-        is_imported=is_recorded(info.compaction),
-    )
 
 
 def _depths(infos: Sequence[CompactionInfo]) -> dict[str, int]:
@@ -190,3 +157,72 @@ def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo)
         later = store.messages(session.id, middle, middle)[0].created_at > info.created_at
         low, high = (low, middle - 1) if later else (middle, high)
     return low
+
+
+SHOWN = 50
+TRIED = (FAILED, SKIPPED)
+FORESEEN = (PLANNED,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A compaction that was tried and changed nothing."""
+
+    at: datetime
+    has_failed: bool
+    """Whether it was worked out and did not succeed; otherwise there was nothing to do."""
+    trigger: Reason | None
+    strategies: tuple[str, ...]
+    reason: Reason | None
+    seconds: float | None
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A compaction that a policy in shadow mode would have done."""
+
+    at: datetime
+    trigger: Reason | None
+    strategies: tuple[str, ...]
+    before_tokens: int | None
+    expected_tokens: int | None
+    saved_ratio: float | None
+    messages: int | None
+
+
+def attempts(events: Iterable[Event]) -> list[Attempt]:
+    """What was tried, in the order in which it came."""
+    return [
+        Attempt(
+            at=event.created_at,
+            has_failed=event.kind == FAILED,
+            trigger=reason_in(event.body, "trigger"),
+            strategies=names_in(event.body, "strategies"),
+            reason=reason_in(event.body, "reason"),
+            seconds=number_in(event.body, "seconds"),
+            cost=number_in(event.body, "cost"),
+        )
+        for event in events
+    ]
+
+
+def plans(events: Iterable[Event]) -> list[Plan]:
+    """What would have been done, in the order in which it came."""
+    return [
+        Plan(
+            at=event.created_at,
+            trigger=reason_in(event.body, "trigger"),
+            strategies=names_in(event.body, "strategies"),
+            before_tokens=_whole_in(event, "original_tokens"),
+            expected_tokens=_whole_in(event, "expected_tokens"),
+            saved_ratio=number_in(event.body, "saved_ratio"),
+            messages=_whole_in(event, "messages_folded"),
+        )
+        for event in events
+    ]
+
+
+def _whole_in(event: Event, name: str) -> int | None:
+    value = number_in(event.body, name)
+    return None if value is None else int(value)

@@ -1,22 +1,25 @@
-"""Owns marking an original line by line: what stands in its shortened form, and what was left out.
+"""Marks an original message line by line as kept or left out of its shortened form.
 
-Pure. JSON, that inside a string too, is written one value a line, so that each can be marked; text
-stays as it is. A marked text is a diff, whose colours a code block draws without anything in it
-being read as markup.
+Pure functions. JSON, also JSON inside a string, is written one value per line, so that each value
+can be marked; text keeps its lines. The result is a diff, which a code block colours without
+reading anything in it as markup. A stretch is a (start, stop) range of characters of the original.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Final
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Final, TypeAlias
 
-from ctxcore.compression.markers import Elision, member_path
+from ctxcore.compaction.keeping import GAP
+from ctxcore.compression.markers import Elision, member_path, with_reference
 from ctxcore.compression.structures import Structure, parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
-from dashboard.context_page.pieces import Stretch, lines_of
 
 MOST_LINES: Final = 1_200
 LINE_CHARS: Final = 300
@@ -38,9 +41,9 @@ def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
     parts = tuple(elided)
     structure = _structure(original)
     if structure is None:
-        return _marked(_text_lines(original, parts))
+        return _marked(_marked_lines(original, parts))
     walked = _Walk(parts).lines(structure.value)
-    return _marked(chain(_words(structure.before), walked, _words(structure.after)))
+    return _marked(chain(_kept_lines(structure.before), walked, _kept_lines(structure.after)))
 
 
 def mark_pieces(original: str, stayed: Sequence[Stretch]) -> Marked:
@@ -85,12 +88,12 @@ def _marked(lines: Iterable[tuple[bool, str]]) -> Marked:
     return Marked(text="\n".join(shown), gone_lines=gone, lines=count)
 
 
-def _words(around: str) -> Iterator[tuple[bool, str]]:
+def _kept_lines(around: str) -> Iterator[tuple[bool, str]]:
     """What is said around JSON; it stays."""
     return ((False, line) for line in around.strip().splitlines())
 
 
-def _text_lines(original: str, elided: Iterable[Elision]) -> Iterator[tuple[bool, str]]:
+def _marked_lines(original: str, elided: Iterable[Elision]) -> Iterator[tuple[bool, str]]:
     lines = original.split("\n")
     gone: set[int] = set()
     for part in elided:
@@ -171,3 +174,89 @@ def _inner(paths: tuple[str, ...], key: str | None, at: int) -> tuple[str, ...]:
     around = (path.removesuffix("[]") for path in paths)
     as_record = (f"{path}[]" for path in around if "[]" not in path)
     return tuple(dict.fromkeys((*own, *as_record)))
+
+
+Stretch: TypeAlias = tuple[int, int]
+
+_JSON_TOKEN: Final = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\s\[\]{},:"]++|[\[\]{},:]', re.DOTALL
+)
+_WORD: Final = re.compile(r"\w")
+
+
+def pieces_of(original: str, sent: str, seq: int) -> list[Stretch] | None:
+    """The stretches of `original` that stand in `sent`; None where it is not made of pieces.
+
+    A reference to message `seq` at its end is no part of it.
+    """
+    pieces = sent.removesuffix(with_reference("", seq)).split(GAP)
+    if len(pieces) == 1:
+        return None
+    found: list[Stretch] = []
+    at = 0
+    for piece in filter(None, map(str.strip, pieces)):
+        start = original.find(piece, at)
+        if start < 0:
+            return None
+        at = start + len(piece)
+        found.append((start, at))
+    return found
+
+
+def lines_of(
+    original: str, stayed: Sequence[Stretch], *, is_json: bool
+) -> Iterator[tuple[bool, str]]:
+    """`original` line by line, JSON one value a line, with whether it is gone.
+
+    A line of which only some stayed is told in parts; marks without a word are never gone.
+    """
+    for depth, line in _json_stretches(original) if is_json else _text_stretches(original):
+        parts = (
+            (_is_gone(original, part, stays=stays), part) for stays, part in _parts(line, stayed)
+        )
+        for is_gone, run in groupby(parts, key=itemgetter(0)):
+            stretches = [part for _, part in run]
+            yield is_gone, " " * depth + original[stretches[0][0] : stretches[-1][1]]
+
+
+def _is_gone(original: str, part: Stretch, *, stays: bool) -> bool:
+    return not stays and _WORD.search(original, *part) is not None
+
+
+def _parts(line: Stretch, stayed: Sequence[Stretch]) -> Iterator[tuple[bool, Stretch]]:
+    """A line in parts that stayed and parts that did not, in order."""
+    at, stop = line
+    for begin, end in stayed[bisect_right(stayed, at, key=itemgetter(1)) :]:
+        if begin >= stop:
+            break
+        if begin > at:
+            yield False, (at, begin)
+        yield True, (max(begin, at), min(end, stop))
+        at = min(end, stop)
+    if at < stop or at == line[0]:
+        yield False, (at, stop)
+
+
+def _text_stretches(text: str) -> Iterator[tuple[int, Stretch]]:
+    """The lines of a text as they are."""
+    at = 0
+    for line in text.split("\n"):
+        yield 0, (at, at + len(line))
+        at += len(line) + 1
+
+
+def _json_stretches(text: str) -> Iterator[tuple[int, Stretch]]:
+    """JSON one value a line: how deep it stands, and where."""
+    depth, start, stop = 0, None, 0
+    for token in _JSON_TOKEN.finditer(text):
+        mark = token.group()
+        if mark in ("]", "}"):
+            if start is not None:
+                yield depth, (start, stop)
+            depth, start = depth - 1, None
+        start, stop = token.start() if start is None else start, token.end()
+        if mark in ("[", "{", ","):
+            yield depth, (start, stop)
+            depth, start = depth + (mark != ","), None
+    if start is not None:
+        yield depth, (start, stop)

@@ -1,6 +1,6 @@
-"""Owns drawing the context page: what became of each message, shortened ones beside originals.
+"""Draws the context page: the verdict on each message, and shortened ones beside originals.
 
-Words of tools are shown in code blocks and table cells only; nothing in them is read as markup.
+Tool output is shown in code blocks and table cells only, so nothing in it is read as markup.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ from ctxcore.compression.markers import Elided
 from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
-from dashboard.context_page import actions
 from dashboard.context_page.marking import MOST_LINES
 from dashboard.context_page.shortened import (
     LeftOut,
     Shortened,
-    asked_of,
     find_shortened,
     left_out,
     limits_for,
     mark,
+    queries_for,
     with_block,
 )
-from dashboard.filling import filling_of
-from dashboard.panels import window_panel
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import session_title
 from dashboard.services import database_url, engine
-from dashboard.shell import session_title
-from dashboard.tell import tell
 from dashboard.texts import t
-from dashboard.verdict_table import verdict_table
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Row, plain_table, report_errors, show_problem, verdict_table
+from dashboard.window_panel import trigger_level, window_panel
+from dashboard.wording import reason_text
 
 SHOWN_PARTS = 50
 SENT_CHARS = 20_000
@@ -46,19 +43,14 @@ PANE_HEIGHT = 420
 def show_context(session: SessionInfo) -> None:
     """What the next call of a session is sent, and how each message stands in it."""
     st.caption(plain_label(session_title(session)))
-    _problem()
+    show_problem(PROBLEM, max_chars=600)
     with st.spinner(t("context.working")):
         target = engine().call_target(session.id)
         context = build_context(target.view, target.call, target.record)
-    window_panel(context, filling_of(target))
+    window_panel(context, trigger_level(target))
     _verdicts(context)
     _pinned(session)
     _shortened(session, target, context)
-
-
-def _problem() -> None:
-    if (text := st.session_state.pop(actions.PROBLEM, None)) is not None:
-        st.error(plain_label(text, max_chars=600), icon=":material/error:")
 
 
 def _verdicts(context: Context) -> None:
@@ -75,7 +67,7 @@ def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> No
     if not found:
         st.caption(t("context.none_shortened"))
         return
-    key = actions.picked_key(session.id)
+    key = picked_key(session.id)
     if st.session_state.get(key) not in found:
         st.session_state[key] = next(iter(found))
     seq = st.selectbox(
@@ -92,7 +84,7 @@ def _label(one: Shortened) -> str:
 
 
 def _left_out(target: CallTarget, one: Shortened) -> LeftOut:
-    """What is gone of a message; it may have to be shortened again to tell."""
+    """What is gone of a message; it may have to be shortened again to reason_text."""
     call = target.call
     limits = limits_for(
         call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
@@ -115,7 +107,7 @@ def _kept_left_out(
 ) -> LeftOut:
     """The same, kept: a message never changes."""
     del url, session_id, seq, sent  # part of the key only
-    return left_out(_one, limits, asked_of(_one, _target.view), _target.call.counter)
+    return left_out(_one, limits, queries_for(_one, _target.view), _target.call.counter)
 
 
 def _restoring(
@@ -130,7 +122,7 @@ def _restoring(
             key=f"context_restore_{one.seq}",
             icon=":material/keep:",
             disabled=is_too_large,
-            on_click=actions.show_whole,
+            on_click=show_whole,
             args=(session.id, one.seq),
         )
         name = "cost" if len(block) == 1 else "cost_together"
@@ -150,7 +142,7 @@ def _sides(one: Shortened, found: LeftOut) -> None:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
     with right:
         st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
-        st.caption(plain_label(tell(one.reason), max_chars=300))
+        st.caption(plain_label(reason_text(one.reason), max_chars=300))
         st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
     if found.elided:
         _parts(one, found.elided)
@@ -196,6 +188,33 @@ def _pinned(session: SessionInfo) -> None:
                 t("context.unpin", seq=seq),
                 key=f"context_unpin_{seq}",
                 icon=":material/keep_off:",
-                on_click=actions.shorten_again,
+                on_click=shorten_again,
                 args=(session.id, seq),
             )
+
+
+PROBLEM = "context_problem"
+
+
+def picked_key(session_id: str) -> str:
+    """Where the session state holds which shortened message is looked at."""
+    return f"context_pick_{session_id}"
+
+
+def show_whole(session_id: str, seq: int) -> None:
+    """Pins message `seq` (from 1), so that the next context shows all of it."""
+    _change(session_id, seq, is_pinned=True)
+
+
+def shorten_again(session_id: str, seq: int) -> None:
+    """Takes the pin off and looks at the message again."""
+    _change(session_id, seq, is_pinned=False)
+    st.session_state[picked_key(session_id)] = seq
+
+
+def _change(session_id: str, seq: int, *, is_pinned: bool) -> None:
+    with report_errors(PROBLEM):
+        change = engine().pin if is_pinned else engine().unpin
+        change(session_id, seq - 1)
+        name = "restored" if is_pinned else "unpinned"
+        st.toast(t(f"context.{name}", seq=seq), icon=":material/keep:")

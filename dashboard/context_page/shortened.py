@@ -1,8 +1,8 @@
-"""Owns the messages of a context that stand shortened: each with its original and what is gone.
+"""Finds the shortened messages of a context, and what was left out of each.
 
-Pure. A text made of pieces of its original shows what was left out by itself; for any other, the
-original is shortened once more the way the library did. Where that gives other words, what of the
-original stands literally in the short text tells.
+Pure functions. A text made of pieces of its original shows by itself what was left out. For any
+other text the original is compressed again with the library's limits. If no attempt reproduces
+the text that was sent, the lines that do not stand literally in it are marked.
 """
 
 from __future__ import annotations
@@ -20,8 +20,14 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
-from dashboard.context_page.marking import Marked, mark_elided, mark_missing, mark_pieces
-from dashboard.context_page.pieces import Stretch, pieces_of
+from dashboard.context_page.marking import (
+    Marked,
+    Stretch,
+    mark_elided,
+    mark_missing,
+    mark_pieces,
+    pieces_of,
+)
 
 _SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
 _SHED = (200, 60)  # where nothing else fits
@@ -68,7 +74,7 @@ def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]
     return [one for one in among if one.row.block == chosen.row.block]
 
 
-def asked_of(one: Shortened, view: HistoryView) -> list[str]:
+def queries_for(one: Shortened, view: HistoryView) -> list[str]:
     """What the output may have been shortened for; a compaction may not know the request."""
     last_user = view.anchors().last_user or one.seq
     firsts = (max(1, one.seq - _LOOK_BACK), one.row.block)

@@ -1,6 +1,6 @@
-"""Owns the view of who has what: a table of deviations, and the same thresholds for many at once.
+"""The view of assignments: a table of deviations, and thresholds for many users at once.
 
-For operators. What is assigned takes the place of what each one had; their versions stay.
+For operators. What is assigned replaces what each user or group had; their versions remain.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
-from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
 from dashboard.settings.saving import refusal, typed
 from dashboard.settings.scopes import layered
-from dashboard.tell import tell_error
 from dashboard.texts import t
-from dashboard.widgets import Row, csv_button, empty_state, plain_table
+from dashboard.widgets import Row, csv_button, empty_state, plain_table, show_problem
+from dashboard.wording import error_text
 
 _PROBLEM = "settings_assign_problem"
 _DONE = "settings_assign_done"
@@ -155,14 +154,13 @@ def _assign() -> None:
     except PolicyError as error:
         st.session_state[_PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[_PROBLEM] = tell_error(error)
+        st.session_state[_PROBLEM] = error_text(error)
     else:
         st.session_state[_DONE] = len(scopes)
 
 
 def _results() -> None:
-    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+    show_problem(_PROBLEM)
     if (count := st.session_state.pop(_DONE, None)) is not None:
         st.success(t("settings.assign.done", count=count), icon=":material/check:")
 

@@ -1,7 +1,7 @@
-"""Owns the view of connections: how models are reached. There is no field for a key anywhere.
+"""The view of connections: how models are reached.
 
-A connection names the environment variable that holds its key; the page says whether it is set and
-never reads what is in it.
+A connection names the environment variable that holds its key. The page shows whether the
+variable is set, never its value; no input takes a key.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import Connection, ModelRequest
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
-from dashboard.tell import tell_error, tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import empty_state
+from dashboard.wording import error_text, reason_text
 
 _RESULT = "settings_connection_result"
 _PROBLEM = "settings_connection_problem"
 _EDITED = "settings_connection_edited"
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*")  # upper case only: keys hold other letters
+_FIELDS = ("name", "model", "api_base", "key_env")
 _REPLY_TOKENS = 16  # a test asks for a word; some models refuse fewer
 
 
@@ -82,7 +83,7 @@ def _local() -> None:
             t(
                 "settings.local.missing",
                 model=plain_label(LOCAL_MODEL),
-                reason=plain_label(tell_recorded(status.reason), max_chars=300),
+                reason=plain_label(reason_text(status.reason), max_chars=300),
             )
         )
 
@@ -147,7 +148,7 @@ def _form(connections: Sequence[Connection]) -> None:
     if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
         st.error(t(problem), icon=":material/error:")
     with st.form("settings_connection_form", clear_on_submit=False):
-        for name in ("name", "model", "api_base", "key_env"):
+        for name in _FIELDS:
             st.text_input(
                 t(f"settings.connection.{name}"),
                 key=_form_key(name),
@@ -167,21 +168,18 @@ def _form_key(name: str) -> str:
 
 def _edit(connection: Connection) -> None:
     st.session_state[_EDITED] = connection.name
-    for name in ("name", "model", "api_base", "key_env"):
+    for name in _FIELDS:
         st.session_state[_form_key(name)] = getattr(connection, name) or ""
 
 
 def _clear() -> None:
     st.session_state.pop(_EDITED, None)
-    for name in ("name", "model", "api_base", "key_env"):
+    for name in _FIELDS:
         st.session_state[_form_key(name)] = ""
 
 
 def _submit() -> None:
-    typed = {
-        name: str(st.session_state.get(_form_key(name)) or "").strip()
-        for name in ("name", "model", "api_base", "key_env")
-    }
+    typed = {name: str(st.session_state.get(_form_key(name)) or "").strip() for name in _FIELDS}
     if not engine().user().is_operator:
         return
     connections = engine().models().connections
@@ -225,7 +223,7 @@ def _test(connection: Connection) -> None:
     try:
         reply = LiteLLMGateway().complete(request)
     except ContextError as error:
-        st.session_state[_RESULT] = (False, f"{connection.name}: {tell_error(error)}")
+        st.session_state[_RESULT] = (False, f"{connection.name}: {error_text(error)}")
         return
     seconds = f"{reply.latency_seconds:.1f}"
     text = t("settings.connection.answered", name=connection.name, seconds=seconds)

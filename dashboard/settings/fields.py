@@ -1,7 +1,7 @@
-"""Owns the thresholds a person may change: how each is shown, and which matter for a preset.
+"""The policy fields that the form shows: how each is displayed, and which matter for a preset.
 
-Which there are is what policies declare. Pure: a field turns a policy's value into what an input
-shows, and what was typed into a value.
+Pure functions. Policies declare their fields; a `Field` converts between a policy's value and
+what an input shows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Owns the callbacks that save thresholds; the library checks every value once more.
+"""Callbacks that save thresholds; the library validates every value again.
 
-A value that the wider layers give anyway is not saved, so that it follows them later.
+A value equal to the inherited one is not saved, so that it follows later changes of wider scopes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import to_field
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import AllowedCode
+from ctxcore.reasons.values import Fact, Reason
+from dashboard.codes import TypedCode
 from dashboard.services import engine
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
 from dashboard.settings.inputs import field_name
 from dashboard.settings.scopes import Target, changed, without
-from dashboard.settings.typed_rules import as_typed
-from dashboard.tell import tell, tell_error
 from dashboard.texts import t
+from dashboard.wording import error_text, reason_text
 
 PROBLEM = "settings_problem"
 
@@ -99,7 +101,7 @@ def _save(target: Target, overrides: JsonObject) -> None:
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[PROBLEM] = tell_error(error)
+        st.session_state[PROBLEM] = error_text(error)
     else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
@@ -111,7 +113,7 @@ def refusal(error: PolicyError) -> str:
         "settings.refused",
         field=field_name(error.field),
         value=_refused_value(field, error.value),
-        allowed=tell(as_typed(error.allowed, field)),
+        allowed=reason_text(as_typed(error.allowed, field)),
     )
 
 
@@ -131,3 +133,28 @@ def _policy(target: Target, overrides: JsonObject) -> Policy:
     """What would hold with these changes in place of the scope's own."""
     wider = [version for version in engine().store.policies(target.parents) if version]
     return merge_layers(wider, overrides, outer=engine().layers).policy
+
+
+_TYPED: dict[str, TypedCode] = {
+    AllowedCode.BESIDE: TypedCode.BESIDE,
+    AllowedCode.FALLING: TypedCode.FALLING,
+    AllowedCode.TURNS_BY_MESSAGES: TypedCode.TURNS_BY_MESSAGES,
+    AllowedCode.TOOL_LIMITS: TypedCode.TOOL_LIMITS,
+    AllowedCode.TOOL_NAMES: TypedCode.TOOL_NAMES,
+}
+
+
+def as_typed(allowed: Reason, field: Field | None) -> Reason:
+    """What is allowed, as the input of `field` takes it."""
+    if field is None:
+        return allowed
+    facts = {name: _typed(fact, field) for name, fact in allowed.facts.items()}
+    return Reason(_TYPED.get(allowed.code, allowed.code), facts)
+
+
+def _typed(fact: Fact, field: Field) -> Fact:
+    if isinstance(fact, Reason):
+        return as_typed(fact, field)
+    if field.kind == "percent" and isinstance(fact, (int, float)):
+        return f"{fact * 100:g} %"
+    return fact

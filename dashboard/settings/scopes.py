@@ -1,7 +1,4 @@
-"""Owns whose thresholds are edited: scopes, the wider ones they inherit from, what each changes.
-
-Pure: values in, values out.
-"""
+"""The scopes whose thresholds can be edited, and what they inherit; pure functions."""
 
 from __future__ import annotations
 

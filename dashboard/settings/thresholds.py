@@ -1,7 +1,7 @@
-"""Owns the form of thresholds: whose, each field with its value and layer, what it comes to.
+"""The form of thresholds: scope, each field with its value and source, resulting tokens, versions.
 
-The store is the form's memory: every change is saved by a callback, and each run shows what is
-saved. What the library refuses stays as it was, with the reason beside it.
+The store holds the state of the form: a callback saves every change, and each run shows what is
+saved. A rejected value is not saved; the reason is shown.
 """
 
 from __future__ import annotations
@@ -14,16 +14,26 @@ import streamlit as st
 
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.policies import EffectivePolicy
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.markers import GroupName
 from ctxcore.policy.values import Policy
-from ctxcore.store.values import PolicyVersion, SessionInfo, UserInfo
+from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
-from dashboard.services import default_model, engine
+from dashboard.selection import current_session, session_title
+from dashboard.services import engine
 from dashboard.settings import saving
 from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, rows_of, shown_first
-from dashboard.settings.inputs import draw_input, group_name, preset_line, preset_name
+from dashboard.settings.inputs import (
+    draw_input,
+    field_name,
+    group_name,
+    pick_model,
+    preset_line,
+    preset_name,
+    value_text,
+)
 from dashboard.settings.scopes import (
     ScopeName,
     Target,
@@ -33,10 +43,9 @@ from dashboard.settings.scopes import (
     target_of,
     tokens_of,
 )
-from dashboard.settings.versions import show_versions
-from dashboard.shell import current_session, session_title
-from dashboard.tell import tell, tell_sentence
 from dashboard.texts import t
+from dashboard.widgets import show_problem
+from dashboard.wording import reason_sentence, reason_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +67,16 @@ class Form:
 def show_thresholds() -> None:
     """The whole form."""
     session = current_session()
-    model = _model(session)
+    model = pick_model(
+        f"settings_model_{session.id if session else ''}", help=t("settings.model.help")
+    )
     name = _scope(session)
     target = _target(name, session, model)
     if target is None:
         return
     form = _form(target, name, session, model)
     st.markdown(_sentence(form))
-    _refused()
+    show_problem(saving.PROBLEM)
     _notices(form)
     _switches(form)
     first = shown_first(form.policy.name, form.effective.sources)
@@ -76,25 +87,6 @@ def show_thresholds() -> None:
     _warnings(form)
     _reset(form)
     show_versions(target.scope, form.own)
-
-
-def _model(session: SessionInfo | None) -> str:
-    """The model whose window the numbers are told for."""
-    models = dict.fromkeys(
-        [
-            (session.model if session else None) or default_model(),
-            default_model(),
-            *(one.model for one in engine().models().connections),
-        ]
-    )
-    chosen = st.selectbox(
-        t("settings.model"),
-        list(models),
-        key=f"settings_model_{session.id if session else ''}",
-        accept_new_options=True,
-        help=t("settings.model.help"),
-    )
-    return str(chosen or default_model())
 
 
 def _scope(session: SessionInfo | None) -> ScopeName:
@@ -186,15 +178,10 @@ def _sentence(form: Form) -> str:
     return " ".join(filter(None, (told, asks, shadow)))
 
 
-def _refused() -> None:
-    if (problem := st.session_state.pop(saving.PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
-
-
 def _notices(form: Form) -> None:
     """What was stored for fields that are gone; the next save of its scope leaves it out."""
     for notice in form.effective.notices:
-        st.info(plain_label(tell_sentence(notice), max_chars=300), icon=":material/info:")
+        st.info(plain_label(reason_sentence(notice), max_chars=300), icon=":material/info:")
 
 
 def _switches(form: Form) -> None:
@@ -273,7 +260,7 @@ def _told(form: Form, field: Field) -> str:
 def _caption(form: Form, field: str, told: str) -> None:
     """Where a value comes from; the exact place, a variable or a line, on request."""
     place = form.effective.places.get(field)
-    st.caption(told, help=plain_label(tell(place), max_chars=200) if place else None)
+    st.caption(told, help=plain_label(reason_text(place), max_chars=200) if place else None)
 
 
 def _source(form: Form, field: str) -> str:
@@ -304,4 +291,47 @@ def _reset(form: Form) -> None:
         disabled=not changes,
         on_click=saving.reset,
         args=(form.target,),
+    )
+
+
+SHOWN_VERSIONS = 20
+
+
+def show_versions(scope: Scope, own: PolicyVersion | None) -> None:
+    """The versions of a scope, newest first."""
+    versions = engine().store.policy_versions(scope)
+    with st.expander(t("settings.versions", count=len(versions)), key="settings_versions"):
+        if not versions:
+            st.caption(t("settings.versions.none"))
+        for version in versions[:SHOWN_VERSIONS]:
+            _version(version, is_current=own is not None and version.id == own.id)
+
+
+def _version(version: PolicyVersion, *, is_current: bool) -> None:
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"settings_version_{version.id}"
+    ):
+        st.markdown(
+            t(
+                "settings.version",
+                number=version.version,
+                at=f"{version.created_at:%Y-%m-%d %H:%M}",
+                by=plain_label(version.created_by),
+                changes=plain_label(_changes(version.overrides), max_chars=300),
+            )
+        )
+        st.button(
+            t("settings.version.current") if is_current else t("settings.version.restore"),
+            key=f"settings_restore_{version.id}",
+            disabled=is_current,
+            on_click=saving.restore,
+            args=(Target(scope=version.scope, parents=()), version.overrides),
+        )
+
+
+def _changes(overrides: JsonObject) -> str:
+    if not overrides:
+        return t("settings.version.nothing")
+    return ", ".join(
+        f"{field_name(name)} = {value_text(name, value)}" for name, value in overrides.items()
     )

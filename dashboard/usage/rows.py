@@ -1,6 +1,6 @@
-"""Owns what the usage page tells: one row a turn, made from its calls, and their sums.
+"""Rows of the usage page: one per turn, made from its calls, with sums and shares.
 
-A number that no provider reported is None and stays None in every sum made of nothing else.
+A number that no provider reported is None, and a sum of nothing else is None too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run
+from ctxcore.formats.report import TokenReport
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 
 Mode: TypeAlias = Literal["turn", "context", "total"]
@@ -26,7 +27,7 @@ SUMMARIES = "summaries"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownSum:
     """A sum of what was reported; `missing` calls said nothing."""
 
     value: float | None
@@ -48,7 +49,7 @@ class TurnUsage:
     """Made after this turn began and before the next one did."""
 
     @property
-    def sent_tokens(self) -> Known:
+    def sent_tokens(self) -> KnownSum:
         """What all its calls were sent: our count, or the provider's for imported calls."""
         return known_sum(self.calls, sent_tokens)
 
@@ -83,14 +84,14 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Totals:
     """What calls for one purpose took together."""
 
     calls: int
-    sent: Known
-    cached: Known
-    output: Known
-    cost: Known
+    sent: KnownSum
+    cached: KnownSum
+    output: KnownSum
+    cost: KnownSum
 
 
 def is_summary(call: CallInfo) -> bool:
@@ -98,9 +99,9 @@ def is_summary(call: CallInfo) -> bool:
     return call.purpose == "summary"
 
 
-def spent_on(calls: Sequence[CallInfo]) -> Spent:
+def totals_of(calls: Sequence[CallInfo]) -> Totals:
     """What `calls` took together."""
-    return Spent(
+    return Totals(
         calls=len(calls),
         sent=known_sum(calls, sent_tokens),
         cached=known_sum(calls, lambda call: call.cached_tokens),
@@ -122,11 +123,11 @@ def sent_tokens(call: CallInfo) -> int | None:
     return call.input_tokens if ours is None else ours
 
 
-def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> Known:
+def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> KnownSum:
     """The sum of what is known of `calls`, and how many said nothing."""
     values = [value(call) for call in calls]
     known = [one for one in values if one is not None]
-    return Known(value=sum(known) if known else None, missing=len(values) - len(known))
+    return KnownSum(value=sum(known) if known else None, missing=len(values) - len(known))
 
 
 def turn_rows(
@@ -273,3 +274,48 @@ def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for name, tokens in one.items():
             total[name] = total.get(name, 0) + tokens
     return total
+
+
+OTHER_TOOLS = "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One part of the account."""
+
+    kind: str
+    name: str
+    """The tool it belongs to; empty for what was said."""
+    tokens: int
+
+
+def shares(report: TokenReport) -> list[Share]:
+    """Where the tokens went, largest first; they add up to the report's total."""
+    said = [
+        Share(kind="system", name="", tokens=report.system_tokens),
+        Share(kind="user", name="", tokens=report.user_tokens),
+        Share(kind="assistant", name="", tokens=report.assistant_tokens),
+        Share(kind="thinking", name="", tokens=report.thinking_tokens),
+        Share(kind="summary", name="", tokens=report.summary_tokens),
+        Share(kind="orphan", name="", tokens=report.orphan_tokens),
+    ]
+    calls = [Share(kind="call", name=tool.name, tokens=tool.call_tokens) for tool in report.tools]
+    results = [
+        Share(kind="result", name=tool.name, tokens=tool.result_tokens) for tool in report.tools
+    ]
+    found = [share for share in (*said, *calls, *results) if share.tokens]
+    return sorted(found, key=lambda share: (-share.tokens, share.kind, share.name))
+
+
+def largest(parts: Sequence[Share], limit: int) -> list[Share]:
+    """The largest parts; what is left of tools becomes one part of each kind."""
+    if len(parts) <= limit:
+        return list(parts)
+    kept, rest = list(parts[:limit]), parts[limit:]
+    for kind in dict.fromkeys(share.kind for share in rest):
+        group = [share for share in rest if share.kind == kind]
+        tokens = sum(share.tokens for share in group)
+        kept.append(
+            group[0] if len(group) == 1 else Share(kind=kind, name=OTHER_TOOLS, tokens=tokens)
+        )
+    return kept

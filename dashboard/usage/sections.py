@@ -1,6 +1,6 @@
-"""Owns the sections of the usage page, in the order in which they answer questions.
+"""Draws the usage page.
 
-An imported transcript is asked first where its tokens went; a chat, what its turns sent.
+An imported transcript begins with where its tokens went; a chat begins with its turns.
 """
 
 from __future__ import annotations
@@ -9,33 +9,36 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.charts.usage import Line, estimate_against_provider, stacked_turns
 from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import session_title
 from dashboard.services import engine
-from dashboard.shell import session_title
 from dashboard.texts import t
-from dashboard.usage.account_section import show_account
-from dashboard.usage.labels import part_colors, part_names
+from dashboard.usage.account import show_account
+from dashboard.usage.charts import PROVIDER_COLORS, Line, estimate_against_provider, stacked_turns
 from dashboard.usage.rows import (
     MODES,
+    PROVIDER_PARTS,
     SOURCES,
+    SUMMARIES,
     Bar,
-    Known,
+    KnownSum,
     Mode,
     Source,
-    Spent,
+    Totals,
     TurnUsage,
     bars,
     compared,
     is_summary,
-    spent_on,
+    totals_of,
     turn_rows,
 )
-from dashboard.usage.turn_section import show_turns
+from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
+from dashboard.window_chart import SEGMENT_COLORS
 
 WIDTHS = {"turns": 95, "calls": 95}
 SHOWN_TURNS = 100  # bars that can still be told apart on one screen
@@ -62,8 +65,8 @@ def show_usage(session: SessionInfo) -> None:
 
 
 def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
-    spent = spent_on(calls)
-    figures: tuple[tuple[str, Known], ...] = (
+    spent = totals_of(calls)
+    figures: tuple[tuple[str, KnownSum], ...] = (
         ("sent", spent.sent),
         ("cached", spent.cached),
         ("output", spent.output),
@@ -87,11 +90,11 @@ def _by_purpose(calls: Sequence[CallInfo]) -> None:
     answers = [call for call in calls if not is_summary(call)]
     st.caption(t("usage.purposes.told"))
     kinds = (("answers", answers), ("summaries", summaries), ("all", calls))
-    rows = [_purpose_row(t(f"usage.purpose.{name}"), spent_on(made)) for name, made in kinds]
+    rows = [_purpose_row(t(f"usage.purpose.{name}"), totals_of(made)) for name, made in kinds]
     plain_table(rows, alt=t("usage.purposes"))
 
 
-def _purpose_row(name: str, spent: Spent) -> Row:
+def _purpose_row(name: str, spent: Totals) -> Row:
     return {
         t("usage.purpose"): name,
         t("usage.figure.calls"): spent.calls,
@@ -106,7 +109,7 @@ def _figure(name: str, value: str, told: str) -> None:
     st.metric(t(f"usage.figure.{name}"), value, help=told, width=WIDTHS.get(name, 155))
 
 
-def _told(name: str, known: Known, whole: str) -> str:
+def _told(name: str, known: KnownSum, whole: str) -> str:
     """What a key figure is made of, and how much of it is missing."""
     text = f"{t(f'usage.help.{name}')} {plain_label(whole)}."
     if known.missing and known.value is not None:
@@ -230,3 +233,23 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
     ]
     alt = t("usage.against")
     chart(figure, table, key="usage_against", alt=alt, csv_name="usage_estimate.csv")
+
+
+_SUMMARIES = {SUMMARIES: "#C44E52"}
+"""Of no segment, so that it is not taken for the summary inside a context."""
+
+
+def part_names(source: Source) -> dict[str, str]:
+    """What each part is called, in the order in which they are stacked."""
+    if source == "estimate":
+        names = {str(name): t(f"common.segment.{name}") for name in INPUT_SEGMENTS}
+    else:
+        names = {name: t(f"usage.part.{name}") for name in PROVIDER_PARTS}
+    return names | {SUMMARIES: t("usage.part.summaries")}
+
+
+def part_colors(source: Source) -> dict[str, str]:
+    """The colour of each part."""
+    if source == "estimate":
+        return {name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS} | _SUMMARIES
+    return {**PROVIDER_COLORS, **_SUMMARIES}

@@ -113,7 +113,7 @@ def test_a_compaction_is_made_undone_and_redone_by_keyboard(page: Page, server: 
     session = long_session(server)
     open_page(page, server, "compaction", session)
 
-    page.locator(".st-key-compaction_open button").wait_for()
+    page.locator(".st-key-compaction_compact button").wait_for()
 
     page.keyboard.press("Control+k")
     page.locator(".st-key-compact_confirm button").press("Enter")

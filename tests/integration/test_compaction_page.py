@@ -120,7 +120,7 @@ def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> No
 def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     at = opened(app, long_session(app))
 
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     at.text_area(key="compact_summary").set_value("Only what matters.").run()
     at.button(key="compact_confirm").click().run()
     app.check()
@@ -139,7 +139,7 @@ def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) 
     app.engine.set_model(session.id, "scripted/roomy")  # some of what is planned to fold is kept
     save_figures(app.engine.store, "scripted/roomy", {"window_tokens": 8_000})
     at = opened(app, session)
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     (proposed,) = [one.label for one in at.expander if one.label.startswith("Messages that")]
 
     at.button(key="compact_confirm").click().run()

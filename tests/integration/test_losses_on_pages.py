@@ -11,7 +11,7 @@ import pytest
 
 from ctxcore.reasons.codes import LossCode
 from ctxcore.store.values import Scope
-from dashboard.compactions_page.pinning import unpin
+from dashboard.lost_facts import unpin_block
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.engines import START
@@ -106,7 +106,7 @@ def test_a_pin_is_taken_back_from_any_message_of_its_block(app: Dashboard) -> No
     app.engine.pin(session.id, result.seq - 1)
     opened(app, session.id)
 
-    assert unpin(session.id, result.block)
+    unpin_block(session.id, result.block)
 
     assert app.engine.call_target(session.id).view.anchors().pinned == ()
 
@@ -171,7 +171,7 @@ def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
     at = opened(app, session_id, language)
     at.session_state["compact_lost"] = True
 
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     app.check()
 
     lost = lost_table(at, language)
@@ -184,7 +184,7 @@ def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
 def test_a_fact_that_is_written_into_the_summary_is_not_lost(app: Dashboard) -> None:
     at = opened(app, ticket_session(app.engine))
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     before = list(lost_table(at)["Fact"])
     summary = at.text_area(key="compact_summary")
 
@@ -198,7 +198,7 @@ def test_a_pin_in_the_dialog_leads_to_a_proposal_that_keeps_the_fact(app: Dashbo
     session_id = ticket_session(app.engine)
     at = opened(app, session_id)
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     fact = lost_table(at)["Fact"][0]
 
     seq = int(lost_table(at)["Said in message"][0])
@@ -219,7 +219,7 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
     session_id = ticket_session(app.engine)
     at = opened(app, session_id)
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     fact, seq = lost_table(at)["Fact"][0], int(lost_table(at)["Said in message"][0])
     at.button(key="compact_lost_facts_pin").click().run()
 
@@ -230,7 +230,7 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
     assert translate("context.unpinned", "en", seq=seq) in app.texts()
     assert app.engine.call_target(session_id).view.anchors().pinned == ()
     at.button(key="compact_cancel").click().run()
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     assert translate("context.unpinned", "en", seq=seq) not in app.texts()
 
 

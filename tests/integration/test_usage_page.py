@@ -16,9 +16,9 @@ from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
-from dashboard.shell import select_session
+from dashboard.selection import select_session
 from dashboard.texts import Language, languages, translate
-from dashboard.usage.account_section import PATH_CHARS
+from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
 from tests.dashboard_app import Dashboard, open_dashboard, told
 from tests.small_transcript import claude_code_lines

@@ -50,7 +50,7 @@ from ctxcore.store import errors as store_errors
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.tokens.count import counter_for
 from dashboard import texts
-from dashboard.tell import tell, tell_error
+from dashboard.wording import error_text, reason_text
 from tests.engines import engine_with
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -110,7 +110,7 @@ FILES: Mapping[str, str] = {
 def test_a_file_that_cannot_be_read_is_told_with_its_place(chinese: None, text: str) -> None:
     error = caught(lambda: parse_transcripts(text, name="x.json"))
 
-    told = tell_error(error)
+    told = error_text(error)
 
     assert english_in(told) == set()
     assert told.startswith("x.json")
@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(chinese: None, text: 
 def test_why_json_cannot_be_read_stays_with_its_column(chinese: None) -> None:
     error = caught(lambda: parse_transcripts('[\n{"a": 1', name="x.json"))
 
-    assert tell_error(error).startswith(
+    assert error_text(error).startswith(
         "x.json 第 2 行：JSON 已损坏或不完整（缺少分隔符 ','，第 8 列）。"
     )
 
@@ -130,7 +130,7 @@ LINE_OF_NO_MESSAGE = '{"role": "user", "content": "a"}\n{"role": "user", "conten
 def problems(text: str) -> list[str]:
     with engine_with() as (engine, _):
         (preview,) = engine.preview_import(text, name="x.jsonl")
-    return [tell(problem) for problem in preview.problems]
+    return [reason_text(problem) for problem in preview.problems]
 
 
 def test_the_line_and_the_field_stay() -> None:
@@ -166,7 +166,7 @@ def test_an_export_that_is_refused_is_told_with_its_place(chinese: None) -> None
     told = {}
     for name, text in exports():
         error = caught(lambda text=text: parse_native(text, name="x.jsonl"))  # type: ignore[misc]  # mypy#2608
-        told[name] = tell_error(error)
+        told[name] = error_text(error)
 
     assert {name: words for name, words in told.items() if english_in(words)} == {}
     assert all(words.startswith("x.jsonl") for words in told.values())
@@ -182,9 +182,9 @@ def test_a_variable_and_a_file_that_say_something_wrong_are_named(
     config.write_text("policy: [", encoding="utf-8")
     file = caught(lambda: load_layers(environ={}, env_file=None, config=config))
 
-    assert "环境变量 CTXCORE_POLICY_RESERVE_TOKENS" in tell_error(variable)
-    assert english_in(tell_error(variable).replace("many", "")) == set()
-    assert re.search(r"x\.yaml 第 \d 行：不是 YAML", tell_error(file))
+    assert "环境变量 CTXCORE_POLICY_RESERVE_TOKENS" in error_text(variable)
+    assert english_in(error_text(variable).replace("many", "")) == set()
+    assert re.search(r"x\.yaml 第 \d 行：不是 YAML", error_text(file))
 
 
 def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
@@ -192,7 +192,7 @@ def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
 ) -> None:
     named = {"CTXCORE_CONFIG": str(tmp_path / "x.yaml")}
 
-    told = tell_error(caught(lambda: load_layers(environ=named, env_file=None)))
+    told = error_text(caught(lambda: load_layers(environ=named, env_file=None)))
 
     assert told.endswith(
         "x.yaml：无法读取：没有这个文件或文件夹（由 CTXCORE_CONFIG 指定：环境变量 CTXCORE_CONFIG）"
@@ -247,7 +247,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_no_error_is_told_in_english_on_a_chinese_page(chinese: None, error: ContextError) -> None:
-    assert english_in(tell_error(error)) == set()
+    assert english_in(error_text(error)) == set()
 
 
 def test_every_error_of_the_library_is_among_these() -> None:
@@ -267,7 +267,7 @@ def _below(kind: type[ContextError]) -> Iterator[type[ContextError]]:
 def test_a_stored_error_is_told_as_it_was_raised(chinese: None, error: ContextError) -> None:
     stored = json.loads(json.dumps(to_json(error.reason)))
 
-    assert tell(from_json(stored)) == tell(error.reason)
+    assert reason_text(from_json(stored)) == reason_text(error.reason)
 
 
 @pytest.mark.parametrize("text", ["", "Sorry, I cannot do that.", "[]"])
@@ -276,21 +276,21 @@ def test_why_a_text_is_no_summary_is_told(chinese: None, text: str) -> None:
         lambda: check_summary(text, max_tokens=50, source_tokens=1, counter=counter_for())
     )
 
-    assert english_in(tell_error(error)) == set()
+    assert english_in(error_text(error)) == set()
 
 
 def test_words_of_somebody_else_are_told_with_their_place(chinese: None) -> None:
     error = ConfigurationError(path="x.yaml", line=3, problem="the moon is full")
 
-    assert tell_error(error) == "x.yaml 第 3 行：the moon is full"
+    assert error_text(error) == "x.yaml 第 3 行：the moon is full"
 
 
 def test_a_sentence_begins_with_a_capital_unless_with_a_name() -> None:
-    assert tell_error(engine_errors.TurnStateError(problem=TurnProblem.DONE())).startswith("The")
-    assert tell_error(ConfigurationError(path="x.yaml", problem="broke")) == "x.yaml: broke"
+    assert error_text(engine_errors.TurnStateError(problem=TurnProblem.DONE())).startswith("The")
+    assert error_text(ConfigurationError(path="x.yaml", problem="broke")) == "x.yaml: broke"
 
 
 def test_a_message_that_is_none_is_told_with_its_place(chinese: None) -> None:
     error = caught(lambda: parse_messages([{"role": "user", "content": "a"}, {"content": "b"}]))
 
-    assert tell_error(error).startswith("消息 1，role：")
+    assert error_text(error).startswith("消息 1，role：")

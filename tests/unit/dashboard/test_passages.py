@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import text_message
-from dashboard.compactions_page.passages import passage, short_fact
+from dashboard.excerpts import passage, short_fact
 from tests.histories import assistant, call
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
 from ctxcore.reasons.values import stated
-from dashboard.turn_runner import RunningTurn, TurnRunner
+from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
 
 WAIT_SECONDS = 10
 

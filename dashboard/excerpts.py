@@ -1,11 +1,19 @@
-"""Owns the words around a fact: where a message says it, cut out of the message; pure functions."""
+"""Cuts short excerpts out of texts: first lines, facts, and the text around a fact."""
 
 from __future__ import annotations
 
 from ctxcore.compaction.loss_report import said_text
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import Message
-from dashboard.usage.account import excerpt
+
+TITLE_CHARS = 80
+
+
+def excerpt(text: str, chars: int = TITLE_CHARS) -> str:
+    """The begin of a text on one line."""
+    line = " ".join(text[: chars * 4].split())
+    return line if len(line) <= chars else f"{line[: chars - 1]}…"
+
 
 AROUND_CHARS = 200
 AROUND_LINES = 2

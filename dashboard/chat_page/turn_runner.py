@@ -1,8 +1,8 @@
-"""Owns turns that run: each in its own thread, so that no click, page or closed tab ends it.
+"""Runs turns in threads, so that a click, a page change or a closed tab does not end them.
 
-A page follows a turn and may leave at any time; whoever comes back gets all that was said so far.
-Only `cancel` stops a turn, and the engine then keeps the answer as far as it came. A turn that goes
-on in another session is that session's from then on.
+A page can follow a turn and leave at any time; following again yields the answer from its start.
+Only `cancel` stops a turn; the engine then keeps the partial answer. A turn that continues in
+another session belongs to that session from then on.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from ctxcore.engine.events import (
 )
 from ctxcore.errors import ContextError
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import TurnState
+from ctxcore.store.values import SessionInfo, TurnState
 from dashboard.codes import BrokeOff
-from dashboard.going_on import note_move, waiting_question
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +70,6 @@ class RunningTurn:
         """The context of the latest call; None before the first and after the end."""
         self.is_told = False
         """Whether the engine ended it, so that the stored turn says how."""
-        self._events: list[TurnEvent] = []
         self._said: list[str] = []
         self._cancelled = threading.Event()
         self._changed = threading.Condition()
@@ -86,11 +84,6 @@ class RunningTurn:
     def answer(self) -> str:
         """The answer as far as it came."""
         return "".join(self._said)
-
-    @property
-    def events(self) -> tuple[TurnEvent, ...]:
-        """What happened so far, the pieces of the answer left out."""
-        return tuple(self._events)
 
     @property
     def is_stopping(self) -> bool:
@@ -158,21 +151,15 @@ class RunningTurn:
                     self.activity = "thinking"
                 case Waiting():
                     return
+                case ContextBuilt(context=context):
+                    self.context = context
+                case CompactionStarted():
+                    self.activity = "compacting"
+                case CompactionFinished() | CompactionRejected():
+                    self.activity = "waiting"
                 case _:
-                    self._events.append(event)
-                    self._note_progress(event)
+                    pass
             self._changed.notify_all()
-
-    def _note_progress(self, event: TurnEvent) -> None:
-        match event:
-            case ContextBuilt(context=context):
-                self.context = context
-            case CompactionStarted():
-                self.activity = "compacting"
-            case CompactionFinished() | CompactionRejected():
-                self.activity = "waiting"
-            case _:
-                pass
 
 
 class _Closable(Iterator[TurnEvent]):
@@ -189,30 +176,22 @@ class TurnRunner:
         self._turns: dict[str, RunningTurn] = {}
         self._lock = threading.Lock()
 
-    def start(
-        self, engine: ContextEngine, session_id: str, text: str, *, model: str | None = None
-    ) -> RunningTurn:
-        """Says `text` to the model; a turn that runs already is returned instead."""
-        return self._launch(
-            engine, session_id, text, lambda: engine.chat(session_id, text, model=model)
-        )
+    def start(self, engine: ContextEngine, session_id: str, text: str) -> RunningTurn:
+        """Sends `text` to the model; returns the running turn instead if there is one."""
+        return self._launch(engine, session_id, text, lambda: engine.chat(session_id, text))
 
-    def resume(
-        self, engine: ContextEngine, session_id: str, *, model: str | None = None
-    ) -> RunningTurn:
-        """Goes on with the last turn of the session."""
-        return self._launch(
-            engine, session_id, "", lambda: engine.continue_turn(session_id, model=model)
-        )
+    def resume(self, engine: ContextEngine, session_id: str) -> RunningTurn:
+        """Continues the last turn of the session."""
+        return self._launch(engine, session_id, "", lambda: engine.continue_turn(session_id))
 
     def answer(
         self, engine: ContextEngine, session_id: str, plan_id: str, answer: Answer
     ) -> RunningTurn:
         """Goes on with what waits for a person's decision, as the person decided."""
-        question = waiting_question(engine, session_id)
+        question = waiting_message(engine, session_id)
 
         def move(turn: RunningTurn, new_id: str) -> None:
-            note_move(engine, session_id, new_id)
+            save_move(engine, session_id, new_id)
             turn.text, turn.base_length = question, engine.session(new_id).length
             with self._lock:
                 self._turns[new_id] = turn
@@ -270,3 +249,33 @@ class TurnRunner:
 def turn_runner() -> TurnRunner:
     """The runner of this process."""
     return TurnRunner()
+
+
+def save_move(engine: ContextEngine, old_id: str, new_id: str) -> None:
+    """Keeps that the old session goes on in the new one."""
+    length = engine.session(old_id).length
+    engine.store.save_setting(_move_key(old_id), {"session_id": new_id, "length": length})
+
+
+def continued_in(engine: ContextEngine, session: SessionInfo) -> SessionInfo | None:
+    """The session in which this one goes on, if it is still there."""
+    noted = engine.store.setting(_move_key(session.id))
+    if not isinstance(noted, dict) or noted.get("length") != session.length:
+        return None
+    try:
+        found = engine.session(str(noted.get("session_id")))
+    except ContextError:
+        return None
+    return None if found.deleted_at else found
+
+
+def waiting_message(engine: ContextEngine, session_id: str) -> str:
+    """What the user said that waits for a decision; empty if no turn waits."""
+    turn, seq = engine.store.last_turn(session_id), engine.session(session_id).last_user_seq
+    if turn is None or turn.state != "awaiting_confirmation" or seq is None:
+        return ""
+    return engine.store.messages(session_id, seq, seq)[0].message.text
+
+
+def _move_key(session_id: str) -> str:
+    return f"went_on:{session_id}"

@@ -1,20 +1,16 @@
-"""Owns the charts of the usage page: rows in, plotly figures as plain dictionaries out.
+"""Charts of the usage page: rows in, plotly figures as plain dictionaries out.
 
-Names and colours come in as arguments, so one function draws every language and theme.
+Names and colours are arguments, so that the functions serve every language and theme.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from dashboard.usage.account import Share
-from dashboard.usage.rows import Bar, Compared
+from dashboard.usage.rows import Bar, Compared, Share
+from dashboard.widgets import Figure
 
-Figure: TypeAlias = dict[str, object]
-
-CONFIG = {"displayModeBar": False, "displaylogo": False}
 LINE_COLOR = "#999999"
 ROOM = 1.5  # what the longest bar and its figures take on a screen 390 px wide, in such bars
 PROVIDER_COLORS = {"fresh": "#D55E00", "cache_write": "#E69F00", "cached": "#56B4E9"}

@@ -1,4 +1,4 @@
-"""Owns the section of the compaction page on what a compaction lost, ours or another product's."""
+"""Draws what a compaction lost, made by this library or recorded from another product."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from ctxcore.engine.compactions import LossReport
 from ctxcore.engine.services import CallTarget
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
-from dashboard.compactions_page.lost_facts import (
+from dashboard.compactions_page.rows import CompactionRow
+from dashboard.excerpts import short_fact
+from dashboard.lost_facts import (
     FACT_CHARS,
+    PIN_PROBLEM,
     LostRow,
     Pinning,
     show_kinds,
     show_lost_facts,
+    unpin_block,
 )
-from dashboard.compactions_page.passages import short_fact
-from dashboard.compactions_page.pinning import pin, unpin
-from dashboard.compactions_page.rows import CompactionRow
 from dashboard.reads import loss_report
-from dashboard.tell import tell_recorded
+from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table
-from dashboard.wording import words_for
+from dashboard.widgets import Row, plain_table, report_errors
+from dashboard.wording import name_text, reason_text
 
 
 def show_losses(target: CallTarget, row: CompactionRow) -> None:
@@ -51,7 +52,7 @@ def _on_request(target: CallTarget, row: CompactionRow) -> None:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(target.session, row.info.id)
         if report.account is not None:
-            _account(report.account, tell_recorded(row.trigger), report.policy)
+            _account(report.account, reason_text(row.trigger), report.policy)
         if report.lost:
             _facts(target, report)
         else:
@@ -95,14 +96,16 @@ def _pinning(target: CallTarget) -> Pinning:
     )
 
 
+@report_errors(PIN_PROBLEM)
 def _pin(session_id: str, seq: int) -> None:
-    if pin(session_id, seq):
-        st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
+    engine().pin(session_id, seq - 1)
+    st.toast(t("compact.lost.pinned", seq=seq), icon=":material/keep:")
 
 
+@report_errors(PIN_PROBLEM)
 def _unpin(session_id: str, seq: int) -> None:
-    if unpin(session_id, seq):
-        st.toast(t("context.unpinned", seq=seq), icon=":material/keep_off:")
+    unpin_block(session_id, seq)
+    st.toast(t("context.unpinned", seq=seq), icon=":material/keep_off:")
 
 
 def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
@@ -117,7 +120,7 @@ def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
 def _account(account: FoldAccount, theirs: str, policy: str) -> None:
     """Theirs beside ours in as many tokens, and what was read or asked again."""
     rows = [_side(theirs, account, account.theirs)]
-    ours = t("compaction.lost.ours", preset=words_for("settings.preset", policy))
+    ours = t("compaction.lost.ours", preset=name_text("settings.preset", policy))
     if account.ours is not None:
         rows.append(_side(ours, account, account.ours))
     st.caption(t("compaction.lost.told", tokens=numbers.tokens(account.shown_tokens)))

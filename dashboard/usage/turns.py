@@ -1,4 +1,4 @@
-"""Owns the table of a session's turns, and what became of each message in the calls of one turn."""
+"""Draws the table of a session's turns, and the calls and verdicts of the selected turn."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import streamlit as st
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.reads import last_told
-from dashboard.tell import tell_recorded
+from dashboard.reads import last_call_with_runs
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
@@ -19,8 +18,8 @@ from dashboard.usage.rows import (
     not_sent,
     sent_tokens,
 )
-from dashboard.verdict_table import verdict_table
-from dashboard.widgets import Row, csv_button, plain_table, table_with_choice
+from dashboard.widgets import Row, csv_button, plain_table, table_with_choice, verdict_table
+from dashboard.wording import reason_text
 
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
@@ -87,7 +86,7 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
-    if (told := last_told(session, turn.calls)) is not None:
+    if (told := last_call_with_runs(session, turn.calls)) is not None:
         _verdicts(turn, told)
     else:
         st.caption(t("usage.turn.no_verdicts"))
@@ -106,7 +105,7 @@ def _call_row(number: int, call: CallInfo) -> Row:
         t("usage.seconds"): None
         if call.latency_seconds is None
         else round(call.latency_seconds, 2),
-        t("usage.error"): tell_recorded(call.error),  # stopped, or what failed
+        t("usage.error"): reason_text(call.error),  # stopped, or what failed
     }
 
 

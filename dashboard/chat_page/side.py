@@ -1,4 +1,4 @@
-"""Owns the right side of the chat page: model, window, compaction buttons, pinned messages."""
+"""Draws the right column of the chat page: model, window, last failure, pinned messages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from ctxcore.engine.events import COMPACTED, FAILED
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
-from dashboard import chat_actions
-from dashboard.compactions_page.rows import reason_in
-from dashboard.filling import Filling
-from dashboard.panels import open_compaction, window_panel
+from dashboard.chat_page import actions
+from dashboard.reads import reason_in
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
-from dashboard.tell import tell_recorded
 from dashboard.texts import t
-from dashboard.transcript import can_redo
+from dashboard.window_panel import TriggerLevel, window_panel
+from dashboard.wording import reason_text
 
 
 def model_names(session_model: str | None, catalog: ModelCatalog) -> list[str]:
@@ -43,7 +41,7 @@ def model_label(model: str, catalog: ModelCatalog) -> str:
 def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
     """The model picker and what is to know about the model; the model chosen."""
     catalog = ModelCatalog.load(engine().store)
-    pending = st.session_state.get(chat_actions.NEW_MODEL)
+    pending = st.session_state.get(actions.NEW_MODEL)
     chosen = session.model if session else pending
     names = model_names(chosen, catalog)
     session_id = session.id if session else None
@@ -55,7 +53,7 @@ def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
         format_func=lambda name: model_label(name, catalog),
         key=key,
         disabled=is_running,
-        on_change=chat_actions.choose_model,
+        on_change=actions.choose_model,
         args=(session_id, key),
     )
     _about_model(model)
@@ -72,14 +70,16 @@ def _about_model(model: str) -> None:
     st.warning(
         t(
             "chat.local_unavailable",
-            reason=plain_label(tell_recorded(status.reason), max_chars=300),
+            reason=plain_label(reason_text(status.reason), max_chars=300),
         ),
         icon=":material/info:",
     )
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
 
 
-def draw_window(panel: DeltaGenerator, context: Context | None, filling: Filling | None) -> None:
+def draw_window(
+    panel: DeltaGenerator, context: Context | None, filling: TriggerLevel | None
+) -> None:
     """The window in its place, so that a running turn can redraw it there."""
     if context is not None:
         with panel.container():
@@ -90,42 +90,8 @@ def draw_failure(session: SessionInfo) -> None:
     """Why the last compaction failed, as long as none was recorded since."""
     newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
     if newest and newest[0].kind == FAILED:
-        reason = plain_label(tell_recorded(reason_in(newest[0].body, "reason")), max_chars=200)
+        reason = plain_label(reason_text(reason_in(newest[0].body, "reason")), max_chars=200)
         st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
-
-
-def draw_buttons(session: SessionInfo, *, is_running: bool) -> None:
-    """Compact, undo, redo."""
-    compactions = engine().compactions(session.id)
-    active_id = session.active_compaction_id
-    with st.container(horizontal=True, gap="xsmall", key="chat_compact_buttons"):
-        st.button(
-            t("compact.open"),
-            key="chat_compact",
-            icon=":material/compress:",
-            shortcut="Ctrl+K",
-            disabled=is_running or not session.length,
-            on_click=open_compaction,
-            args=(session.id,),
-        )
-        st.button(
-            t("compact.undo"),
-            key="chat_undo",
-            icon=":material/undo:",
-            help=t("compact.undo_help"),
-            disabled=is_running or active_id is None,
-            on_click=chat_actions.undo,
-            args=(session.id,),
-        )
-        st.button(
-            t("compact.redo"),
-            key="chat_redo",
-            icon=":material/redo:",
-            help=t("compact.redo_help"),
-            disabled=is_running or not can_redo(compactions, active_id),
-            on_click=chat_actions.redo,
-            args=(session.id,),
-        )
 
 
 def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:
@@ -141,6 +107,6 @@ def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:
                 t("chat.action.unpin"),
                 key=f"chat_unpin_{seq}",
                 type="tertiary",
-                on_click=chat_actions.unpin,
+                on_click=actions.unpin,
                 args=(session.id, seq),
             )

@@ -1,6 +1,7 @@
-"""Owns the list of lost facts that page and dialog show: counts, table, the chosen one, its pin.
+"""Draws the list of lost facts: counts, table, the selected fact, and its pin.
 
-Facts are people's words: they stand in tables and as code, and never in markdown.
+Facts are quotes of messages: they stand in tables and code blocks, never in markdown. A pin keeps
+a whole block (a call with its results), so unpinning removes the pins of all its messages.
 """
 
 from __future__ import annotations
@@ -8,21 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import streamlit as st
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.compaction.loss_report import LostFact, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
-from dashboard.compactions_page.passages import passage, short_fact
-from dashboard.compactions_page.pinning import PROBLEM, block_tokens, pinnable
-from dashboard.safe_markdown import plain_label
-from dashboard.tell import tell
+from dashboard.excerpts import passage, short_fact
+from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, table_with_choice
+from dashboard.widgets import Row, show_problem, table_with_choice
+from dashboard.wording import reason_text
 
 FACT_CHARS = 56  # what a column shows; the chosen fact stands in full where it was said
 NAME_CHARS = 70
@@ -105,7 +106,7 @@ def show_lost_facts(
 
 def _kind(kind: Kind) -> str:
     """What a kind of fact is called."""
-    return tell(loss_code(kind)())
+    return reason_text(loss_code(kind)())
 
 
 def _name(row: LostRow) -> str:
@@ -161,8 +162,7 @@ def _pin_button(seq: int, pinning: Pinning, key: str) -> None:
                 args=(seq,),
             )
         st.caption(t(f"compact.lost.state.{state}", tokens=tokens), width="stretch")
-    if (problem := st.session_state.pop(PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+    show_problem(PIN_PROBLEM)
 
 
 def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None:
@@ -175,3 +175,43 @@ def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (said,) = view.get([seq])
     st.caption(f"{title} · {t(f'fact.role.{said.message.role}')}")
     st.code(passage(said.message, row.text), language=None, wrap_lines=True)
+
+
+Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
+
+PIN_PROBLEM = "pinning_problem"
+
+_AHEAD = 32  # messages looked at in one go for the rest of a block
+
+
+def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:
+    """Whether pinning message `seq` would change anything, and if not, why."""
+    anchors = view.anchors()
+    if seq in anchors.pinned:
+        return "pinned"
+    if seq in anchors.excluded:
+        return "excluded"
+    is_shown = context is not None and context.verdict(seq - 1).verdict == "kept"
+    return "shown" if is_shown else "free"
+
+
+def block_tokens(seq: int, view: HistoryView) -> int:
+    """What a pin of message `seq` keeps: all of its block, a call with its results."""
+    return sum(row.tokens for row in _block(seq, view))
+
+
+def _block(seq: int, view: HistoryView) -> list[Counted]:
+    head, length = view.get([seq])[0].block, view.count()
+    found: list[Counted] = []
+    for first in range(head, length + 1, _AHEAD):
+        rows = view.get(range(first, min(first + _AHEAD, length + 1)))
+        found += [row for row in rows if row.block == head]
+        if rows[-1].block != head:
+            break
+    return found
+
+
+def unpin_block(session_id: str, seq: int) -> None:
+    """Unpins every message of the block of message `seq`."""
+    for row in _block(seq, engine().call_target(session_id).view):
+        engine().unpin(session_id, row.seq - 1)

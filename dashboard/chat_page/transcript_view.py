@@ -1,6 +1,6 @@
-"""Owns drawing a transcript: messages, tool calls, compactions, and how turns ended.
+"""Draws a transcript: messages, tool calls, compactions, and how turns ended.
 
-Words of models and people pass through `safe_markdown`; what tools wrote is shown as code.
+Text of models and people passes through `safe_markdown`; tool output is shown as code.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
-from dashboard.panels import show_summary
+from dashboard.chat_page.transcript import Marker, Transcript
 from dashboard.safe_markdown import plain_label, safe_markdown
-from dashboard.tell import tell_sentence
 from dashboard.texts import t
-from dashboard.transcript import Marker, Transcript
+from dashboard.widgets import show_summary
+from dashboard.wording import reason_sentence
 
 MOST_CHARS = 6_000  # of a tool's text on the page; a file of all of it is an export away
 
@@ -89,7 +89,7 @@ class TranscriptView:
         if info.message.is_tool_result:
             self._result(info)
         else:
-            draw_said(info.message)
+            draw_message(info.message)
             self._footer(info)
 
     def _result(self, info: MessageInfo) -> None:
@@ -162,7 +162,7 @@ def _is_refused(turn: TurnInfo) -> bool:
     return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
 
 
-def draw_said(message: Message) -> None:
+def draw_message(message: Message) -> None:
     """What somebody said, the thinking before it, the calls behind it."""
     if message.reasoning:
         with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
@@ -195,7 +195,7 @@ def draw_ending(turn: TurnInfo) -> None:
 
 
 def _detail(error: Reason | None) -> str:
-    return "" if error is None else plain_label(tell_sentence(error), max_chars=600)
+    return "" if error is None else plain_label(reason_sentence(error), max_chars=600)
 
 
 def _draw_marker(marker: Marker) -> None:

@@ -1,6 +1,6 @@
-"""Owns showing a turn while it runs: its answer as it comes, and the window as it fills.
+"""Draws a running turn: its answer as it streams, and the window as it fills.
 
-It draws until the turn ends or the page is left; the turn itself goes on either way.
+Drawing stops when the turn ends or the page is left; the turn itself keeps running.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
 from ctxcore.tokens.count import count_tokens
+from dashboard.chat_page.turn_runner import RunningTurn
 from dashboard.safe_markdown import safe_markdown
 from dashboard.texts import t
-from dashboard.turn_runner import RunningTurn
 
 PANEL_SECONDS = 1.0  # between two looks at the window while an answer comes
 
 DrawPanel = Callable[[Context, int], None]
 
 
-def draw_asked(text: str) -> None:
+def draw_user_message(text: str) -> None:
     """What the user just said."""
     if text:
         with st.chat_message("user"):

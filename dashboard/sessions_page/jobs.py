@@ -1,6 +1,6 @@
-"""Owns work that must outlive a click: it runs in a thread, and a page follows its progress.
+"""Runs work in a thread that outlives a click, with progress that a page can follow.
 
-A page that is cut off by another click loses nothing: it takes the job up again and follows on.
+A page that is interrupted by another click finds the job in the session state and follows it again.
 """
 
 from __future__ import annotations

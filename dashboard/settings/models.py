@@ -1,6 +1,6 @@
-"""Owns the view of models: windows and prices, and this installation's own where they differ.
+"""The view of models: window sizes and prices, from the catalogue or set by this installation.
 
-Prices are shown for a million tokens, as providers list them, and stored for one.
+Prices are shown per million tokens, as providers list them, and stored per token.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from ctxcore.engine.policies import save_figures
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
-from dashboard.services import default_model, engine
-from dashboard.shell import current_session
+from dashboard.services import engine
+from dashboard.settings.inputs import pick_model
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 
@@ -24,7 +24,7 @@ MILLION = 1_000_000
 def show_figures() -> None:
     """Window, output limit and prices of one model."""
     st.caption(t("settings.models.told"))
-    model = _model()
+    model = pick_model("settings_figures_model", also=engine().models().overrides)
     own = engine().models().overrides.get(model, {})
     listed = model_info(model)
     may_edit = engine().user().is_operator
@@ -42,23 +42,6 @@ def show_figures() -> None:
         args=(model,),
     )
     _overridden()
-
-
-def _model() -> str:
-    session = current_session()
-    catalog = engine().models()
-    known = dict.fromkeys(
-        [
-            (session.model if session else None) or default_model(),
-            default_model(),
-            *(one.model for one in catalog.connections),
-            *catalog.overrides,
-        ]
-    )
-    chosen = st.selectbox(
-        t("settings.model"), list(known), key="settings_figures_model", accept_new_options=True
-    )
-    return str(chosen or default_model())
 
 
 def _figure(model: str, name: str, own: float | None, listed: ModelInfo, *, may_edit: bool) -> None:

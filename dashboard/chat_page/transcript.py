@@ -1,7 +1,7 @@
-"""Owns what the transcript of a session consists of, in order; pure functions over stored values.
+"""Builds the transcript of a session from stored values; pure functions.
 
-Compactions of the active chain stand where they cut, and a turn that did not end well says so
-behind its last message.
+Compactions of the active chain stand at the message where they cut. A turn that did not end
+normally is noted at its last message.
 """
 
 from __future__ import annotations
@@ -10,13 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.store.values import (
-    CompactionInfo,
-    ImportedCompaction,
-    Mark,
-    MessageInfo,
-    TurnInfo,
-)
+from ctxcore.store.values import CompactionInfo, ImportedCompaction, Mark, MessageInfo, TurnInfo
+from dashboard.reads import active_chain
 
 PAGE_MESSAGES = 50  # a page of more takes noticeably longer to redraw on every click
 
@@ -91,31 +86,13 @@ def make_transcript(
 
 def _endings(turns: Sequence[TurnInfo], *, goes_on: bool) -> dict[int, TurnInfo]:
     """Turns that did not simply end; only the last one can still wait for something."""
-    ended = [turn for turn in turns if turn.state not in ("done", "running")]
-    last = turns[-1] if turns and not goes_on else None
-    gone_on = turns[-1] if turns and goes_on else None
+    last = turns[-1] if turns else None
     return {
         turn.last_seq: turn
-        for turn in ended
-        if turn is not gone_on and (turn is last or not turn.state.startswith("awaiting"))
+        for turn in turns
+        if turn.state not in ("done", "running")
+        and (not goes_on if turn is last else not turn.state.startswith("awaiting"))
     }
-
-
-def active_chain(
-    compactions: Sequence[CompactionInfo], active_id: str | None
-) -> list[CompactionInfo]:
-    """The compactions that the active one was made from, itself last."""
-    by_id = {info.id: info for info in compactions}
-    chain: list[CompactionInfo] = []
-    while active_id is not None and active_id in by_id:
-        chain.append(by_id[active_id])
-        active_id = by_id[active_id].parent_id
-    return chain[::-1]
-
-
-def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bool:
-    """Whether an undo can be taken back: something was made from the active compaction."""
-    return any(info.parent_id == active_id for info in compactions)
 
 
 def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:

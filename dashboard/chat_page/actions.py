@@ -1,23 +1,16 @@
-"""Owns what a person does on the chat page: say, stop, retry, mark, fork, undo; callbacks all."""
+"""Callbacks of the chat page: send, stop, retry, answer, mark, fork and choose a model."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec
 
 import streamlit as st
 
 from ctxcore.compaction.plans import Answer
-from ctxcore.errors import ContextError
-from dashboard.panels import open_compaction
+from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
+from dashboard.compaction_dialog import open_compaction
+from dashboard.selection import current_session, select_session
 from dashboard.services import default_model, engine
-from dashboard.shell import current_session, select_session
-from dashboard.tell import tell_error
 from dashboard.texts import t
-from dashboard.turn_runner import RunningTurn, turn_runner
-
-P = ParamSpec("P")
+from dashboard.widgets import report_errors
 
 PROBLEM = "chat_problem"
 SHOWN = "chat_shown"
@@ -30,21 +23,8 @@ COMMAND = "/compact"
 _TITLE_CHARS = 60
 
 
-def _telling(act: Callable[P, None]) -> Callable[P, None]:
-    """`act`, whose errors the page tells on its next run."""
-
-    @wraps(act)
-    def told(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            act(*args, **kwargs)
-        except ContextError as error:
-            st.session_state[PROBLEM] = tell_error(error)
-
-    return told
-
-
-@_telling
-def say(text: str) -> None:
+@report_errors(PROBLEM)
+def send(text: str) -> None:
     """Says `text` in the session in hand, in a new one where there is none."""
     session = current_session()
     if session is None:
@@ -61,7 +41,7 @@ def submit() -> None:
     if text.strip().lower() == COMMAND:
         _compact()
     else:
-        say(text)
+        send(text)
 
 
 def _compact() -> None:
@@ -73,7 +53,7 @@ def _compact() -> None:
         open_compaction(session.id)
 
 
-@_telling
+@report_errors(PROBLEM)
 def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
     """Decides about the compaction that waits for a person."""
     pending = engine().pending(session_id)
@@ -83,7 +63,7 @@ def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
         st.session_state[ANSWERED] = turn_runner().answer(engine(), session_id, plan_id, chosen)
 
 
-def follow_answered() -> None:
+def follow_answered_turn() -> None:
     """Takes the session in hand in which what was answered here goes on, if it is another one."""
     turn, session = st.session_state.get(ANSWERED), current_session()
     if not isinstance(turn, RunningTurn) or session is None:
@@ -99,7 +79,7 @@ def follow_answered() -> None:
         st.rerun()
 
 
-@_telling
+@report_errors(PROBLEM)
 def retry() -> None:
     """Goes on with the last turn."""
     if (session := current_session()) is not None:
@@ -117,7 +97,7 @@ def dismiss(session_id: str) -> None:
     turn_runner().dismiss(session_id)
 
 
-@_telling
+@report_errors(PROBLEM)
 def act_on_message(key: str, seq: int) -> None:
     """Does what was chosen in the menu of message `seq` (from 1)."""
     session = current_session()
@@ -137,27 +117,13 @@ def act_on_message(key: str, seq: int) -> None:
             st.toast(t("chat.forked"), icon=":material/call_split:")
 
 
-@_telling
+@report_errors(PROBLEM)
 def unpin(session_id: str, seq: int) -> None:
     """Lets message `seq` be folded again."""
     engine().unpin(session_id, seq - 1)
 
 
-@_telling
-def undo(session_id: str) -> None:
-    """Takes the last compaction back."""
-    if engine().undo(session_id) is not None:
-        st.toast(t("compact.undone"), icon=":material/undo:")
-
-
-@_telling
-def redo(session_id: str) -> None:
-    """Takes the last undo back."""
-    if engine().redo(session_id) is not None:
-        st.toast(t("compact.redone"), icon=":material/redo:")
-
-
-@_telling
+@report_errors(PROBLEM)
 def choose_model(session_id: str | None, key: str) -> None:
     """Changes the model of the session in hand, or of the one that is about to start."""
     chosen = st.session_state[key]

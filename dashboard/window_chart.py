@@ -1,7 +1,7 @@
-"""Owns the picture of a window: one bar of its segments, with trigger and target, and their table.
+"""Draws a context window as HTML: a bar of its segments with trigger and target, and tables.
 
-It is plain HTML, not a chart: it is there with the first paint, is redrawn in place while an answer
-streams, and reads out as a table. Everything that is written into it is escaped.
+HTML instead of a chart: it is there with the first paint, can be redrawn in place while an answer
+streams, and is read out as a table. All text in it is escaped.
 """
 
 from __future__ import annotations
@@ -9,13 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Final
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.verdicts import SEGMENTS, Breakdown, Segment
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, Segment
 from ctxcore.budget import TokenBudget
 from ctxcore.reasons.codes import VerdictCode
 from dashboard import numbers
-from dashboard.charts.palette import SEGMENT_COLORS, TARGET_COLOR, TRIGGER_COLOR
+
+SEGMENT_COLORS: Final[dict[Segment, str]] = {
+    "system": "#0072B2",
+    "tools": "#E69F00",
+    "pinned": "#CC79A7",
+    "facts": "#F0E442",
+    "summary": "#009E73",
+    "kept": "#726DB1",
+    "recent": "#56B4E9",
+    "recalled": "#A6761D",
+    "knowledge": "#66A61E",
+    "unattributed": "#999999",
+    "reserve": "#808790",
+    "free": "#80879033",
+}
+"""`free` is see-through, so that it is pale on white and dark on black."""
+
+TRIGGER_COLOR = "#D55E00"
+TARGET_COLOR = "#009E73"
+
 
 Label = Callable[[str], str]
 
@@ -87,19 +107,26 @@ def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -
 
 def window_table(breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
     """The same numbers as an HTML table: segment, tokens, share of the window, how found."""
-    parts = window_parts(breakdown)
-    heads = "".join(
-        f'<th scope="col" style="text-align:{side};{CELL}">{escape(label(name))}</th>'
-        for name, side in (("segment", "left"), ("tokens", "right"), ("share", "right"))
+    rows = [
+        _segment_row(part, breakdown, label, is_exact=is_exact) for part in window_parts(breakdown)
+    ]
+    return _table(("segment", "tokens", "share"), rows, label)
+
+
+def _table(heads: Sequence[str], rows: Sequence[str], label: Label) -> str:
+    """An HTML table; its first column is aligned left, the others right."""
+    head = "".join(
+        f'<th scope="col" style="text-align:{"right" if at else "left"};{CELL}">'
+        f"{escape(label(name))}</th>"
+        for at, name in enumerate(heads)
     )
-    rows = "".join(_row(part, breakdown, label, is_exact=is_exact) for part in parts)
     return (
         '<table style="width:100%;border-collapse:collapse;font-size:0.875rem;border:0">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 
-def _row(part: Part, breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
+def _segment_row(part: Part, breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
     share = numbers.percent(part.tokens, breakdown.window or breakdown.input_tokens)
     written = numbers.tokens(part.tokens, is_exact=is_exact or part.segment == "reserve")
     return (
@@ -162,3 +189,59 @@ def _tick(name: str, tokens: int, share: float, color: str, edge: str) -> str:
         f'white-space:nowrap;color:{color};font-weight:600">{escape(name)} '
         f"{numbers.short_tokens(tokens)}</span></div>"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One segment before and after."""
+
+    segment: Segment
+    before_tokens: int
+    after_tokens: int
+
+
+def changes(before: Breakdown, after: Breakdown) -> tuple[Change, ...]:
+    """The input's segments that take anything before or after, in order."""
+    pairs = [(name, getattr(before, name), getattr(after, name)) for name in INPUT_SEGMENTS]
+    return tuple(
+        Change(segment=name, before_tokens=was, after_tokens=now)
+        for name, was, now in pairs
+        if was or now
+    )
+
+
+def comparison_table(
+    before: Breakdown, after: Breakdown, label: Label, *, outside: tuple[int, int] = (0, 0)
+) -> str:
+    """Before, after and change of each segment as an HTML table, with the whole input below.
+
+    `outside` is what does not fit before and after; it is part of the whole.
+    """
+    rows = [
+        _change_row(
+            f"{swatch(change.segment)}{escape(label(change.segment))}",
+            change.before_tokens,
+            change.after_tokens,
+        )
+        for change in changes(before, after)
+    ]
+    if any(outside):
+        rows.append(_change_row(escape(label("outside")), *outside))
+    rows.append(
+        _change_row(
+            f"<strong>{escape(label('total'))}</strong>",
+            before.input_tokens + outside[0],
+            after.input_tokens + outside[1],
+        )
+    )
+    return _table(("segment", "before", "after", "change"), rows, label)
+
+
+def _change_row(name: str, before: int, after: int) -> str:
+    change = after - before
+    cells = (f"{before:,}", f"{after:,}", f"{change:+,}".replace("-", "−") if change else "±0")
+    numbers = "".join(
+        f'<td style="text-align:right;font-variant-numeric:tabular-nums;{CELL}">{cell}</td>'
+        for cell in cells
+    )
+    return f'<tr><td style="{CELL}">{name}</td>{numbers}</tr>'

@@ -1,7 +1,7 @@
-"""Owns the question before a compaction that needs a person's consent, and its four answers.
+"""Draws the question before a compaction that needs confirmation, and its four answers.
 
-What waits is read from the store, so the question is there after a reload, in another tab and
-after a restart; whoever answers first decides.
+The pending compaction is read from the store: the question is still there after a reload, in
+another tab and after a restart. The first answer counts.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import streamlit as st
 from ctxcore.compaction.plans import ANSWERS, Answer
 from ctxcore.engine.proposals import Pending
 from ctxcore.store.values import SessionInfo, TurnInfo
-from dashboard import chat_actions, numbers
+from dashboard import numbers
+from dashboard.chat_page import actions
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.tell import tell
 from dashboard.texts import about, language, t
+from dashboard.wording import reason_text
 
 _ICONS: dict[Answer, str] = {
     "compact": ":material/compress:",
@@ -47,7 +48,10 @@ def _headline(pending: Pending) -> str:
 def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
     """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
     said = [
-        t("chat.question.why", rule=plain_label(tell(pending.trigger.reason), max_chars=300)),
+        t(
+            "chat.question.why",
+            rule=plain_label(reason_text(pending.trigger.reason), max_chars=300),
+        ),
         t(
             "chat.question.fold",
             count=f"{pending.messages:,}",
@@ -69,6 +73,6 @@ def _button(session: SessionInfo, pending: Pending, answer: Answer) -> None:
         icon=_ICONS[answer],
         type="primary" if answer == "compact" else "secondary",
         help=t(f"chat.answer.{answer}.told"),
-        on_click=chat_actions.answer,
+        on_click=actions.answer,
         args=(session.id, pending.plan_id, answer),
     )
