@@ -6,7 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class BrokeOff(Code):
-    """What a program error ended; the log tells of the error."""
+    """What a program error ended; the log has the details."""
 
     TURN = (
         "dashboard.turn_broke_off",
@@ -19,7 +19,7 @@ class BrokeOff(Code):
 
 
 class TypedCode(Code):
-    """What inputs allow in words of their own, where files are written another way."""
+    """Allowed values as a form input takes them, where files use another notation."""
 
     BESIDE = (
         "typed.beside",

@@ -47,9 +47,6 @@ _SUMMARY = "compact_summary"
 _DONE = "compact_done"
 
 
-# the compaction dialog
-
-
 def open_compaction(session_id: str) -> None:
     """Opens the dialog on the next run; a callback."""
     close_compaction()
@@ -65,7 +62,7 @@ def close_compaction() -> None:
 
 def compaction_dialog() -> None:
     """Draws the dialog if it is open; call it once at the end of a page."""
-    if st.session_state.pop(_DONE, False):  # a callback of the dialog itself cannot show it
+    if st.session_state.pop(_DONE, False):  # a callback in the dialog cannot show a toast
         st.toast(t("compact.done"), icon=":material/check:")
     session_id = st.session_state.get(_SESSION)
     if session_id is None:
@@ -104,7 +101,7 @@ def _dialog_body(session_id: str) -> None:
 
 
 def _proposal(session_id: str) -> Proposal:
-    """The proposal in hand, worked out now if there is none."""
+    """The current proposal; computed now if there is none."""
     if _PROPOSAL not in st.session_state:
         with st.spinner(t("compact.working")), _rework_toasts():
             st.session_state[_PROPOSAL] = engine().propose(session_id)
@@ -162,7 +159,7 @@ def _reason(proposal: Proposal) -> str:
 
 
 def _folded(proposal: Proposal) -> None:
-    """The messages that it folds, those included that the compaction before it had kept."""
+    """Lists the messages to fold, including those that the previous compaction had kept."""
     places = [seq - 1 for seq in proposal.folded]
     with st.expander(t("compact.folded", count=len(places)), key="compact_folded"):
         for line in folded_lines(engine().store, proposal.session_id, places):
@@ -170,7 +167,7 @@ def _folded(proposal: Proposal) -> None:
 
 
 def _facts(proposal: Proposal) -> None:
-    """What is carried word for word beside the summary."""
+    """Draws the facts that are carried verbatim beside the summary."""
     record = proposal.record
     if record is None or not record.facts:
         return
@@ -265,7 +262,7 @@ MOST_LINES = 200
 def folded_lines(
     store: SessionStore, session_id: str, places: Sequence[int], *, most: int = MOST_LINES
 ) -> list[str]:
-    """The first of the messages at `places` (from 0), and how many more there are."""
+    """One line for each of the first messages at `places` (from 0), and the number of others."""
     shown = sorted(places)[:most]
     if not shown:
         return []
@@ -285,27 +282,29 @@ _IS_NEW = "compact_pins_changed"
 
 
 def _forget_pins() -> None:
-    """For the next time the dialog opens."""
+    """Resets the pins made, for the next time the dialog opens."""
     for key in (_PINS, _IS_NEW):
         st.session_state.pop(key, None)
 
 
 @contextmanager
 def _rework_toasts() -> Iterator[None]:
-    """Says that a proposal is worked out again because of a pin, and that it is there.
+    """Shows toasts around a proposal that is computed again because of a pin.
 
-    Whoever pinned looks at the end of the dialog and does not see a spinner at its top.
+    The pin button is at the end of the dialog, where a spinner at its top is out of sight.
     """
     if not st.session_state.pop(_IS_NEW, False):
         yield
         return
     st.toast(t("compact.working"), icon="spinner")
-    yield  # what goes wrong is told by the dialog, which is then as short as that
-    st.toast(t("compact.again"), icon=":material/check:")  # a fragment cannot change the other
+    yield  # an error is shown by the dialog itself, which is then short
+    st.toast(
+        t("compact.again"), icon=":material/check:"
+    )  # a fragment cannot replace the first toast
 
 
 def _show_pins_made(on_unpin: Callable[[int], None]) -> None:
-    """What was pinned and unpinned."""
+    """Draws what was pinned and unpinned in the dialog, with buttons to unpin."""
     for seq, is_pinned in _noted_pins().items():
         if not is_pinned:
             st.caption(f":material/keep_off: {t('context.unpinned', seq=seq)}")
@@ -325,9 +324,9 @@ _LOSSES_OPEN = "compact_lost"
 
 
 def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
-    """What the proposal loses and `summary`, as it was edited, does not say either."""
-    told = SearchedText(summary)
-    return [LostRow.proposed(one) for one in proposal.outcome.lost if not told.says(one.fact)]
+    """The facts that neither the proposal nor the edited `summary` contains."""
+    searched = SearchedText(summary)
+    return [LostRow.proposed(one) for one in proposal.outcome.lost if not searched.says(one.fact)]
 
 
 def _show_proposed_losses(
@@ -336,7 +335,7 @@ def _show_proposed_losses(
     on_pin: Callable[[int], None],
     on_unpin: Callable[[int], None],
 ) -> None:
-    """How many facts the context would no longer say, which, and a way to keep each."""
+    """Draws the facts that the proposal would lose, with a button to pin each."""
     if proposal.record is None or proposal.record.facts_lost is None:
         return
     rows = still_lost(proposal, summary)
@@ -350,7 +349,7 @@ def _show_proposed_losses(
         show_kinds(rows)
         pinning = Pinning(
             view=engine().call_target(proposal.session_id).view,
-            context=None,  # what is lost is shown nowhere in the context to come
+            context=None,  # a lost fact is in no message of the next context
             help=t("compact.lost.pin_first_help"),
             on_pin=on_pin,
             on_unpin=on_unpin,
@@ -367,7 +366,7 @@ def compaction_buttons(
     is_disabled: bool = False,
     is_primary: bool = False,
 ) -> None:
-    """Compact, undo and redo; `page` begins their keys, errors are kept under `problem`."""
+    """Draws compact, undo and redo; `page` prefixes their keys, `problem` keeps their errors."""
     active_id = session.active_compaction_id
     with st.container(horizontal=True, gap="xsmall", key=f"{page}_compact_buttons"):
         st.button(

@@ -10,7 +10,7 @@ TITLE_CHARS = 80
 
 
 def excerpt(text: str, chars: int = TITLE_CHARS) -> str:
-    """The begin of a text on one line."""
+    """The beginning of a text on one line."""
     line = " ".join(text[: chars * 4].split())
     return line if len(line) <= chars else f"{line[: chars - 1]}…"
 
@@ -22,13 +22,13 @@ _PLACES: frozenset[Kind] = frozenset({"path", "file_read", "file_changed", "chan
 
 
 def passage(message: Message, fact: str) -> str:
-    """What `message` says around `fact`, or how it begins where the words differ."""
+    """The text of `message` around `fact`, or its beginning if it does not contain the fact."""
     text = said_text(message)
     at = text.casefold().find(fact.casefold())
     end = at + len(fact) if at >= 0 else 0
     before, after = text[: max(at, 0)], text[end:]
-    told = f"{_last_lines(before)}{text[max(at, 0) : end]}{_first_lines(after)}"
-    return told.strip("\n")
+    text_around = f"{_last_lines(before)}{text[max(at, 0) : end]}{_first_lines(after)}"
+    return text_around.strip("\n")
 
 
 def short_fact(text: str, kind: Kind, chars: int) -> str:

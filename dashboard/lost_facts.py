@@ -25,13 +25,13 @@ from dashboard.texts import t
 from dashboard.widgets import Row, show_problem, table_with_choice
 from dashboard.wording import reason_text
 
-FACT_CHARS = 56  # what a column shows; the chosen fact stands in full where it was said
+FACT_CHARS = 56  # chosen: fits a column; the selected fact is shown in full below
 NAME_CHARS = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRow:
-    """One lost fact as it is listed; messages by their numbers, from 1."""
+    """One lost fact as it is listed; message numbers from 1."""
 
     text: str
     kind: Kind
@@ -41,7 +41,7 @@ class LostRow:
 
     @classmethod
     def of(cls, one: NeededFact) -> LostRow:
-        """A fact of which it is known what came later."""
+        """A row for a fact whose later use is known."""
         needed = None if one.needed_at is None else one.needed_at + 1
         return cls(
             text=one.text,
@@ -53,13 +53,13 @@ class LostRow:
 
     @classmethod
     def proposed(cls, one: LostFact) -> LostRow:
-        """A fact that a proposal would lose."""
+        """A row for a fact that a proposal would lose."""
         return cls(text=one.text, kind=one.kind, seq=one.seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinning:
-    """Where a message would be pinned, and what to do then: callbacks with its number."""
+    """Where and how a lost fact can be pinned; the callbacks get a message number."""
 
     view: HistoryView
     context: Context | None
@@ -69,13 +69,13 @@ class Pinning:
 
 
 def kind_counts(kinds: Sequence[Kind]) -> list[tuple[Kind, int]]:
-    """How many there are of each kind, in the order of the kinds' worth."""
+    """The number of facts of each kind, in the order of `KINDS`."""
     counted = Counter(kinds)
     return [(kind, counted[kind]) for kind in KINDS if counted[kind]]
 
 
 def show_kinds(rows: Sequence[LostRow]) -> None:
-    """How many of each kind, on one line."""
+    """Draws the number of facts of each kind on one line."""
     counts = kind_counts([row.kind for row in rows])
     st.caption(" · ".join(f"{_kind(kind)}: {count:,}" for kind, count in counts))
 
@@ -88,7 +88,7 @@ def show_lost_facts(
     knows_later: bool,
     kept_elsewhere: Collection[str] | None = None,
 ) -> None:
-    """The table, the chosen fact where it was said and needed, and the button that pins it.
+    """Draws the table, the selected fact in its messages, and the button that pins it.
 
     `kept_elsewhere`: of what another product lost, the texts that our policy would have kept.
     """
@@ -105,7 +105,7 @@ def show_lost_facts(
 
 
 def _kind(kind: Kind) -> str:
-    """What a kind of fact is called."""
+    """The name of a kind of fact."""
     return reason_text(loss_code(kind)())
 
 
@@ -128,7 +128,7 @@ def _cells(row: LostRow, knows_later: bool, kept_elsewhere: Collection[str] | No
 
 
 def _needed(row: LostRow) -> str:
-    """Who used it again, and where."""
+    """Who used the fact again, and where."""
     if row.needed_seq is None:
         return t("compaction.no")
     by = t(f"compact.lost.by.{row.needed_by}")
@@ -166,22 +166,22 @@ def _pin_button(seq: int, pinning: Pinning, key: str) -> None:
 
 
 def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None:
-    """The way back from a pin."""
+    """Draws a button that unpins message `seq`."""
     label = t("compact.lost.unpin", seq=seq)
     st.button(label, key=key, icon=":material/keep_off:", on_click=on_unpin, args=(seq,))
 
 
 def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
-    (said,) = view.get([seq])
-    st.caption(f"{title} · {t(f'fact.role.{said.message.role}')}")
-    st.code(passage(said.message, row.text), language=None, wrap_lines=True)
+    (counted,) = view.get([seq])
+    st.caption(f"{title} · {t(f'fact.role.{counted.message.role}')}")
+    st.code(passage(counted.message, row.text), language=None, wrap_lines=True)
 
 
 Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
 
 PIN_PROBLEM = "pinning_problem"
 
-_AHEAD = 32  # messages looked at in one go for the rest of a block
+_AHEAD = 32  # chosen: messages read at a time; blocks are rarely longer
 
 
 def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:
@@ -196,7 +196,7 @@ def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:
 
 
 def block_tokens(seq: int, view: HistoryView) -> int:
-    """What a pin of message `seq` keeps: all of its block, a call with its results."""
+    """What a pin of message `seq` keeps: its whole block, a call with its results."""
     return sum(row.tokens for row in _block(seq, view))
 
 

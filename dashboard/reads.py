@@ -37,57 +37,57 @@ Stamp: TypeAlias = tuple[str, str, str, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """The compactions of a session: those made here, and those of the program it came from."""
+    """The compactions of a session: made here, and recorded by the program it came from."""
 
     compactions: tuple[CompactionInfo, ...]
     imported: tuple[ImportedCompaction, ...]
 
 
 def stamp_of(session: SessionInfo) -> Stamp:
-    """What a kept read depends on."""
+    """The cache key of a session; it changes with every message, compaction and turn."""
     active = session.active_compaction_id or ""
     return (database_url(), session.id, session.updated_at.isoformat(), session.length, active)
 
 
 def recorded(session: SessionInfo) -> Recorded:
-    """The compactions of a session that whoever asks may see."""
+    """The compactions of a session."""
     return _recorded(stamp_of(engine().session(session.id)))
 
 
 def turns_of(session: SessionInfo) -> list[TurnInfo]:
-    """The turns of a session as they are now: the last one may be running."""
+    """The turns of a session, uncached: the last one may be running."""
     return engine().store.turns(engine().session(session.id).id)
 
 
 def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
-    """The calls of a session without their runs, read again when there are more of them."""
+    """The calls of a session without their runs, read again when there are more."""
     found = engine().session(session.id)
     return _calls(database_url(), found.id, engine().store.count_calls(found.id))
 
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
-    """The last of `calls` that tells what became of each message, with its runs."""
+    """The last of `calls` that recorded a verdict on each message, with its runs."""
     found = engine().session(session.id)
     runs = _runs(database_url(), found.id, tuple(call.id for call in calls))
-    told = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
-    return told[-1] if told else None
+    with_runs = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
+    return with_runs[-1] if with_runs else None
 
 
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
-    """What a compaction lost; worked out once as long as session and policy stay as they are."""
+    """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
     policy = repr(engine().policy(found.id).policy)
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
-    """The user messages of a session, each with the begin of its text."""
+    """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
     return _turn_beginnings(database_url(), found.id, found.length)
 
 
 def token_report(session: SessionInfo) -> TokenReport:
-    """Where the tokens of a session went, each message once; reads them all the first time."""
+    """Where the tokens of a session went, each message once; the first call reads them all."""
     found = engine().session(session.id)
     model = found.model or default_model()
     calls = calls_of(found)
@@ -95,7 +95,7 @@ def token_report(session: SessionInfo) -> TokenReport:
 
 
 def session_tokens(session: SessionInfo) -> int | None:
-    """What the whole history takes by its own counter; None while nothing is counted."""
+    """The tokens of the whole history by its own counter; None if it was not counted."""
     if session.counter_id is None:
         return None
     return _session_tokens(database_url(), session.id, session.length, session.counter_id)
@@ -110,7 +110,7 @@ def _recorded(stamp: Stamp) -> Recorded:
     )
 
 
-# Resources, because they are shared as they are: copying thousands of calls takes a second a time.
+# cache_resource, not cache_data: copying thousands of calls would take a second each time.
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
     del url, count  # part of the key only
@@ -167,7 +167,7 @@ def transcript_of(
     calls: Iterable[CallInfo],
     compactions: Iterable[ImportedCompaction] = (),
 ) -> Transcript:
-    """The stored session as a file reader would have given it."""
+    """The stored session as a file reader would return it."""
     usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
     return Transcript(
         id=session.id,
@@ -183,7 +183,7 @@ def transcript_of(
 
 
 def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
-    """The user messages, each with the begin of its text."""
+    """The user messages: number and beginning of the text."""
     return [
         (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
     ]
@@ -216,7 +216,7 @@ def _recorded_compaction(one: ImportedCompaction) -> RecordedCompaction:
 def active_chain(
     compactions: Sequence[CompactionInfo], active_id: str | None
 ) -> list[CompactionInfo]:
-    """The compactions that the active one was made from, itself last."""
+    """The active compaction and its ancestors, oldest first."""
     by_id = {info.id: info for info in compactions}
     chain: list[CompactionInfo] = []
     while active_id is not None and active_id in by_id:
@@ -226,26 +226,26 @@ def active_chain(
 
 
 def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bool:
-    """Whether an undo can be taken back: something was made from the active compaction."""
+    """Whether an undo can be redone: a compaction was made from the active one."""
     return any(info.parent_id == active_id for info in compactions)
 
 
 def number_in(body: JsonObject, name: str) -> float | None:
-    """A number that was recorded under a name; None where there is none."""
+    """The number recorded under a name, if any."""
     value = body.get(name)
     return float(value) if isinstance(value, (int, float)) else None
 
 
 def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
-    """Names that were recorded under a name; none where there are none."""
+    """The names recorded under a name; empty if there are none."""
     value = body.get(name)
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def reason_in(body: JsonObject, name: str) -> Reason | None:
-    """A reason that was recorded under a name; None where there is none."""
+    """The reason recorded under a name, if any."""
     value = body.get(name)
     try:
         return from_json(value) if isinstance(value, dict) else None
-    except ValueError:  # details of an import are as they came
+    except ValueError:  # details of an import are unchecked
         return None

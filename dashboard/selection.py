@@ -16,7 +16,7 @@ _SESSION = "session_id"
 
 
 def current_session() -> SessionInfo | None:
-    """The session in hand, if it is there and the user's; None otherwise."""
+    """The selected session; None if there is none, it is deleted, or it is not accessible."""
     session_id = st.session_state.get(_SESSION)
     if not isinstance(session_id, str):
         return None
@@ -28,17 +28,17 @@ def current_session() -> SessionInfo | None:
 
 
 def select_session(session_id: str | None) -> None:
-    """Takes another session in hand; the pages show it from the next run on."""
+    """Selects a session; the pages show it from the next run on."""
     st.session_state[_SESSION] = session_id
 
 
 def session_title(session: SessionInfo) -> str:
-    """What a session is called where a name is needed."""
+    """The title of a session, or a placeholder."""
     return session.title or t("shell.untitled", id=session.id[:6])
 
 
 def session_labels(sessions: Sequence[SessionInfo]) -> dict[str, str]:
-    """A name for each session, no two alike: a picker tells its options apart by their names."""
+    """A distinct label for each session, because a picker tells its options apart by label."""
     titles = Counter(session_title(session) for session in sessions)
     return {
         session.id: title if titles[title] == 1 else f"{title} · {session.id[:6]}"
@@ -48,7 +48,7 @@ def session_labels(sessions: Sequence[SessionInfo]) -> dict[str, str]:
 
 
 def save_language(chosen: Language) -> None:
-    """Changes the user's language, on this page and for later visits."""
+    """Saves the user's language, for this page and later visits."""
     st.session_state[STATE_KEY] = chosen
     engine().store.save_setting(_language_key(), chosen)
 

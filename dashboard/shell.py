@@ -25,12 +25,12 @@ from dashboard.texts import STATE_KEY, language, language_name, language_of, lan
 from dashboard.widgets import show_problem
 from dashboard.wording import error_text, reason_text
 
-_ASKED = "shell_asked"  # the address as this module last saw or wrote it
+_REQUESTED = "shell_asked"  # the address as this module last saw or wrote it
 _NOTICE = "shell_notice"
 
 
 def run_shell() -> None:
-    """Draws the page that the address names, inside the shell."""
+    """Draws the shell and, inside it, the page that the address names."""
     st.set_page_config(page_title="ctxcore", page_icon="🧠", layout="wide")
     if needs_login():
         _login()
@@ -50,31 +50,31 @@ def run_shell() -> None:
     show_problem(_NOTICE, is_notice=True)
     for plugin in plugins:
         if plugin.problem is not None:
-            told = plain_label(reason_text(plugin.problem), max_chars=600)
-            st.warning(told, icon=":material/extension_off:")
+            text = plain_label(reason_text(plugin.problem), max_chars=600)
+            st.warning(text, icon=":material/extension_off:")
     page.run()
     warm_up_later()
 
 
 def _choose_session() -> None:
-    """Follows the address where it names a session that was not asked for yet."""
-    asked = st.query_params.get("session")
-    if asked and asked != st.session_state.get(_ASKED):
-        _request(asked)
+    """Selects the session that the address names, once."""
+    requested = st.query_params.get("session")
+    if requested and requested != st.session_state.get(_REQUESTED):
+        _request(requested)
     if current_session() is None:
         newest = engine().sessions(limit=1)
         select_session(newest[0].id if newest else None)
     _write_address()
 
 
-def _request(asked: str) -> None:
+def _request(requested: str) -> None:
     try:
-        engine().session(asked)
+        engine().session(requested)
     except ContextError as error:
         st.session_state[_NOTICE] = error_text(error)
-        st.session_state[_ASKED] = asked
+        st.session_state[_REQUESTED] = requested
     else:
-        select_session(asked)
+        select_session(requested)
 
 
 def _write_address() -> None:
@@ -83,7 +83,7 @@ def _write_address() -> None:
         st.query_params.pop("session", None)
     elif st.query_params.get("session") != session_id:
         st.query_params["session"] = session_id
-    st.session_state[_ASKED] = session_id
+    st.session_state[_REQUESTED] = session_id
 
 
 def _pages() -> list[st.Page]:
@@ -172,9 +172,9 @@ def _login() -> None:
 
 
 def _configuration_problem(error: PolicyError | ConfigurationError) -> None:
-    """Where the mistake is, what is there and what may be; no page works until it is corrected."""
+    """Draws a mistake in environment or file; no page works until it is corrected."""
     is_unknown = STATE_KEY not in st.session_state
-    if is_unknown:  # the stored language is out of reach as well
+    if is_unknown:  # the stored language cannot be read either
         st.session_state[STATE_KEY] = language_of(st.context.locale)
     st.title(t("settings.problem.title"))
     st.error(_problem_text(error), icon=":material/error:")

@@ -24,11 +24,11 @@ Row = Mapping[str, object]
 
 MANY_COLUMNS = 6
 LONG_TEXT_CHARS = 32
-LONG_TEXT_PIXELS = 260  # the whole text stands in the list beside the table, or on a double click
+LONG_TEXT_PIXELS = 260  # chosen; the list beside the table shows all of it
 
 
 def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: str = "") -> None:
-    """A chart, its numbers as a table under it, and the table as a file."""
+    """Draws a chart, its numbers as a table under it, and the table as a file."""
     st.plotly_chart(figure, key=key, alt=alt, config=dict(CONFIG))
     with st.expander(t("usage.as_table"), key=f"{key}_numbers", on_change="rerun") as numbers:
         if not numbers.open:
@@ -39,7 +39,7 @@ def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: 
 
 
 def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
-    """Offers `rows` as a CSV file; it is made when it is asked for."""
+    """Offers `rows` as a CSV file, made on download."""
     st.download_button(
         t("usage.csv"),
         data=lambda: to_csv(rows),
@@ -52,7 +52,7 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a mark, so that spreadsheets read it as UTF-8; unknown is empty.
+    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
@@ -64,7 +64,7 @@ def to_csv(rows: Sequence[Row]) -> bytes:
 
 
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:
-    """A table that only shows."""
+    """Draws a table without selection."""
     st.dataframe(
         _columns(rows),
         hide_index=True,
@@ -84,10 +84,13 @@ def table_with_choice(
     alt: str,
     newest: int = 0,
 ) -> str:
-    """The option whose row is chosen; `options` are language-neutral, one a row."""
+    """Draws a table and a list; returns the option of the selected row.
+
+    `options` are language-neutral, one per row.
+    """
     table, pick = f"{key}_table", f"{key}_pick"
     known = st.session_state.get(pick)
-    # Set on every run: the browser remembers the words, and they change with the language.
+    # Set on every run: the browser keeps the label, which changes with the language.
     st.session_state[pick] = known if known in options else options[newest]
 
     def picked() -> None:
@@ -110,7 +113,7 @@ def table_with_choice(
 
 
 def empty_state(text: str, icon: str = ":material/inbox:") -> None:
-    """Says that there is nothing here yet, and how something comes."""
+    """Says that there is nothing here yet, and what to do."""
     st.info(text, icon=icon)
 
 
@@ -121,7 +124,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[object]]:
 
 
 def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
-    """Whole numbers with separators; in a table of many columns none of them takes all the room."""
+    """Whole numbers get separators; in a table of many columns long text gets a fixed width."""
     found: dict[str, ColumnConfig] = {}
     names = list(rows[0]) if rows else []
     for name in names:
@@ -142,11 +145,11 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-SHOWN_RUNS = 5_000  # a table of so many is drawn at once; browsers draw only the rows in sight
+SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
 
 
 def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
-    """The newest of `runs`, a row each, and how many there are if those are not all."""
+    """Draws the newest of `runs`, one row each, and the number of all if there are more."""
     rows: list[Row] = [
         {
             t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
@@ -165,7 +168,7 @@ def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
 
 
 def show_summary(text: str) -> None:
-    """A summary as a reader sees it."""
+    """Draws a summary, or says that there is none."""
     st.markdown(with_line_breaks(text) if text else t("compact.truncated"))
 
 
@@ -184,7 +187,7 @@ def report_errors(key: str) -> Iterator[None]:
 
 
 def show_problem(key: str, *, max_chars: int = 400, is_notice: bool = False) -> None:
-    """Shows the text that was kept under `key`, once."""
+    """Shows the text kept under `key` once."""
     if (text := st.session_state.pop(key, None)) is None:
         return
     text = plain_label(text, max_chars=max_chars)

@@ -31,7 +31,7 @@ SEGMENT_COLORS: Final[dict[Segment, str]] = {
     "reserve": "#808790",
     "free": "#80879033",
 }
-"""`free` is see-through, so that it is pale on white and dark on black."""
+"""Hues of Okabe and Ito, distinguishable with colour blindness; `free` is translucent."""
 
 TRIGGER_COLOR = "#D55E00"
 TARGET_COLOR = "#009E73"
@@ -44,13 +44,13 @@ CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"
 _HATCH = "repeating-linear-gradient(45deg,{0} 0 3px,transparent 3px 7px)"
 _HEIGHT = "26px"
 LIGHT_TEXT: frozenset[Segment] = frozenset({"system", "kept"})
-"""The segments dark enough for white words; the others have black ones."""
+"""The segments dark enough for white text; the others have black text."""
 BLACK, WHITE = "#111111", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One segment of the bar; shares are of the whole bar."""
+    """One segment of the bar; `share` is of the whole bar."""
 
     segment: Segment
     tokens: int
@@ -58,9 +58,9 @@ class Part:
 
 
 def window_parts(breakdown: Breakdown) -> tuple[Part, ...]:
-    """The segments that take anything, in order; together they are the window.
+    """The segments that are not empty, in order; together they are the window.
 
-    Where the window is unknown, or the input is larger than it, they are shares of the input.
+    If the window is unknown or the input exceeds it, they are shares of the input.
     """
     sizes: list[tuple[Segment, int]] = [
         (segment, getattr(breakdown, segment)) for segment in SEGMENTS
@@ -71,7 +71,7 @@ def window_parts(breakdown: Breakdown) -> tuple[Part, ...]:
 
 
 def outside_tokens(context: Context) -> int:
-    """What the uncovered messages take that are left out because the window is full.
+    """The tokens of uncovered messages that are left out because the window is full.
 
     Triggers count them, the context does not.
     """
@@ -81,7 +81,7 @@ def outside_tokens(context: Context) -> int:
 
 
 def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
-    """The breakdown once `reply_tokens` of an answer are part of the recent messages."""
+    """The breakdown with `reply_tokens` of an answer added to the recent messages."""
     taken = {name: getattr(breakdown, name) for name in SEGMENTS}
     taken["recent"] += reply_tokens
     if breakdown.window is not None:
@@ -90,7 +90,7 @@ def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
 
 
 def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -> str:
-    """The bar as HTML; `label` gives the words for a key."""
+    """The bar as HTML; `label` returns the text for a key."""
     parts = window_parts(breakdown)
     whole = sum(part.tokens for part in parts)
     pieces = "".join(_piece(part, label) for part in parts)
@@ -106,7 +106,7 @@ def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -
 
 
 def window_table(breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:
-    """The same numbers as an HTML table: segment, tokens, share of the window, how found."""
+    """The same numbers as an HTML table: segment, tokens, share of the window."""
     rows = [
         _segment_row(part, breakdown, label, is_exact=is_exact) for part in window_parts(breakdown)
     ]
@@ -153,7 +153,7 @@ def _fill(segment: Segment) -> str:
 
 
 def _piece(part: Part, label: Label) -> str:
-    """One segment; its name drops out of sight into a second line where it does not fit."""
+    """One segment; its name wraps out of sight if it does not fit."""
     name = escape(label(part.segment))
     text = "" if part.segment in ("free", "reserve") else name
     color = WHITE if part.segment in LIGHT_TEXT else BLACK
@@ -201,7 +201,7 @@ class Change:
 
 
 def changes(before: Breakdown, after: Breakdown) -> tuple[Change, ...]:
-    """The input's segments that take anything before or after, in order."""
+    """The segments of the input that are not empty before or after, in order."""
     pairs = [(name, getattr(before, name), getattr(after, name)) for name in INPUT_SEGMENTS]
     return tuple(
         Change(segment=name, before_tokens=was, after_tokens=now)
@@ -213,9 +213,9 @@ def changes(before: Breakdown, after: Breakdown) -> tuple[Change, ...]:
 def comparison_table(
     before: Breakdown, after: Breakdown, label: Label, *, outside: tuple[int, int] = (0, 0)
 ) -> str:
-    """Before, after and change of each segment as an HTML table, with the whole input below.
+    """Before, after and change of each segment as an HTML table, with the total.
 
-    `outside` is what does not fit before and after; it is part of the whole.
+    `outside` are the tokens that do not fit, before and after; they are part of the total.
     """
     rows = [
         _change_row(

@@ -28,7 +28,7 @@ from dashboard.window_chart import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerLevel:
-    """What the trigger of a policy compares."""
+    """The tokens that the trigger of a policy compares, and how they are counted."""
 
     tokens: int
     compares: Literal["input", "history"] = "input"
@@ -36,16 +36,12 @@ class TriggerLevel:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the input by the model's counts, as every context tells it."""
+        """Whether it is the whole input by the model's counter, as every context has it."""
         return self.compares == "input" and self.counting == "model"
-
-    def plus(self, tokens: int) -> TriggerLevel:
-        """The same with so many tokens more."""
-        return replace(self, tokens=self.tokens + tokens)
 
 
 def trigger_level(target: CallTarget) -> TriggerLevel:
-    """What the trigger compares now, nothing of the history left out."""
+    """What the trigger compares now, with nothing of the history left out."""
     policy = target.call.policy
     measured = measure(target.view, target.call, target.record).ruling
     of_history = policy.trigger_on == "history"
@@ -56,37 +52,35 @@ def trigger_level(target: CallTarget) -> TriggerLevel:
     )
 
 
-def level_text(filling: TriggerLevel) -> str:
-    """Whose count the trigger compares; empty where it is the one that is shown anyway."""
-    if filling.counting != "model":
-        return t(f"compact.compares.{filling.compares}.by_rule", rule=filling.counting)
-    return t("compact.compares.history") if filling.compares == "history" else ""
+def level_text(level: TriggerLevel) -> str:
+    """What the trigger compares; empty if it is the number shown anyway."""
+    if level.counting != "model":
+        return t(f"compact.compares.{level.compares}.by_rule", rule=level.counting)
+    return t("compact.compares.history") if level.compares == "history" else ""
 
 
 def segment_label(name: str) -> str:
-    """The words for a segment or a mark on the bar."""
+    """The text for a segment or a mark on the bar."""
     return t(f"common.segment.{name}")
 
 
-# the window
-
-
 def window_panel(
-    context: Context, filling: TriggerLevel | None = None, *, reply_tokens: int = 0
+    context: Context, level: TriggerLevel | None = None, *, reply_tokens: int = 0
 ) -> None:
-    """How full the window is: numbers, bar and table; `reply_tokens` of a running answer added.
+    """Draws how full the window is: numbers, bar and table.
 
-    `filling` is what the policy's trigger compares; without it, the input that the context tells.
+    `level` is what the trigger compares, by default the whole input. `reply_tokens` are those of a
+    running answer; they are added.
     """
     breakdown = with_reply(context.breakdown, reply_tokens)
     is_exact = context.is_exact and not reply_tokens
     outside = outside_tokens(context)
-    waiting = filling or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
-    waiting = waiting.plus(reply_tokens)
-    st.markdown(_headline(breakdown, context.budget, waiting, is_exact=is_exact))
+    level = level or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
+    level = replace(level, tokens=level.tokens + reply_tokens)
+    st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))
     how = t("compact.counted", how=numbers.exactness(is_exact))
-    said = (_distance(waiting.tokens, context.budget), level_text(waiting), how)
-    st.caption(" · ".join(filter(None, said)))
+    parts = (_distance(level.tokens, context.budget), level_text(level), how)
+    st.caption(" · ".join(filter(None, parts)))
     if outside:
         st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
     st.html(window_bar(breakdown, context.budget, segment_label))
@@ -94,9 +88,9 @@ def window_panel(
 
 
 def _headline(
-    breakdown: Breakdown, budget: TokenBudget | None, waiting: TriggerLevel, *, is_exact: bool
+    breakdown: Breakdown, budget: TokenBudget | None, level: TriggerLevel, *, is_exact: bool
 ) -> str:
-    """What is used, of the window and of the trigger; `waiting` is what the trigger counts."""
+    """The tokens used, with their share of the window and of the trigger."""
     used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
     if budget is None:
         return t("compact.used_unknown", used=used)
@@ -105,20 +99,20 @@ def _headline(
         used=used,
         usable=numbers.tokens(budget.usable_tokens),
         of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
-        of_trigger=numbers.percent(waiting.tokens, _trigger_tokens(budget)),
+        of_trigger=numbers.percent(level.tokens, _trigger_tokens(budget)),
     )
 
 
 def _trigger_tokens(budget: TokenBudget) -> int:
-    """Where the next compaction starts by itself: what is above usable cannot be sent as it is."""
+    """Where automatic compaction starts: at the latest at what is usable."""
     return min(budget.trigger_tokens, budget.usable_tokens)
 
 
-def _distance(waiting: int, budget: TokenBudget | None) -> str:
-    """How far the next compaction is, in words, so that no colour is needed to read it."""
+def _distance(tokens: int, budget: TokenBudget | None) -> str:
+    """The distance to the next compaction in words, so that colour is not needed to read it."""
     if budget is None:
         return t("compact.no_window")
-    left = _trigger_tokens(budget) - waiting
+    left = _trigger_tokens(budget) - tokens
     if left <= 0:
         return t("compact.over_trigger", over=numbers.tokens(-left))
     return t("compact.to_trigger", left=numbers.tokens(left))

@@ -18,7 +18,7 @@ from dashboard.texts import about, has_text, language, t, text_of
 
 
 class _Rendered(str):
-    """What was told already; a text that quotes its facts does not quote it."""
+    """Text that is rendered already; quoting it (`{name!r}`) adds no quotes."""
 
     __slots__ = ()
 
@@ -36,18 +36,18 @@ def reason_text(reason: Reason | None) -> str:
 
 
 def reason_sentence(reason: Reason) -> str:
-    """The same as a sentence of its own; the name of a file at its beginning stays as it is."""
-    told = reason_text(reason)
-    return told if reason.code == PlaceCode.AT else told[:1].upper() + told[1:]
+    """The same as a sentence; a file name at its beginning stays as it is."""
+    text = reason_text(reason)
+    return text if reason.code == PlaceCode.AT else text[:1].upper() + text[1:]
 
 
 def error_text(error: ContextError) -> str:
-    """Where it is, what went wrong and what to do."""
+    """The text of an error as a sentence."""
     return reason_sentence(error.reason)
 
 
 def _fact_text(name: str, fact: Fact) -> Fact:
-    """A fact in words, or as it is where its text says how it is written."""
+    """A fact as text, or unchanged if the template formats it."""
     if isinstance(fact, Reason):
         return _Rendered(reason_text(fact))
     if isinstance(fact, str):
@@ -69,11 +69,11 @@ _NO_KEY_CHARS = re.compile(r"[^a-z0-9]+")
 
 
 def name_text(area: str, name: str) -> str:
-    """The text of `area` for one of the library's names."""
+    """The text of `area` for one of the library's names; the name itself if there is none."""
     key = f"{area}.{_NO_KEY_CHARS.sub('_', name.lower()).strip('_')}"
     return t(key) if name and has_text(key) else name
 
 
 def strategy_label(*names: str) -> str:
-    """One strategy, or several that took part, in the page's language."""
+    """The names of strategies in the page's language."""
     return joined([name_text("fact.strategy", name) for name in names])

@@ -33,17 +33,17 @@ from dashboard.wording import error_text, reason_sentence
 
 ACTIONS = Actions(on_message=actions.act_on_message, on_retry=actions.retry)
 LOG_HEIGHT = 600
-ASKING_LOG_HEIGHT = 420  # beside a question the newest messages stay in sight
+ASKING_LOG_HEIGHT = 420  # chosen: keeps the newest messages visible above a question
 SUGGESTIONS = ("first", "second", "third")
 
 
 def draw() -> None:
-    """The whole page; a running answer is followed last, because that takes as long as it does."""
+    """Draws the page; a running answer is followed last, because that blocks until it ends."""
     session = current_session()
     turn = turn_runner().running(session.id) if session else None
-    actions.follow_answered_turn()  # after that look: a turn that moved before it was not found
+    actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
-    session = current_session()  # again: what ran behind the page may just have changed it
+    session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
     show_problem(actions.PROBLEM, max_chars=600)
     left, right = st.columns([3, 2], gap="large")
@@ -53,9 +53,11 @@ def draw() -> None:
     with left:
         height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
         log = st.container(height=height, border=False, key="chat_log", autoscroll=True)
-        welcome = log.empty()  # of its own, so that it goes with the first word that is said
+        welcome = log.empty()  # a separate slot that empties with the first message
     with st.bottom:
-        with st.container(key="chat_above_input"):  # a place of its own: nothing stale stays
+        with st.container(
+            key="chat_above_input"
+        ):  # a separate container, so that nothing stale stays
             if session is not None and pending is not None:
                 draw_question(session, pending, engine().store.last_turn(session.id))
             _stop_button(turn)
@@ -64,10 +66,10 @@ def draw() -> None:
         with log, welcome.container():
             _first_run(model, session)
         return
-    context, filling = _context(session, turn)
+    context, level = _context(session, turn)
     transcript = _transcript(session, turn)
     with right:
-        side.draw_window(panel, context, filling)
+        side.draw_window(panel, context, level)
         if is_busy:
             background.watch(session.id)
         else:
@@ -87,13 +89,13 @@ def draw() -> None:
     if turn is not None:
         with log:
             live.draw_user_message(turn.text)
-            kept = None if filling is None or filling.is_plain else filling
-            live.follow(turn, session.id, panel, partial(_draw_live_window, kept))
+            shown_level = None if level is None or level.is_plain else level
+            live.follow(turn, session.id, panel, partial(_draw_live_window, shown_level))
         st.rerun()
 
 
-def _draw_live_window(filling: TriggerLevel | None, context: Context, reply_tokens: int) -> None:
-    window_panel(context, filling, reply_tokens=reply_tokens)
+def _draw_live_window(level: TriggerLevel | None, context: Context, reply_tokens: int) -> None:
+    window_panel(context, level, reply_tokens=reply_tokens)
 
 
 def _stop_button(turn: RunningTurn | None) -> None:
@@ -124,21 +126,23 @@ def _conversation(
     pending: Pending | None,
     turn: RunningTurn | None,
 ) -> None:
-    """What was said, and how it goes on where it does not go on by itself."""
-    moved = continued_in(engine(), session) if turn is None else None
-    if moved is not None:  # its last turn did not just stop
-        endings = {seq: one for seq, one in transcript.endings.items() if one.state != "stopped"}
+    """Draws the transcript, and the link to the session in which it continues."""
+    continuation = continued_in(engine(), session) if turn is None else None
+    if continuation is not None:  # the stopped turn goes on there
+        endings = {
+            seq: ending for seq, ending in transcript.endings.items() if ending.state != "stopped"
+        }
         transcript = replace(transcript, endings=endings)
-    can_retry = turn is None and pending is None and moved is None
+    can_retry = turn is None and pending is None and continuation is None
     TranscriptView(transcript, context, ACTIONS).draw(can_retry=can_retry)
-    if moved is not None:
-        # No page link: one to the page that is shown already keeps the old address.
+    if continuation is not None:
+        # Not a page link: a link to the current page keeps the old address.
         st.button(
-            t("chat.moved_to", title=plain_label(session_title(moved))),
+            t("chat.moved_to", title=plain_label(session_title(continuation))),
             key="chat_moved",
             icon=":material/add_comment:",
             on_click=select_session,
-            args=(moved.id,),
+            args=(continuation.id,),
         )
     _not_sent(session)
 
@@ -146,9 +150,11 @@ def _conversation(
 def _first_run(model: str, session: SessionInfo | None) -> None:
     st.subheader(t("chat.welcome"))
     st.write(t("chat.welcome_text"))
-    spoken = "en" if model == LOCAL_MODEL else language()  # the built-in model knows English only
+    suggestion_language = (
+        "en" if model == LOCAL_MODEL else language()
+    )  # the built-in model knows English only
     for name in SUGGESTIONS:
-        text = translate(f"chat.suggestion.{name}", spoken)
+        text = translate(f"chat.suggestion.{name}", suggestion_language)
         st.button(text, key=f"chat_suggest_{name}", on_click=actions.send, args=(text,))
     if session is not None:
         st.caption(t("chat.empty_session"))
@@ -157,23 +163,23 @@ def _first_run(model: str, session: SessionInfo | None) -> None:
 def _context(
     session: SessionInfo, turn: RunningTurn | None
 ) -> tuple[Context | None, TriggerLevel | None]:
-    """What the next call sees, or the running one, and what the trigger compares.
+    """The context of the next or the running call, and what the trigger compares.
 
-    None, with the reason shown, if that fails.
+    Both are None, and the error is shown, if that fails.
     """
     try:
         target = engine().call_target(session.id)
-        filling = trigger_level(target)
+        level = trigger_level(target)
         running = turn.context if turn is not None else None
         context = running or build_context(target.view, target.call, target.record)
     except ContextError as error:
         st.error(error_text(error), icon=":material/error:")
         return None, None
-    return context, filling
+    return context, level
 
 
 def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
-    """The stored part: without the running turn, which is drawn as it comes."""
+    """The stored part of the transcript; the running turn is drawn live."""
     store = engine().store
     length = turn.base_length if turn is not None else session.length
     first = first_shown(length, st.session_state.get(actions.SHOWN, PAGE_MESSAGES))
@@ -201,18 +207,18 @@ def _older(transcript: Transcript) -> None:
 
 
 def _not_sent(session: SessionInfo) -> None:
-    """What was said or answered but led to nothing, because it could not even start."""
+    """Draws a message or answer whose turn could not start."""
     turn = turn_runner().ended(session.id)
-    if turn is None or turn.error is None or turn.is_told or turn.base_length != session.length:
+    if turn is None or turn.error is None or turn.is_recorded or turn.base_length != session.length:
         return
     live.draw_user_message(turn.text)
-    told = _failure(turn.error)
+    text = _failure(turn.error)
     if turn.text:
-        told = f"{t('chat.not_sent')} {told}"
+        text = f"{t('chat.not_sent')} {text}"
     if turn.error.code == BudgetProblem.REFUSED:
-        st.warning(told, icon=":material/block:")
+        st.warning(text, icon=":material/block:")
     else:
-        st.error(told, icon=":material/error:")
+        st.error(text, icon=":material/error:")
     with st.container(horizontal=True, key="chat_not_sent"):
         if turn.text:
             st.button(

@@ -18,14 +18,14 @@ ANSWERED = "chat_answered"
 NEW_MODEL = "chat_model_new"
 
 COMMAND = "/compact"
-"""What is typed instead of pressing the button; no other word with a slash is a command."""
+"""Typed in place of the button; the only command."""
 
 _TITLE_CHARS = 60
 
 
 @report_errors(PROBLEM)
 def send(text: str) -> None:
-    """Says `text` in the session in hand, in a new one where there is none."""
+    """Sends `text` in the current session, or in a new one if there is none."""
     session = current_session()
     if session is None:
         session = engine().create_session(model=st.session_state.get(NEW_MODEL))
@@ -36,7 +36,7 @@ def send(text: str) -> None:
 
 
 def submit() -> None:
-    """Says what stands in the input field, or does what it commands."""
+    """Sends the text of the input field, or runs the command in it."""
     text = st.session_state["chat_ask"]
     if text.strip().lower() == COMMAND:
         _compact()
@@ -45,7 +45,7 @@ def submit() -> None:
 
 
 def _compact() -> None:
-    """Opens the compaction dialog; without messages there is nothing to open it on."""
+    """Opens the compaction dialog, or says that there is nothing to compact."""
     session = current_session()
     if session is None or not session.length:
         st.session_state[PROBLEM] = t("chat.nothing_to_compact")
@@ -55,7 +55,7 @@ def _compact() -> None:
 
 @report_errors(PROBLEM)
 def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
-    """Decides about the compaction that waits for a person."""
+    """Answers the pending compaction `plan_id`."""
     pending = engine().pending(session_id)
     if pending is None or pending.plan_id != plan_id:
         st.session_state[PROBLEM] = t("chat.question.answered")
@@ -64,11 +64,11 @@ def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
 
 
 def follow_answered_turn() -> None:
-    """Takes the session in hand in which what was answered here goes on, if it is another one."""
+    """Selects the session in which a turn answered on this page continues, if it is another one."""
     turn, session = st.session_state.get(ANSWERED), current_session()
     if not isinstance(turn, RunningTurn) or session is None:
         return
-    is_running = turn.is_running  # read first: a turn moves before it ends
+    is_running = turn.is_running  # read first, because a turn moves before it ends
     has_moved = turn.session_id != turn.first_session_id == session.id
     if is_running and not has_moved:
         return
@@ -81,25 +81,25 @@ def follow_answered_turn() -> None:
 
 @report_errors(PROBLEM)
 def retry() -> None:
-    """Goes on with the last turn."""
+    """Resumes the last turn."""
     if (session := current_session()) is not None:
         turn_runner().resume(engine(), session.id)
 
 
 def stop(session_id: str) -> None:
-    """Stops the running turn; the answer so far is kept."""
+    """Stops the running turn; the partial answer is kept."""
     if (turn := turn_runner().running(session_id)) is not None:
         turn.cancel()
 
 
 def dismiss(session_id: str) -> None:
-    """Takes a message that could not be sent off the page."""
+    """Removes a message that could not be sent from the page."""
     turn_runner().dismiss(session_id)
 
 
 @report_errors(PROBLEM)
 def act_on_message(key: str, seq: int) -> None:
-    """Does what was chosen in the menu of message `seq` (from 1)."""
+    """Runs the action chosen in the menu of message `seq` (from 1)."""
     session = current_session()
     if session is None:
         return
@@ -119,13 +119,13 @@ def act_on_message(key: str, seq: int) -> None:
 
 @report_errors(PROBLEM)
 def unpin(session_id: str, seq: int) -> None:
-    """Lets message `seq` be folded again."""
+    """Unpins message `seq`."""
     engine().unpin(session_id, seq - 1)
 
 
 @report_errors(PROBLEM)
 def choose_model(session_id: str | None, key: str) -> None:
-    """Changes the model of the session in hand, or of the one that is about to start."""
+    """Sets the model of the session, or of the one that the next message starts."""
     chosen = st.session_state[key]
     if session_id is None:
         st.session_state[NEW_MODEL] = chosen
@@ -134,5 +134,5 @@ def choose_model(session_id: str | None, key: str) -> None:
 
 
 def show_older(page: int) -> None:
-    """Shows `page` more of the older messages."""
+    """Shows `page` older messages more."""
     st.session_state[SHOWN] = st.session_state.get(SHOWN, page) + page

@@ -17,13 +17,13 @@ from dashboard.chat_page.turn_runner import RunningTurn
 from dashboard.safe_markdown import safe_markdown
 from dashboard.texts import t
 
-PANEL_SECONDS = 1.0  # between two looks at the window while an answer comes
+PANEL_SECONDS = 1.0  # chosen: between redraws of the window while an answer streams
 
 DrawPanel = Callable[[Context, int], None]
 
 
 def draw_user_message(text: str) -> None:
-    """What the user just said."""
+    """Draws what the user just sent."""
     if text:
         with st.chat_message("user"):
             st.markdown(safe_markdown(text))
@@ -32,20 +32,20 @@ def draw_user_message(text: str) -> None:
 def follow(
     turn: RunningTurn, session_id: str, panel: DeltaGenerator, draw_panel: DrawPanel
 ) -> None:
-    """Draws the running answer in the present container until it ends or leaves the session."""
+    """Draws the running answer in the current container until it ends or leaves the session."""
     with st.chat_message("assistant"):
         answer, activity = st.empty(), st.empty()
     started = time.monotonic()
     window = _LiveWindow(turn, panel, draw_panel)
-    said = ""
+    answer_text = ""
     for chunk in turn.follow():
         if turn.session_id != session_id:
             return
         if chunk:
-            said += chunk
-            answer.markdown(safe_markdown(said))
+            answer_text += chunk
+            answer.markdown(safe_markdown(answer_text))
         activity.caption(_activity(turn, time.monotonic() - started))
-        window.look(said)
+        window.update(answer_text)
     activity.empty()
 
 
@@ -55,7 +55,7 @@ def _activity(turn: RunningTurn, seconds: float) -> str:
 
 
 class _LiveWindow:
-    """Redraws the window now and then; counting a growing answer at every piece would add up."""
+    """Redraws the window at most once per `PANEL_SECONDS`: counting the growing answer is slow."""
 
     def __init__(self, turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
         self._turn = turn
@@ -63,11 +63,11 @@ class _LiveWindow:
         self._draw = draw_panel
         self._drawn_at: float | None = None
 
-    def look(self, said: str) -> None:
-        """Redraws the window if it is time to."""
+    def update(self, answer_text: str) -> None:
+        """Redraws the window if the interval has passed."""
         context, now = self._turn.context, time.monotonic()
         if context is None or (self._drawn_at and now - self._drawn_at < PANEL_SECONDS):
             return
         self._drawn_at = now
         with self._panel.container():
-            self._draw(context, count_tokens(said) if said else 0)
+            self._draw(context, count_tokens(answer_text) if answer_text else 0)

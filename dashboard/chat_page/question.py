@@ -27,10 +27,10 @@ _ICONS: dict[Answer, str] = {
 
 
 def draw_question(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> None:
-    """The question with its numbers and a button for each answer."""
+    """Draws the question with its numbers and a button for each answer."""
     with st.container(border=True, gap="small", key="chat_question"):
         st.markdown(_headline(pending))
-        st.caption(_told(session, pending, turn))
+        st.caption(_explanation(session, pending, turn))
         with st.container(horizontal=True, gap="small", key="chat_answers"):
             for answer in ANSWERS:
                 _button(session, pending, answer)
@@ -45,9 +45,9 @@ def _headline(pending: Pending) -> str:
     )
 
 
-def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
-    """Why it asks, what it would do, what waits for it, and whose count the numbers are."""
-    said = [
+def _explanation(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
+    """The rule that triggered, the effect, whether a message waits, and how tokens are counted."""
+    sentences = [
         t(
             "chat.question.why",
             rule=plain_label(reason_text(pending.trigger.reason), max_chars=300),
@@ -59,11 +59,11 @@ def _told(session: SessionInfo, pending: Pending, turn: TurnInfo | None) -> str:
         ),
     ]
     if turn is not None and turn.state == "awaiting_confirmation":
-        said.append(t("chat.question.waits"))
+        sentences.append(t("chat.question.waits"))
     counting = engine().policy(session.id).policy.counting
     if counting != "model":
-        said.append(t("chat.question.counting", rule=counting))
-    return about(language()).between_sentences.join(said)
+        sentences.append(t("chat.question.counting", rule=counting))
+    return about(language()).between_sentences.join(sentences)
 
 
 def _button(session: SessionInfo, pending: Pending, answer: Answer) -> None:

@@ -31,7 +31,7 @@ def model_names(session_model: str | None, catalog: ModelCatalog) -> list[str]:
 
 
 def model_label(model: str, catalog: ModelCatalog) -> str:
-    """What a model is called in the list."""
+    """The name of a model in the list."""
     if model == LOCAL_MODEL:
         return t("chat.local_model")
     connection = catalog.connection(model)
@@ -39,7 +39,7 @@ def model_label(model: str, catalog: ModelCatalog) -> str:
 
 
 def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
-    """The model picker and what is to know about the model; the model chosen."""
+    """Draws the model picker and notes on the model; returns the chosen model."""
     catalog = ModelCatalog.load(engine().store)
     pending = st.session_state.get(actions.NEW_MODEL)
     chosen = session.model if session else pending
@@ -77,17 +77,15 @@ def _about_model(model: str) -> None:
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
 
 
-def draw_window(
-    panel: DeltaGenerator, context: Context | None, filling: TriggerLevel | None
-) -> None:
-    """The window in its place, so that a running turn can redraw it there."""
+def draw_window(panel: DeltaGenerator, context: Context | None, level: TriggerLevel | None) -> None:
+    """Draws the window into `panel`, where a running turn can redraw it."""
     if context is not None:
         with panel.container():
-            window_panel(context, filling)
+            window_panel(context, level)
 
 
 def draw_failure(session: SessionInfo) -> None:
-    """Why the last compaction failed, as long as none was recorded since."""
+    """Draws why the last compaction failed, unless one was recorded since."""
     newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
     if newest and newest[0].kind == FAILED:
         reason = plain_label(reason_text(reason_in(newest[0].body, "reason")), max_chars=200)
@@ -95,7 +93,7 @@ def draw_failure(session: SessionInfo) -> None:
 
 
 def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:
-    """The pinned messages, each with a way to let it go."""
+    """Draws the pinned messages, each with a button that unpins it."""
     if not pinned:
         return
     st.markdown(f"**{t('chat.pinned')}**")

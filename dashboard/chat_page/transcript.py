@@ -13,7 +13,7 @@ from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.values import CompactionInfo, ImportedCompaction, Mark, MessageInfo, TurnInfo
 from dashboard.reads import active_chain
 
-PAGE_MESSAGES = 50  # a page of more takes noticeably longer to redraw on every click
+PAGE_MESSAGES = 50  # chosen: more take noticeably longer to redraw on every click
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,9 @@ class Marker:
     after_tokens: int | None
     is_imported: bool = False
     is_still_over: bool = False
-    """Whether a rule asked again at once, so that only a new session helps."""
+    """Whether the trigger fired again at once, so that only a new session helps."""
     facts_lost: int = 0
-    """How many facts the context no longer said; told of the active compaction alone."""
+    """How many facts the context lost; 0 except for the active compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class Transcript:
 
     messages: tuple[MessageInfo, ...]
     markers: Mapping[int, Sequence[Marker]]
-    """Compactions by the message they stand behind."""
+    """Compactions by the message they follow."""
     endings: Mapping[int, TurnInfo]
-    """Turns that did not simply end, by their last message."""
+    """Turns that did not end normally, by last message."""
     older: int
-    """How many messages lie before the first one."""
+    """How many messages precede the first one."""
     pinned: frozenset[int] = frozenset()
     excluded: frozenset[int] = frozenset()
 
@@ -63,21 +63,21 @@ def make_transcript(
 ) -> Transcript:
     """The transcript of `messages`, the newest of a session.
 
-    `goes_on`: the last turn runs again, so how it had ended is no longer true.
+    `goes_on`: the last turn runs again, so its recorded end is out of date.
     """
     first = messages[0].seq if messages else 1
     markers: dict[int, list[Marker]] = {}
-    for at, one in enumerate(imported):
-        markers.setdefault(one.before_seq - 1, []).append(_from_import(one, at))
+    for at, compaction in enumerate(imported):
+        markers.setdefault(compaction.before_seq - 1, []).append(_from_import(compaction, at))
     for info in active_chain(compactions, active_id):
         markers.setdefault(info.compaction.covered_until, []).append(
             _from_record(info, is_active=info.id == active_id)
         )
-    placed, begun = list(marks), list(turns)
+    placed = list(marks)
     return Transcript(
         messages=tuple(messages),
         markers={seq: tuple(found) for seq, found in markers.items()},
-        endings=_endings(begun, goes_on=goes_on),
+        endings=_endings(list(turns), goes_on=goes_on),
         older=first - 1,
         pinned=frozenset(mark.seq for mark in placed if mark.kind == "pin"),
         excluded=frozenset(mark.seq for mark in placed if mark.kind == "exclude"),
@@ -85,7 +85,7 @@ def make_transcript(
 
 
 def _endings(turns: Sequence[TurnInfo], *, goes_on: bool) -> dict[int, TurnInfo]:
-    """Turns that did not simply end; only the last one can still wait for something."""
+    """The turns that did not end normally, by last message; only the last one can still wait."""
     last = turns[-1] if turns else None
     return {
         turn.last_seq: turn
@@ -107,11 +107,11 @@ def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:
     )
 
 
-def _from_import(one: ImportedCompaction, at: int) -> Marker:
+def _from_import(compaction: ImportedCompaction, at: int) -> Marker:
     return Marker(
         key=f"imported_{at}",
-        summary=one.summary,
-        before_tokens=one.before_tokens,
+        summary=compaction.summary,
+        before_tokens=compaction.before_tokens,
         after_tokens=None,
         is_imported=True,
     )

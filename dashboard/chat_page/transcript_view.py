@@ -22,7 +22,7 @@ from dashboard.texts import t
 from dashboard.widgets import show_summary
 from dashboard.wording import reason_sentence
 
-MOST_CHARS = 6_000  # of a tool's text on the page; a file of all of it is an export away
+MOST_CHARS = 6_000  # chosen: of a tool's output; an export has all of it
 
 _ENDING_ICONS = {
     "stopped": ":material/stop_circle:",
@@ -35,15 +35,15 @@ _ENDING_ICONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """What a person may do with a message or a turn; both are callbacks."""
+    """Callbacks for a message and for a turn."""
 
     on_message: Callable[[str, int], None]
-    """Gets the widget's key, which holds the chosen action, and the message's number."""
+    """Gets the key of the widget, whose value is the action, and the message number."""
     on_retry: Callable[[], None]
 
 
 class TranscriptView:
-    """Draws one transcript into the present container."""
+    """Draws one transcript into the current container."""
 
     def __init__(self, transcript: Transcript, context: Context | None, actions: Actions) -> None:
         self._transcript = transcript
@@ -51,7 +51,7 @@ class TranscriptView:
         self._actions = actions
 
     def draw(self, *, can_retry: bool) -> None:
-        """Everything, oldest first; the last turn gets a button to go on where it ended badly."""
+        """Draws everything, oldest first; the last turn gets a button to resume it if it can be."""
         messages = self._transcript.messages
         self._markers(self._transcript.older)
         start = 0
@@ -69,7 +69,7 @@ class TranscriptView:
             )
 
     def _block(self, block: tuple[MessageInfo, ...]) -> None:
-        """One message, or an assistant message with the results of its calls, in one bubble."""
+        """Draws a message in a bubble, together with the results of its calls."""
         first = block[0]
         if first.message.is_system:
             with st.expander(t("chat.system"), type="compact", icon=":material/settings:"):
@@ -93,16 +93,16 @@ class TranscriptView:
             self._footer(info)
 
     def _result(self, info: MessageInfo) -> None:
-        """What a tool wrote, folded away together with what may be done with it."""
+        """Draws tool output and its menu in an expander."""
         tool = plain_label(info.function_name or info.message.name or "?")
-        label = f"{t('chat.result', tool=tool)} · {self._account(info.seq)}"
+        label = f"{t('chat.result', tool=tool)} · {self._details(info.seq)}"
         with st.expander(label, type="compact", icon=":material/output:"):
             _code(info.message.text)
             self._menu(info.seq)
 
     def _footer(self, info: MessageInfo) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.caption(self._account(info.seq), width="content")
+            st.caption(self._details(info.seq), width="content")
             self._menu(info.seq)
 
     def _menu(self, seq: int) -> None:
@@ -128,21 +128,21 @@ class TranscriptView:
             "fork",
         ]
 
-    def _account(self, seq: int) -> str:
+    def _details(self, seq: int) -> str:
         """Number, size and verdict of a message, as far as they are known."""
-        said = [f"#{seq}"]
+        parts = [f"#{seq}"]
         context = self._context
         if context is not None and seq <= len(context.verdicts):
             verdict = context.verdict(seq - 1)
             size = numbers.tokens(verdict.before_tokens, is_exact=context.is_exact)
-            said.append(t("chat.size", tokens=size))
+            parts.append(t("chat.size", tokens=size))
             if verdict.verdict != "kept":
-                said.append(t(f"chat.verdict.{verdict.verdict}"))
+                parts.append(t(f"chat.verdict.{verdict.verdict}"))
         if seq in self._transcript.pinned:
-            said.append(f":material/keep: {t('chat.pinned_mark')}")
+            parts.append(f":material/keep: {t('chat.pinned_mark')}")
         if seq in self._transcript.excluded:
-            said.append(f":material/visibility_off: {t('chat.excluded_mark')}")
-        return " · ".join(said)
+            parts.append(f":material/visibility_off: {t('chat.excluded_mark')}")
+        return " · ".join(parts)
 
     def _markers(self, seq: int) -> None:
         for marker in self._transcript.markers.get(seq, ()):
@@ -150,7 +150,7 @@ class TranscriptView:
 
 
 def _retry_key(turn: TurnInfo) -> str:
-    """The name of the button that lets a turn go on."""
+    """The key of the label on the button that resumes a turn."""
     if _is_refused(turn):
         return "chat.retry_refused"
     goes_on = turn.state in ("stopped", "awaiting_confirmation")
@@ -158,12 +158,12 @@ def _retry_key(turn: TurnInfo) -> str:
 
 
 def _is_refused(turn: TurnInfo) -> bool:
-    """Whether a person refused the compaction that it needed."""
+    """Whether a person refused the compaction that the turn needed."""
     return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
 
 
 def draw_message(message: Message) -> None:
-    """What somebody said, the thinking before it, the calls behind it."""
+    """Draws a message: its thinking, its text, its tool calls."""
     if message.reasoning:
         with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
             st.markdown(safe_markdown(message.reasoning))
@@ -180,18 +180,18 @@ def _draw_call(call: ToolCall) -> None:
 
 
 def draw_ending(turn: TurnInfo) -> None:
-    """How a turn ended that did not simply end, in one sentence."""
+    """Draws how a turn ended that did not end normally."""
     if turn.state == "interrupted" and turn.partial:
         with st.chat_message("assistant"):
             st.markdown(safe_markdown(turn.partial))
     icon = _ENDING_ICONS[turn.state]
-    said = t(f"chat.ended.{turn.state}")
+    ending = t(f"chat.ended.{turn.state}")
     if turn.error is not None and _is_refused(turn):
         st.warning(_detail(turn.error), icon=":material/block:")
     elif turn.state == "failed":
-        st.error(f"{said} {_detail(turn.error)}", icon=icon)
+        st.error(f"{ending} {_detail(turn.error)}", icon=icon)
     else:
-        st.caption(f"{icon} {said}")
+        st.caption(f"{icon} {ending}")
 
 
 def _detail(error: Reason | None) -> str:
@@ -223,7 +223,7 @@ def _code(text: str, *, language: str | None = None) -> None:
 
 
 def _block_end(messages: tuple[MessageInfo, ...], start: int) -> int:
-    """Behind the tool results that belong to the message at `start`."""
+    """The index behind the tool results that follow the message at `start`."""
     end = start + 1
     while end < len(messages) and messages[end].message.is_tool_result:
         end += 1

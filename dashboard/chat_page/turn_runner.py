@@ -38,14 +38,14 @@ from dashboard.codes import BrokeOff
 
 logger = logging.getLogger(__name__)
 
-CHUNK_SECONDS = 0.05  # one frame a token would send a long answer fifty times over
+CHUNK_SECONDS = 0.05  # a redraw per token would send a long answer fifty times over
 Activity = Literal["waiting", "thinking", "answering", "compacting"]
 Events = Iterator[TurnEvent]
 OnMove = Callable[["RunningTurn", str], None]
 
 
 class RunningTurn:
-    """One turn in its thread; every method may be called from any thread."""
+    """One turn in its thread; thread-safe."""
 
     def __init__(
         self,
@@ -58,55 +58,55 @@ class RunningTurn:
     ) -> None:
         self.first_session_id = session_id
         self.session_id = session_id
-        """Where it runs; another one from the moment on in which it moves there."""
+        """Where it runs; changes when the turn moves to another session."""
         self.text = text
-        """What the user said; empty where a turn goes on."""
+        """The user message; empty when a turn is resumed."""
         self.base_length = base_length
-        """So many messages the session had when the turn started."""
+        """The length of the session when the turn started."""
         self.state: TurnState = "running"
         self.activity = activity
         self.error: Reason | None = None
         self.context: Context | None = None
         """The context of the latest call; None before the first and after the end."""
-        self.is_told = False
-        """Whether the engine ended it, so that the stored turn says how."""
-        self._said: list[str] = []
+        self.is_recorded = False
+        """Whether the engine ended it and stored how."""
+        self._pieces: list[str] = []
         self._cancelled = threading.Event()
         self._changed = threading.Condition()
         self._on_move = on_move
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether it has not ended."""
         return self.state == "running"
 
     @property
     def answer(self) -> str:
-        """The answer as far as it came."""
-        return "".join(self._said)
+        """The answer so far."""
+        return "".join(self._pieces)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether somebody asked to stop it."""
+        """Whether it was asked to stop."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Asks the turn to stop; what was said is kept."""
+        """Asks the turn to stop; the answer so far is kept."""
         self._cancelled.set()
         with self._changed:
             self._changed.notify_all()
 
     def follow(self, interval_seconds: float = CHUNK_SECONDS) -> Iterator[str]:
-        """The answer from its beginning, in pieces no faster than the interval, until the end.
+        """Yields the answer from its start, at most one piece per interval, until the turn ends.
 
-        An empty piece says that nothing came for a moment, so that a page can look after itself.
+        An empty piece means that nothing came for a moment; the page can then update other parts.
         """
         place = 0
         while True:
             with self._changed:
-                if place == len(self._said) and self.is_running:
+                if place == len(self._pieces) and self.is_running:
                     self._changed.wait(timeout=0.2)
-                is_over, chunks = not self.is_running, self._said[place:]
+                is_over, chunks = not self.is_running, self._pieces[place:]
             place += len(chunks)
             yield "".join(chunks)
             if is_over:
@@ -114,7 +114,7 @@ class RunningTurn:
             time.sleep(interval_seconds)
 
     def run(self, open_events: Callable[[], Events]) -> None:
-        """Carries the turn out; whatever happens, it ends in a state that says how."""
+        """Runs the turn; it always ends in a state, also after a program error."""
         state: TurnState = "failed"
         try:
             state = self._consume(open_events())
@@ -135,18 +135,18 @@ class RunningTurn:
                     self._on_move(self, event.session_id)
                 self._note(event)
                 if isinstance(event, TurnEnded):
-                    self.error, self.is_told = event.error, True
+                    self.error, self.is_recorded = event.error, True
                     return event.state
                 if self.is_stopping:
                     return "stopped"
-        return "done"  # an answer that no turn waited for
+        return "done"  # events without `TurnEnded`: no turn waited for the answer
 
     def _note(self, event: TurnEvent) -> None:
         with self._changed:
             match event:
                 case TextDelta(text=text):
                     self.activity = "answering"
-                    self._said.append(text)
+                    self._pieces.append(text)
                 case ReasoningDelta():
                     self.activity = "thinking"
                 case Waiting():
@@ -163,14 +163,14 @@ class RunningTurn:
 
 
 class _Closable(Iterator[TurnEvent]):
-    """An iterator that can be closed, as generators can."""
+    """An iterator with `close`, such as a generator."""
 
     def close(self) -> None:
         """Ends it early."""
 
 
 class TurnRunner:
-    """The turns of this process, at most one a session."""
+    """The turns of this process, at most one per session."""
 
     def __init__(self) -> None:
         self._turns: dict[str, RunningTurn] = {}
@@ -187,15 +187,17 @@ class TurnRunner:
     def answer(
         self, engine: ContextEngine, session_id: str, plan_id: str, answer: Answer
     ) -> RunningTurn:
-        """Goes on with what waits for a person's decision, as the person decided."""
-        question = waiting_message(engine, session_id)
+        """Continues the pending turn as the person decided."""
+        text = waiting_message(engine, session_id)
 
         def move(turn: RunningTurn, new_id: str) -> None:
             save_move(engine, session_id, new_id)
-            turn.text, turn.base_length = question, engine.session(new_id).length
+            turn.text, turn.base_length = text, engine.session(new_id).length
             with self._lock:
                 self._turns[new_id] = turn
-                turn.session_id = new_id  # before it leaves: who misses it here looks there
+                turn.session_id = (
+                    new_id  # set before the old entry goes: a page that finds none there looks here
+                )
                 self._turns.pop(session_id, None)
 
         return self._launch(
@@ -208,12 +210,12 @@ class TurnRunner:
         )
 
     def running(self, session_id: str) -> RunningTurn | None:
-        """The turn that runs in the session."""
+        """The turn that runs in the session, if any."""
         turn = self._turns.get(session_id)
         return turn if turn is not None and turn.is_running else None
 
     def ended(self, session_id: str) -> RunningTurn | None:
-        """The turn that ended last in the session, until the next one starts or it is dismissed."""
+        """The last turn that ended in the session, until the next one starts or it is dismissed."""
         turn = self._turns.get(session_id)
         return turn if turn is not None and not turn.is_running else None
 
@@ -252,25 +254,25 @@ def turn_runner() -> TurnRunner:
 
 
 def save_move(engine: ContextEngine, old_id: str, new_id: str) -> None:
-    """Keeps that the old session goes on in the new one."""
+    """Stores that the old session continues in the new one; valid until the old one grows."""
     length = engine.session(old_id).length
     engine.store.save_setting(_move_key(old_id), {"session_id": new_id, "length": length})
 
 
 def continued_in(engine: ContextEngine, session: SessionInfo) -> SessionInfo | None:
-    """The session in which this one goes on, if it is still there."""
-    noted = engine.store.setting(_move_key(session.id))
-    if not isinstance(noted, dict) or noted.get("length") != session.length:
+    """The session in which this one continues, if it still exists."""
+    move = engine.store.setting(_move_key(session.id))
+    if not isinstance(move, dict) or move.get("length") != session.length:
         return None
     try:
-        found = engine.session(str(noted.get("session_id")))
+        found = engine.session(str(move.get("session_id")))
     except ContextError:
         return None
     return None if found.deleted_at else found
 
 
 def waiting_message(engine: ContextEngine, session_id: str) -> str:
-    """What the user said that waits for a decision; empty if no turn waits."""
+    """The user message that waits for a decision; empty if no turn waits."""
     turn, seq = engine.store.last_turn(session_id), engine.session(session_id).last_user_seq
     if turn is None or turn.state != "awaiting_confirmation" or seq is None:
         return ""

@@ -31,7 +31,7 @@ LONG_SUMMARY_CHARS = 1_500
 
 
 def show_detail(session: SessionInfo, row: CompactionRow) -> None:
-    """One compaction of the tree."""
+    """Draws one compaction of the tree."""
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
@@ -62,7 +62,7 @@ def _headline(row: CompactionRow) -> str:
 
 
 def _why(row: CompactionRow) -> None:
-    """What the policy chose and why, what failed, and what is left where it did not help."""
+    """Draws the policy's choice and its reason, a failure, and advice if it did not help."""
     reason = plain_label(reason_text(row.reason), max_chars=300)
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
@@ -80,7 +80,7 @@ def _parent(info: CompactionInfo) -> CompactionInfo | None:
 
 
 def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None) -> None:
-    """The next call as it would be with and without this compaction."""
+    """Draws the next call with and without this compaction."""
     without = build_context(target.view, target.call, parent.compaction if parent else None)
     with_it = build_context(target.view, target.call, info.compaction)
     st.caption(_left_out(without, with_it))
@@ -112,7 +112,7 @@ def _left_out(without: Context, with_it: Context) -> str:
 
 
 def _dropped(context: Context) -> int:
-    """How many messages the call sees nothing of."""
+    """How many messages are dropped from the context."""
     return sum(run.last - run.first + 1 for run in context.runs if run.verdict == "dropped")
 
 
@@ -134,7 +134,7 @@ def _steps(info: CompactionInfo) -> None:
 
 
 def _facts(info: CompactionInfo) -> None:
-    """What is carried word for word beside the summary."""
+    """Draws the facts that are carried verbatim beside the summary."""
     if info.compaction.facts:
         with st.expander(t("compact.facts"), key=f"compaction_facts_{info.id}"):
             st.text(info.compaction.facts)
@@ -157,7 +157,7 @@ def _height(info: CompactionInfo) -> int | Literal["content"]:
 def _folded(
     session: SessionInfo, target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None
 ) -> None:
-    """The messages that this compaction folded and its parent had not, a page at a time."""
+    """Draws the messages that this compaction folded and its parent had not, page by page."""
     before, system = parent.compaction if parent else None, target.view.anchors().system
     folded = info.compaction.folded_since(before, system)
     title = t("compaction.folded", count=len(folded))
@@ -186,7 +186,7 @@ def _folded(
 
 
 def _fork(session: SessionInfo, row: CompactionRow) -> None:
-    """Offers a session of its own that goes on from this compaction."""
+    """Draws the button that forks a session at this compaction."""
     end = length_then(engine().store, session, row.info)
     title = t("compaction.fork.title", title=session_title(session), number=row.info.number)
     st.button(
@@ -210,7 +210,7 @@ def before_and_after(
     colors: Mapping[str, str],
     axis: str,
 ) -> Figure:
-    """One horizontal bar a context, stacked by segment in the order of `names`."""
+    """A chart with one horizontal bar per context, stacked by segment in the order of `names`."""
     labels = [label for label, _ in contexts]
     traces = [
         {
@@ -247,7 +247,7 @@ def _fork_at(info: CompactionInfo, end: int, title: str) -> None:
 
 
 def _undo_down_to(session_id: str, info: CompactionInfo) -> None:
-    """Takes back what the fork copied of the compactions after `info`."""
+    """Undoes the compactions after `info` that the fork copied."""
     work = engine()
     while True:
         active = work.store.active_compaction(session_id)

@@ -30,7 +30,7 @@ from dashboard.wording import name_text, reason_text
 
 
 def show_losses(target: CallTarget, row: CompactionRow) -> None:
-    """What the compaction lost; of another product's it is worked out when it is asked for."""
+    """Draws what the compaction lost; for another product's it is computed on request."""
     st.markdown(f"**{t('compact.lost')}**")
     if row.is_imported:
         _on_request(target, row)
@@ -52,7 +52,7 @@ def _on_request(target: CallTarget, row: CompactionRow) -> None:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(target.session, row.info.id)
         if report.account is not None:
-            _account(report.account, reason_text(row.trigger), report.policy)
+            _draw_account(report.account, reason_text(row.trigger), report.policy)
         if report.lost:
             _facts(target, report)
         else:
@@ -109,7 +109,7 @@ def _unpin(session_id: str, seq: int) -> None:
 
 
 def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
-    """Of what another product lost, what our policy would still say; None of our own."""
+    """The texts another product lost that our policy would keep; None for our own compactions."""
     account = report.account
     if account is None or account.ours is None:
         return None
@@ -117,8 +117,8 @@ def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
     return frozenset(one.text for one in report.lost or () if one.text not in lost)
 
 
-def _account(account: FoldAccount, theirs: str, policy: str) -> None:
-    """Theirs beside ours in as many tokens, and what was read or asked again."""
+def _draw_account(account: FoldAccount, theirs: str, policy: str) -> None:
+    """Draws both compactions at the same size, and what was read or requested again."""
     rows = [_side(theirs, account, account.theirs)]
     ours = t("compaction.lost.ours", preset=name_text("settings.preset", policy))
     if account.ours is not None:

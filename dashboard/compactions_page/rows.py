@@ -24,7 +24,7 @@ State: TypeAlias = Literal["active", "earlier", "undone"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRow:
-    """One compaction of the tree; `depth` counts the branches that were undone before it."""
+    """One compaction of the tree; `depth` counts the undone branches before it."""
 
     info: CompactionInfo
     state: State
@@ -33,58 +33,58 @@ class CompactionRow:
 
     @property
     def before_tokens(self) -> int | None:
-        """The input before it; None where the program that made it did not say."""
+        """The input before it; None if the program that made it did not record it."""
         return self.info.compaction.before_tokens or None
 
     @property
     def saved_ratio(self) -> float | None:
-        """The share of the input that it freed; below 0 where the input grew."""
+        """The share of the input that it freed; negative if the input grew."""
         before = self.before_tokens
         return None if before is None else 1 - self.info.compaction.after_tokens / before
 
     @property
     def trigger(self) -> Reason | None:
-        """The rule that asked for it."""
+        """The rule that started it."""
         return self.info.compaction.trigger
 
     @property
     def is_fallback(self) -> bool:
-        """Whether a truncation took the place of a summary that failed."""
+        """Whether it is a truncation in place of a summary that failed."""
         reason = self.info.compaction.reason
         return reason is not None and reason.mentions(OutcomeCode.TRUNCATED_INSTEAD)
 
     @property
     def is_still_over(self) -> bool:
-        """Whether a rule asked again at once, so that only a new session helps."""
+        """Whether the trigger fired again at once, so that only a new session helps."""
         reason = self.info.compaction.reason
         return reason is not None and reason.mentions(OutcomeCode.STILL_OVER)
 
     @property
     def reason(self) -> Reason | None:
-        """Why it was made, or what failed; without what was done instead and what is left to do."""
+        """Why it was made, or what failed; without the reasons wrapped around that."""
         reason = self.info.compaction.reason
         return None if reason is None else _cause(reason)
 
     @property
     def was_chosen(self) -> bool:
-        """Whether the policy chose between strategies and said why."""
+        """Whether the policy chose between strategies and recorded why."""
         is_own = not self.is_imported and not self.is_fallback
         return is_own and self.reason not in (None, self.trigger)
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """What was done in the end, as it was told; else the strategies of its record."""
-        told = names_in(self.info.details, "strategies") or self.info.compaction.strategies
-        return told or tuple(one.strategy for one in steps(self.info.details))
+        """The strategies in its details, else in its record, else those it tried."""
+        names = names_in(self.info.details, "strategies") or self.info.compaction.strategies
+        return names or tuple(one.strategy for one in steps(self.info.details))
 
     @property
     def seconds(self) -> float | None:
-        """How long it took to work out."""
+        """How long it took to compute."""
         return number_in(self.info.details, "seconds")
 
     @property
     def cost(self) -> float | None:
-        """What the summary cost in US dollars; None where nothing was paid or it is not known."""
+        """What the summary cost in US dollars; None if nothing was paid or it is unknown."""
         return number_in(self.info.details, "cost")
 
 
@@ -114,7 +114,7 @@ def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> l
 
 
 def steps(details: JsonObject) -> list[StepRow]:
-    """The strategies that a compaction tried, as its record tells."""
+    """The recorded strategies of a compaction."""
     raw = details.get("steps")
     return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
 
@@ -150,7 +150,7 @@ def _whole(value: JsonValue) -> int:
 
 
 def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo) -> int:
-    """How long the history was when the compaction was made, by the times of its messages."""
+    """The length of the history when the compaction was made, by message times."""
     low, high = max(info.compaction.covered_until, 1), session.length
     while low < high:
         middle = (low + high + 1) // 2
@@ -170,7 +170,7 @@ class Attempt:
 
     at: datetime
     has_failed: bool
-    """Whether it was worked out and did not succeed; otherwise there was nothing to do."""
+    """Whether it failed; otherwise it was skipped."""
     trigger: Reason | None
     strategies: tuple[str, ...]
     reason: Reason | None
@@ -180,7 +180,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A compaction that a policy in shadow mode would have done."""
+    """A compaction that a policy in shadow mode would have made."""
 
     at: datetime
     trigger: Reason | None
@@ -192,7 +192,7 @@ class Plan:
 
 
 def attempts(events: Iterable[Event]) -> list[Attempt]:
-    """What was tried, in the order in which it came."""
+    """The attempts among `events`, in their order."""
     return [
         Attempt(
             at=event.created_at,
@@ -208,7 +208,7 @@ def attempts(events: Iterable[Event]) -> list[Attempt]:
 
 
 def plans(events: Iterable[Event]) -> list[Plan]:
-    """What would have been done, in the order in which it came."""
+    """The plans among `events`, in their order."""
     return [
         Plan(
             at=event.created_at,

@@ -32,7 +32,7 @@ from dashboard.wording import name_text, reason_text, strategy_label
 
 
 def show_compactions(session: SessionInfo) -> None:
-    """The whole page for one session."""
+    """Draws the page for one session."""
     st.caption(plain_label(session_title(session)))
     session = engine().session(session.id)
     found = recorded(session)
@@ -101,7 +101,7 @@ def _recorded_trigger(one: ImportedCompaction) -> str:
 
 
 def _imported(found: Sequence[ImportedCompaction]) -> None:
-    """What the recording program compacted itself, as its file tells it."""
+    """Draws the compactions that the recording program made, as its file lists them."""
     if not found:
         return
     st.subheader(t("compaction.imported"))
@@ -120,7 +120,7 @@ def _imported(found: Sequence[ImportedCompaction]) -> None:
 
 
 def show_plans(session: SessionInfo) -> None:
-    """What a policy in shadow mode would have done; nothing where there is nothing to tell."""
+    """Draws what a policy in shadow mode would have done; nothing if there is neither."""
     is_shadow = engine().policy(session.id).policy.is_shadow
     events = engine().store.last_events(session.id, FORESEEN, limit=SHOWN)
     if not is_shadow and not events:
@@ -135,7 +135,7 @@ def show_plans(session: SessionInfo) -> None:
 
 
 def show_attempts(session: SessionInfo) -> None:
-    """What was tried and changed nothing."""
+    """Draws the attempts that changed nothing."""
     events = engine().store.last_events(session.id, TRIED, limit=SHOWN)
     st.subheader(t("compaction.tried"))
     if not events:

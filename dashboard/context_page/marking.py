@@ -33,11 +33,11 @@ class Marked:
     text: str
     gone_lines: int
     lines: int
-    """All there are; `text` holds the first `MOST_LINES` of them."""
+    """The number of all lines; `text` has the first `MOST_LINES`."""
 
 
 def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
-    """`original` with what `elided` names marked as gone."""
+    """Marks in `original` what `elided` names."""
     parts = tuple(elided)
     structure = _structure(original)
     if structure is None:
@@ -47,12 +47,12 @@ def mark_elided(original: str, elided: Iterable[Elision]) -> Marked:
 
 
 def mark_pieces(original: str, stayed: Sequence[Stretch]) -> Marked:
-    """`original` with all marked as gone but the stretches that `stayed`."""
+    """Marks everything in `original` except the stretches that `stayed`."""
     return _marked(lines_of(original, stayed, is_json=_structure(original) is not None))
 
 
 def mark_missing(original: str, sent: str) -> Marked:
-    """`original` with the lines, or JSON values, marked that do not stand literally in `sent`."""
+    """Marks the lines, or JSON values, of `original` that do not stand literally in `sent`."""
     structure = _structure(original)
     if structure is None:
         lines = original.split("\n")
@@ -62,7 +62,7 @@ def mark_missing(original: str, sent: str) -> Marked:
 
 
 def _structure(original: str) -> Structure | None:
-    """The object or list that `original` stands for; None if it is text."""
+    """The JSON object or list in `original`; None if it is text."""
     try:
         structure = read_structure(original)
     except ValueError:
@@ -71,7 +71,7 @@ def _structure(original: str) -> Structure | None:
 
 
 def _is_missing(line: str, sent: str) -> bool:
-    """Whether the value on a line is not in `sent`; brackets never are missing."""
+    """Whether the value on a line is not in `sent`; brackets never are."""
     written = line.strip().removesuffix(",")
     value = written.partition('": ')[2] or written
     return value not in ("{", "}", "[", "]", "{}", "[]") and value.strip('"') not in sent
@@ -89,7 +89,7 @@ def _marked(lines: Iterable[tuple[bool, str]]) -> Marked:
 
 
 def _kept_lines(around: str) -> Iterator[tuple[bool, str]]:
-    """What is said around JSON; it stays."""
+    """The lines of text around JSON; they are kept."""
     return ((False, line) for line in around.strip().splitlines())
 
 
@@ -107,7 +107,7 @@ def _marked_lines(original: str, elided: Iterable[Elision]) -> Iterator[tuple[bo
 
 
 class _Walk:
-    """Writes JSON one value a line; knows every place by its path and by that of its column."""
+    """Writes JSON one value per line; addresses a value by its path and by its column."""
 
     def __init__(self, elided: Iterable[Elision]) -> None:
         self._whole = {
@@ -136,7 +136,7 @@ class _Walk:
     ) -> Iterator[tuple[bool, str]]:
         pad = " " * depth
         if isinstance(value, str) and (inside := parse_inner(value)) is not None:
-            value = inside  # compression takes it apart too, and its places are told
+            value = inside  # compression parses it too, and its paths point inside
         if not isinstance(value, dict | list) or not value:
             is_cut = isinstance(value, str) and any(path in self._ranges for path in paths)
             yield is_gone or is_cut, f"{pad}{head}{json.dumps(value, ensure_ascii=False)}{end}"
@@ -169,7 +169,7 @@ def _members(
 
 
 def _inner(paths: tuple[str, ...], key: str | None, at: int) -> tuple[str, ...]:
-    """The paths of a member: its own, and as the member of any record of the collection."""
+    """The paths of a member: its own, and as a field of any record of the collection."""
     own = tuple(f"{path}[{at}]" if key is None else member_path(path, key) for path in paths)
     around = (path.removesuffix("[]") for path in paths)
     as_record = (f"{path}[]" for path in around if "[]" not in path)
@@ -185,9 +185,9 @@ _WORD: Final = re.compile(r"\w")
 
 
 def pieces_of(original: str, sent: str, seq: int) -> list[Stretch] | None:
-    """The stretches of `original` that stand in `sent`; None where it is not made of pieces.
+    """The stretches of `original` that `sent` is made of; None if it is not made of pieces.
 
-    A reference to message `seq` at its end is no part of it.
+    A reference to message `seq` at its end is ignored.
     """
     pieces = sent.removesuffix(with_reference("", seq)).split(GAP)
     if len(pieces) == 1:
@@ -206,9 +206,9 @@ def pieces_of(original: str, sent: str, seq: int) -> list[Stretch] | None:
 def lines_of(
     original: str, stayed: Sequence[Stretch], *, is_json: bool
 ) -> Iterator[tuple[bool, str]]:
-    """`original` line by line, JSON one value a line, with whether it is gone.
+    """The lines of `original` (JSON: one value per line), each with whether it is gone.
 
-    A line of which only some stayed is told in parts; marks without a word are never gone.
+    A line that stayed in part is split into parts; a part without a word is never gone.
     """
     for depth, line in _json_stretches(original) if is_json else _text_stretches(original):
         parts = (
@@ -224,7 +224,7 @@ def _is_gone(original: str, part: Stretch, *, stays: bool) -> bool:
 
 
 def _parts(line: Stretch, stayed: Sequence[Stretch]) -> Iterator[tuple[bool, Stretch]]:
-    """A line in parts that stayed and parts that did not, in order."""
+    """A line split into parts that stayed and parts that did not, in order."""
     at, stop = line
     for begin, end in stayed[bisect_right(stayed, at, key=itemgetter(1)) :]:
         if begin >= stop:
@@ -238,7 +238,7 @@ def _parts(line: Stretch, stayed: Sequence[Stretch]) -> Iterator[tuple[bool, Str
 
 
 def _text_stretches(text: str) -> Iterator[tuple[int, Stretch]]:
-    """The lines of a text as they are."""
+    """Depth 0 and stretch of each line of a text."""
     at = 0
     for line in text.split("\n"):
         yield 0, (at, at + len(line))
@@ -246,7 +246,7 @@ def _text_stretches(text: str) -> Iterator[tuple[int, Stretch]]:
 
 
 def _json_stretches(text: str) -> Iterator[tuple[int, Stretch]]:
-    """JSON one value a line: how deep it stands, and where."""
+    """Depth and stretch of each value of a JSON text."""
     depth, start, stop = 0, None, 0
     for token in _JSON_TOKEN.finditer(text):
         mark = token.group()

@@ -41,7 +41,7 @@ PANE_HEIGHT = 420
 
 
 def show_context(session: SessionInfo) -> None:
-    """What the next call of a session is sent, and how each message stands in it."""
+    """Draws what the next call of a session is sent, and the verdict on each message."""
     st.caption(plain_label(session_title(session)))
     show_problem(PROBLEM, max_chars=600)
     with st.spinner(t("context.working")):
@@ -84,7 +84,7 @@ def _label(one: Shortened) -> str:
 
 
 def _left_out(target: CallTarget, one: Shortened) -> LeftOut:
-    """What is gone of a message; it may have to be shortened again to reason_text."""
+    """What was left out of a message; finding it may compress the original again."""
     call = target.call
     limits = limits_for(
         call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
@@ -105,7 +105,7 @@ def _kept_left_out(
     _one: Shortened,
     _target: CallTarget,
 ) -> LeftOut:
-    """The same, kept: a message never changes."""
+    """The same, cached: a message never changes."""
     del url, session_id, seq, sent  # part of the key only
     return left_out(_one, limits, queries_for(_one, _target.view), _target.call.counter)
 
@@ -126,8 +126,8 @@ def _restoring(
             args=(session.id, one.seq),
         )
         name = "cost" if len(block) == 1 else "cost_together"
-        told = t(f"context.{name}", tokens=numbers.tokens(cost), count=len(block))
-        st.caption(t("context.too_large") if is_too_large else told, width="content")
+        text = t(f"context.{name}", tokens=numbers.tokens(cost), count=len(block))
+        st.caption(t("context.too_large") if is_too_large else text, width="content")
 
 
 def _sides(one: Shortened, found: LeftOut) -> None:
@@ -135,8 +135,8 @@ def _sides(one: Shortened, found: LeftOut) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{t('context.original', tokens=numbers.tokens(one.before_tokens))}**")
-        told = t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}")
-        st.caption(told, help=t("context.marked_help"))
+        text = t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}")
+        st.caption(text, help=t("context.marked_help"))
         st.code(marked.text, language="diff", wrap_lines=True, height=PANE_HEIGHT)
         if marked.lines > MOST_LINES:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
@@ -151,14 +151,14 @@ def _sides(one: Shortened, found: LeftOut) -> None:
 
 
 def _how(found: LeftOut) -> str:
-    """How what is marked as left out is known, where there is no list of its parts."""
+    """The key of the text that says how the left-out parts were found."""
     if found.stayed is not None:
         return "in_pieces"
     return "by_words" if found.elided is None else "lossless"
 
 
 def _parts(one: Shortened, elided: Elided) -> None:
-    """Every part that is gone, with its beginning."""
+    """Draws every part that was left out, with its beginning."""
     label = t("context.parts", count=len(elided))
     with st.expander(label, key="context_parts", on_change="rerun") as parts:
         if not parts.open:
@@ -176,7 +176,7 @@ def _parts(one: Shortened, elided: Elided) -> None:
 
 
 def _pinned(session: SessionInfo) -> None:
-    """What is shown whole because somebody wanted it, and the way back."""
+    """Draws the pinned messages with buttons to unpin them."""
     marks = engine().store.marks(session.id)
     pinned = sorted(mark.seq for mark in marks if mark.kind == "pin")
     if not pinned:
@@ -197,17 +197,17 @@ PROBLEM = "context_problem"
 
 
 def picked_key(session_id: str) -> str:
-    """Where the session state holds which shortened message is looked at."""
+    """The key in the session state of the selected shortened message."""
     return f"context_pick_{session_id}"
 
 
 def show_whole(session_id: str, seq: int) -> None:
-    """Pins message `seq` (from 1), so that the next context shows all of it."""
+    """Pins message `seq` (from 1), so that the next context has all of it."""
     _change(session_id, seq, is_pinned=True)
 
 
 def shorten_again(session_id: str, seq: int) -> None:
-    """Takes the pin off and looks at the message again."""
+    """Unpins the message and selects it again."""
     _change(session_id, seq, is_pinned=False)
     st.session_state[picked_key(session_id)] = seq
 

@@ -29,28 +29,28 @@ from dashboard.context_page.marking import (
     pieces_of,
 )
 
-_SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
-_SHED = (200, 60)  # where nothing else fits
-_LOOK_BACK = 200  # messages, for the request that an output was called for
+_SHARES = (1, 4)  # divisors of a tool's limit: for old outputs, and for superseded ones
+_SHED = (200, 60)  # the limits that fitting falls back to
+_LOOK_BACK = 200  # chosen: messages searched for the request behind an output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What is gone of a message, as exactly as it can be told; neither where only words tell."""
+    """What was left out of a message; both fields are None if it cannot be told by place."""
 
     stayed: tuple[Stretch, ...] | None = None
-    """The stretches of the original that are sent, where the short text is made of them."""
+    """The stretches of the original that the short text is made of."""
     elided: Elided | None = None
-    """The parts that were left out, where the short text tells them by place."""
+    """The parts that compression left out, by place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortened:
-    """One message that stands shortened in a context."""
+    """One message that is shortened in a context."""
 
     seq: int
     name: str
-    """The tool, or who said it."""
+    """The tool, or the role."""
     reason: Reason
     sent: str
     before_tokens: int
@@ -59,23 +59,23 @@ class Shortened:
 
     @property
     def original(self) -> str:
-        """What was said."""
+        """The full text."""
         return self.row.message.text
 
 
 def find_shortened(context: Context) -> list[Shortened]:
-    """The shortened messages of `context`, the one that lost most first."""
+    """The shortened messages of `context`, the largest reduction first."""
     found = [_shortened(item) for item in _items(context)]
     return sorted(found, key=lambda one: (one.after_tokens - one.before_tokens, one.seq))
 
 
 def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]:
-    """What comes back together with `chosen`: the results of one message stay together."""
+    """The shortened messages that a pin of `chosen` restores: those of its block."""
     return [one for one in among if one.row.block == chosen.row.block]
 
 
 def queries_for(one: Shortened, view: HistoryView) -> list[str]:
-    """What the output may have been shortened for; a compaction may not know the request."""
+    """The requests that the output may have been compressed for; may include the empty one."""
     last_user = view.anchors().last_user or one.seq
     firsts = (max(1, one.seq - _LOOK_BACK), one.row.block)
     spans = [set(range(first, one.seq + 1)) for first in firsts]
@@ -87,7 +87,7 @@ def queries_for(one: Shortened, view: HistoryView) -> list[str]:
 def left_out(
     one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
 ) -> LeftOut:
-    """What is gone of a message; `asked` is what it may have been shortened for."""
+    """What was left out of a message; `asked` are the requests it may be compressed for."""
     stayed = pieces_of(one.original, one.sent, one.seq)
     if stayed is not None:
         return LeftOut(stayed=tuple(stayed))
@@ -97,7 +97,7 @@ def left_out(
 def elided_of(
     one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
 ) -> Elided | None:
-    """What the library left out of a message; None where it cannot be told exactly."""
+    """The parts that compression left out; None if no attempt reproduces the sent text."""
     name, message = one.row.function_name, one.row.message
     frame = count_message(replace_text(message, ""), counter, function_name=name)
     likely = [limit for limit in limits if limit >= one.after_tokens - REFERENCE_TOKENS]
@@ -110,7 +110,7 @@ def elided_of(
 
 
 def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[int]:
-    """What outputs of a tool may have been shortened to, the smallest first."""
+    """The token limits that outputs of a tool may have had, the smallest first."""
     usual = policy.tool_limit(name) or policy.shorten_over_tokens
     limits = {max(LEAST_TOKENS, usual // share) for share in _SHARES} | set(_SHED)
     limits |= {oversize_tokens} if oversize_tokens else set()
@@ -118,7 +118,7 @@ def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[i
 
 
 def mark(one: Shortened, found: LeftOut) -> Marked:
-    """The original of `one` with what was left out of it marked."""
+    """Marks in the original of `one` what was left out."""
     if found.stayed is not None:
         return mark_pieces(one.original, found.stayed)
     if found.elided is not None:
@@ -133,7 +133,7 @@ def _items(context: Context) -> Iterator[Item]:
 
 def _shortened(item: Item) -> Shortened:
     row = item.row
-    assert row is not None  # `_items` looked
+    assert row is not None  # `_items` yields no item without a row
     return Shortened(
         seq=row.seq,
         name=row.function_name or row.message.role,

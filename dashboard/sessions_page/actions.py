@@ -55,12 +55,12 @@ def assign(session_id: str, key: str) -> None:
 
 
 def ask_purge(session_id: str, title: str) -> None:
-    """Opens the question whether to erase a session."""
+    """Opens the dialog that asks whether to erase a session."""
     st.session_state[_PURGE] = (session_id, title)
 
 
 def purge_dialog() -> None:
-    """Draws the question if it is open."""
+    """Draws that dialog if it is open."""
     if (asked := st.session_state.get(_PURGE)) is None:
         return
     draw = st.dialog(t("sessions.purge"), on_dismiss=_close_purge)(_purge_body)
@@ -68,7 +68,7 @@ def purge_dialog() -> None:
 
 
 def show_outcome() -> None:
-    """What went wrong, or what was deleted with the way back."""
+    """Draws a problem, or the deleted session with a button to restore it."""
     show_problem(_PROBLEM)
     if (deleted := st.session_state.get(_DELETED)) is None:
         return

@@ -21,7 +21,7 @@ FILES = {
 
 
 def show_chosen(session: SessionInfo) -> None:
-    """Links, name, copies and files of one session."""
+    """Draws links, title, copies and exports of one session."""
     with st.container(border=True, key="sessions_chosen"):
         st.markdown(f"**{plain_label(session_title(session))}**")
         _open(session)
@@ -94,7 +94,7 @@ def _export(session: SessionInfo) -> None:
 
 
 class _Export:
-    """Makes the file when it is asked for, outside of the script run."""
+    """Makes the file on download, outside of the script run."""
 
     def __init__(self, session_id: str, form: ExportFormat) -> None:
         self._engine, self._session_id, self._form = engine(), session_id, form
@@ -127,7 +127,7 @@ def _assign(session: SessionInfo) -> None:
 
 
 def page_links(session: SessionInfo) -> None:
-    """A link to every page that shows a session, with this one in hand there."""
+    """Draws a link to every page that shows a session, with this one selected."""
     for page in PAGES.values():
         if not page.shows_session:
             continue

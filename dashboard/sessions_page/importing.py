@@ -34,7 +34,7 @@ _READ = "sessions_import_read"
 
 
 def show_import() -> None:
-    """The step of the import that is on."""
+    """Draws the current step of the import."""
     if (job := st.session_state.get(_JOB)) is not None:
         _follow(cast("Job[Imported]", job))
         return
@@ -54,7 +54,7 @@ def show_import() -> None:
 
 
 def _read(file_id: str, name: str, data: bytes) -> Upload:
-    """A file as it was read once; parsing it again for every click would be slow."""
+    """The parsed file, cached in the session state: parsing again on every click would be slow."""
     known = cast("dict[str, Upload]", st.session_state.setdefault(_READ, {}))
     if file_id not in known:
         with st.spinner(t("sessions.import.reading", name=name)):
@@ -84,11 +84,11 @@ def _choose(uploads: Sequence[Upload]) -> None:
 
 
 def _error(name: str, error: ContextError) -> None:
-    """What is wrong with a file, which is named once."""
-    told = error_text(error)
-    names_file = isinstance(error, FormatError | ImportRefusedError)
-    told = told if names_file else f"{name}: {told}"
-    st.error(plain_label(told, max_chars=500), icon=":material/error:")
+    """Draws what is wrong with a file."""
+    text = error_text(error)
+    if not isinstance(error, FormatError | ImportRefusedError):  # those name the file
+        text = f"{name}: {text}"
+    st.error(plain_label(text, max_chars=500), icon=":material/error:")
 
 
 def _found_row(uploads: Sequence[Upload], choice: Choice) -> Row:
@@ -118,7 +118,7 @@ def _problems(uploads: Sequence[Upload]) -> None:
 
 
 def _chosen(uploads: Sequence[Upload], found: Sequence[Choice]) -> list[Choice]:
-    """All conversations, unless some are picked."""
+    """The conversations picked, or all of them."""
     if len(found) == 1:
         return list(found)
     names = {
@@ -141,7 +141,7 @@ def _start(uploads: Sequence[Upload], chosen: Sequence[Choice]) -> None:
 
 
 def _follow(job: Job[Imported]) -> None:
-    """The progress of a running import, then what came of it."""
+    """Draws the progress of a running import, then its result."""
     place = st.empty()
     for done, total in job.follow():
         share = min(done / total, 1.0) if total else 0.0
@@ -182,7 +182,7 @@ def _imported(session: SessionInfo) -> None:
 
 
 def _again() -> None:
-    """Makes room for the next files."""
+    """Resets the view for the next files."""
     for key in (_JOB, _READ, "sessions_import_pick"):
         st.session_state.pop(key, None)
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
@@ -190,7 +190,7 @@ def _again() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as it was uploaded, with what it holds."""
+    """An uploaded file with the conversations in it."""
 
     name: str
     text: str
@@ -208,15 +208,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What came of an import."""
+    """The result of an import."""
 
     sessions: tuple[SessionInfo, ...]
     errors: tuple[tuple[str, ContextError], ...] = ()
-    """What went wrong, by the name of the file; told in the language of whoever looks."""
+    """Errors by file name; translated when they are shown."""
 
 
 def read_upload(engine: ContextEngine, name: str, data: bytes) -> Upload:
-    """What a file holds; nothing is written."""
+    """Parses a file; writes nothing."""
     text = decode_text(data)
     try:
         return Upload(name=name, text=text, found=tuple(engine.preview_import(text, name=name)))
@@ -236,7 +236,7 @@ def choices(uploads: Sequence[Upload]) -> list[Choice]:
 def import_work(
     engine: ContextEngine, uploads: Sequence[Upload], chosen: Iterable[Choice]
 ) -> Callable[[Progress], Imported]:
-    """The import of what was chosen, as work that tells its progress in messages."""
+    """The import of `chosen` as work for a `Job`; progress counts messages."""
     wanted = list(chosen)
     sizes = {
         Choice(file=at, place=preview.place): preview.messages
@@ -268,7 +268,7 @@ def import_work(
 
 
 class _Sum:
-    """Progress over several conversations, each of which tells only its own."""
+    """Sums the progress of several conversations, each of which reports only its own."""
 
     def __init__(self, note: Progress, before: int, total: int) -> None:
         self._note, self._before, self._total = note, before, total
@@ -280,7 +280,7 @@ class _Sum:
 
 
 def problem_lines(uploads: Iterable[Upload]) -> list[tuple[str, str]]:
-    """What could not be read, with the file it is in."""
+    """The problems in the files, each with the name of its file."""
     return [
         (upload.name, reason_text(problem))
         for upload in uploads

@@ -19,7 +19,7 @@ TICK_SECONDS = 0.1
 
 
 class BrokeOffError(ContextError):
-    """A program error ended the work; the thread tells of it in the log."""
+    """A program error ended the work; the thread logs it."""
 
     def __init__(self, *, kind: str) -> None:
         self.kind = kind
@@ -27,7 +27,7 @@ class BrokeOffError(ContextError):
 
 
 class Job(Generic[T]):
-    """One piece of work in a thread of its own."""
+    """One piece of work in its own thread."""
 
     def __init__(self, work: Callable[[Progress], T]) -> None:
         self._work = work
@@ -35,7 +35,7 @@ class Job(Generic[T]):
         self.progress: tuple[int, int] = (0, 0)
         self.result: T | None = None
         self.error: ContextError | None = None
-        """What went wrong, told in the language of whoever looks."""
+        """Translated when it is shown."""
         threading.Thread(target=self._run, name="dashboard-job", daemon=True).start()
 
     @property
@@ -44,7 +44,7 @@ class Job(Generic[T]):
         return self._ended.is_set()
 
     def follow(self) -> Iterator[tuple[int, int]]:
-        """How far it is (done, of all), again and again until it has ended."""
+        """Yields the progress (done, total) repeatedly until the work has ended."""
         while not self._ended.wait(TICK_SECONDS):
             yield self.progress
         yield self.progress

@@ -24,7 +24,7 @@ CHAT = "../pages/chat.py"
 
 
 def show_sessions() -> None:
-    """The view that is chosen, under what was just done."""
+    """Draws the selected view, below the outcome of the last action."""
     actions.show_outcome()
     view = st.segmented_control(
         t("sessions.view"),
@@ -76,7 +76,7 @@ def _list() -> None:
 
 
 def _page(title: str, *, everybody: bool, deleted: bool) -> Listing:
-    """One page of the list, with the choice of pages above it where there are several."""
+    """Draws the choice of pages if there are several; returns the selected page."""
     number = 1
     found = list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=1)
     if found.pages > 1:
@@ -180,21 +180,24 @@ PAGE_SESSIONS = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Some of the sessions, and how many there are in all."""
+    """One page of sessions, and the number of all."""
 
     sessions: list[SessionInfo]
     total: int
 
     @property
     def pages(self) -> int:
-        """How many pages all of them fill."""
+        """How many pages there are."""
         return -(-self.total // PAGE_SESSIONS)
 
 
 def list_page(
     engine: ContextEngine, *, title: str, everybody: bool, deleted: bool, number: int
 ) -> Listing:
-    """Page `number` (from 1) of the sessions whose title holds `title`."""
+    """Page `number` (from 1) of the sessions whose title contains `title`.
+
+    `everybody` lists all users' sessions if the user is an operator.
+    """
     is_all = everybody and engine.user().is_operator
     user_id = None if is_all else engine.user_id
     listed: Listed = "deleted" if deleted else "present"

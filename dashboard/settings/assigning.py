@@ -30,7 +30,7 @@ _WHO, _PRESET, _CHOSEN = "settings_assign_who", "settings_assign_preset", "setti
 
 
 def show_assigning() -> None:
-    """The table and the form."""
+    """Draws the table and the form."""
     if not engine().user().is_operator:
         st.info(t("settings.assign.operators"), icon=":material/lock:")
         return
@@ -40,7 +40,7 @@ def show_assigning() -> None:
 
 
 def scopes_of(chosen: Sequence[str]) -> list[Scope]:
-    """The scopes behind the options of the list: `user:ID` and `group:NAME`."""
+    """The scopes of the options `user:ID` and `group:NAME`."""
     parts = [option.partition(":") for option in chosen]
     return [
         Scope(kind="group", owner=owner) if kind == "group" else Scope(kind="user", owner=owner)
@@ -49,7 +49,7 @@ def scopes_of(chosen: Sequence[str]) -> list[Scope]:
 
 
 def options_for(users: Sequence[UserInfo]) -> list[str]:
-    """Every group and every user as an option of the list, groups first."""
+    """An option for every group and every user, groups first."""
     groups = sorted({user.group for user in users if user.group})
     return [*(f"group:{group}" for group in groups), *(f"user:{user.id}" for user in users)]
 
@@ -118,7 +118,7 @@ def _form(users: Sequence[UserInfo]) -> None:
 
 
 def _values(fields: Sequence[Field]) -> None:
-    """An input for each chosen field, beginning with what everybody has."""
+    """Draws an input for each chosen field; it starts with the value that everybody has."""
     work = engine()
     house = layered([], work.store.policy(Scope()), work.layers).policy
     for field in fields:
@@ -129,7 +129,7 @@ def _values(fields: Sequence[Field]) -> None:
 
 
 def _draft(field: Field) -> None:
-    """Keeps what was typed; what is not allowed is said and left as it was."""
+    """Keeps what was typed; an invalid value is reported and not kept."""
     try:
         value = typed(field, st.session_state[_key(field)])
     except PolicyError as error:

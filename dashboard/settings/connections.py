@@ -29,11 +29,11 @@ _PROBLEM = "settings_connection_problem"
 _EDITED = "settings_connection_edited"
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*")  # upper case only: keys hold other letters
 _FIELDS = ("name", "model", "api_base", "key_env")
-_REPLY_TOKENS = 16  # a test asks for a word; some models refuse fewer
+_REPLY_TOKENS = 16  # chosen: room for one word; some models refuse fewer
 
 
 def show_connections() -> None:
-    """The connections of this installation; operators change them."""
+    """Draws the connections of this installation; operators can change them."""
     st.caption(t("settings.connections.told", model=plain_label(default_model())))
     _local()
     connections = engine().models().connections
@@ -50,17 +50,18 @@ def show_connections() -> None:
 
 
 def has_key(connection: Connection) -> bool | None:
-    """Whether the variable with the key is set; None where the connection names none."""
+    """Whether the variable with the key is set; None if the connection names none."""
     return None if connection.key_env is None else bool(os.environ.get(connection.key_env))
 
 
 def with_connection(
     connections: Sequence[Connection], connection: Connection, replaces: str | None
 ) -> list[Connection]:
-    """`connections` with one more, or with the one called `replaces` exchanged.
+    """`connections` with one more, or with the one named `replaces` exchanged.
 
     Raises:
-        ValueError: the new one has no name or model, or its name is another one's; the text key.
+        ValueError: name or model is missing, the name is taken, or the variable's name is invalid;
+            the argument is the key of the text.
     """
     if not connection.name or not connection.model:
         raise ValueError("settings.connections.incomplete")
@@ -213,7 +214,7 @@ def _remove(name: str) -> None:
 
 
 def _test(connection: Connection) -> None:
-    """One short call through the connection; what came of it is shown on the next run."""
+    """Sends one short request through the connection; the next run shows the result."""
     request = ModelRequest(
         model=connection.model,
         messages=[{"role": "user", "content": "Answer with the word OK."}],

@@ -26,18 +26,18 @@ _FRACTIONAL = ("percent", "number")
 
 
 def field_name(name: str) -> str:
-    """What a field is called; English stands in its declaration."""
+    """The name of a field; the English one is in its declaration."""
     declared = fields_of(Policy).get(name)
     return _text(f"settings.field.{name}", declared.label if declared else name)
 
 
 def field_help(name: str) -> str:
-    """What a field does; English stands in its declaration."""
+    """What a field does; the English text is in its declaration."""
     return _text(f"settings.field.{name}.help", fields_of(Policy)[name].help)
 
 
 def group_name(group: GroupName) -> str:
-    """What a group of fields is called."""
+    """The name of a group of fields."""
     return _text(f"settings.group.{group}", GROUPS[group])
 
 
@@ -46,19 +46,19 @@ def _text(key: str, english: str) -> str:
 
 
 def preset_name(name: str) -> str:
-    """What a preset is called."""
+    """The name of a preset."""
     key = f"settings.preset.{name}"
     return t(key) if has_text(key) else name
 
 
 def preset_line(name: str) -> str:
-    """A preset with what it does."""
+    """The name of a preset with what it does."""
     key = f"settings.preset.{name}.told"
     return f"{preset_name(name)} – {t(key)}" if has_text(key) else preset_name(name)
 
 
 def value_text(name: str, value: object) -> str:
-    """A field's value as a person reads it."""
+    """The value of a field as text."""
     if name == "name":
         return preset_name(str(value))
     field = field_named(name)
@@ -124,7 +124,7 @@ def draw_input(
 
 
 def _model_input(shown: Shown, common: dict[str, Any]) -> None:
-    """Offers the connected models and any name that is typed; empty is the library's choice."""
+    """Offers the connected models and any typed name; empty means no model."""
     known = [
         default_model(),
         *(connection.model for connection in engine().models().connections),
@@ -140,7 +140,7 @@ def _model_input(shown: Shown, common: dict[str, Any]) -> None:
 
 
 def pick_model(key: str, *, also: Iterable[str] = (), help: str | None = None) -> str:
-    """Draws the choice of a model: the session's, the default, connections and `also`."""
+    """Draws the choice of a model: the session's, the default, connections, and `also`."""
     session = current_session()
     known = dict.fromkeys(
         [

@@ -22,7 +22,7 @@ MILLION = 1_000_000
 
 
 def show_figures() -> None:
-    """Window, output limit and prices of one model."""
+    """Draws window, output limit and prices of one model."""
     st.caption(t("settings.models.told"))
     model = pick_model("settings_figures_model", also=engine().models().overrides)
     own = engine().models().overrides.get(model, {})
@@ -84,7 +84,7 @@ def _save(model: str, name: str, key: str) -> None:
     else:
         own[name] = shown if name in WHOLE else shown / MILLION
     if name == "window_tokens" and not own[name]:
-        own[name] = None  # a window of nothing cannot be meant
+        own[name] = None  # a window of 0 cannot be meant
     save_figures(engine().store, model, own)
     st.toast(t("settings.saved"), icon=":material/check:")
 
@@ -95,7 +95,7 @@ def _reset(model: str) -> None:
 
 
 def _overridden() -> None:
-    """All models with figures of their own."""
+    """Draws all models with figures of their own."""
     own = engine().models().overrides
     if not own:
         return

@@ -27,7 +27,7 @@ PROBLEM = "settings_problem"
 
 
 def save_field(target: Target, field: Field, key: str) -> None:
-    """Saves what was typed for one threshold."""
+    """Saves what was typed for one field."""
     try:
         _save_one(target, field.name, typed(field, st.session_state[key]))
     except PolicyError as error:
@@ -35,10 +35,10 @@ def save_field(target: Target, field: Field, key: str) -> None:
 
 
 def typed(field: Field, shown: Shown) -> JsonValue:
-    """What was typed for a field.
+    """The typed value of a field.
 
     Raises:
-        PolicyError: it is not what the field takes.
+        PolicyError: the field does not allow it.
     """
     try:
         value = field.stored(shown)
@@ -69,17 +69,17 @@ def save_automatic(target: Target, key: str) -> None:
 
 
 def reset_field(target: Target, field: str) -> None:
-    """Leaves one field to the wider layers."""
+    """Removes one override."""
     _save(target, without(_overrides(target), field))
 
 
 def reset(target: Target) -> None:
-    """Leaves everything to the wider layers."""
+    """Removes all overrides."""
     _save(target, {})
 
 
 def restore(target: Target, overrides: JsonObject) -> None:
-    """Makes an older version the newest one again."""
+    """Saves an older version as the newest one."""
     _save(target, dict(overrides))
 
 
@@ -87,7 +87,7 @@ def _save_one(target: Target, field: str, value: JsonValue) -> None:
     overrides = _overrides(target)
     try:
         inherited = getattr(_policy(target, without(overrides, field)), field)
-    except PolicyError:  # what the field has now may be what makes the rest work
+    except PolicyError:  # the rest may be valid only with the present value
         inherited = None
     _save(target, changed(overrides, field, value, inherited))
 
@@ -107,7 +107,7 @@ def _save(target: Target, overrides: JsonObject) -> None:
 
 
 def refusal(error: PolicyError) -> str:
-    """Which field was refused, what was typed, and what is allowed."""
+    """Which field was rejected, the typed value, and what is allowed."""
     field = field_named(error.field)
     return t(
         "settings.refused",
@@ -118,7 +118,7 @@ def refusal(error: PolicyError) -> str:
 
 
 def _refused_value(field: Field | None, value: object) -> str:
-    """A value that was refused, as it was typed."""
+    """A rejected value as it was typed."""
     if field is not None and field.kind == "percent" and isinstance(value, float | int):
         return f"{field.shown(value):g} %"
     return str(field.shown(value) if field is not None and isinstance(value, tuple) else value)
@@ -130,7 +130,7 @@ def _overrides(target: Target) -> JsonObject:
 
 
 def _policy(target: Target, overrides: JsonObject) -> Policy:
-    """What would hold with these changes in place of the scope's own."""
+    """The policy that would apply with `overrides` in place of the scope's own."""
     wider = [version for version in engine().store.policies(target.parents) if version]
     return merge_layers(wider, overrides, outer=engine().layers).policy
 
@@ -145,7 +145,7 @@ _TYPED: dict[str, TypedCode] = {
 
 
 def as_typed(allowed: Reason, field: Field | None) -> Reason:
-    """What is allowed, as the input of `field` takes it."""
+    """What is allowed, as the input of `field` takes it: percentages, lists as typed."""
     if field is None:
         return allowed
     facts = {name: _typed(fact, field) for name, fact in allowed.facts.items()}

@@ -16,7 +16,7 @@ VIEWS = ("thresholds", "assigning", "connections", "models", "users", "language"
 
 
 def show_settings() -> None:
-    """The view that is chosen."""
+    """Draws the selected view."""
     view = st.segmented_control(
         t("settings.view"),
         VIEWS,

@@ -50,7 +50,7 @@ from dashboard.wording import reason_sentence, reason_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """What the form shows: a scope with what holds there, and the numbers it comes to."""
+    """What the form shows: a scope, the policy that applies in it, and the resulting budget."""
 
     target: Target
     own: PolicyVersion | None
@@ -60,12 +60,12 @@ class Form:
 
     @property
     def policy(self) -> Policy:
-        """What holds in this scope."""
+        """The policy that applies in this scope."""
         return self.effective.policy
 
 
 def show_thresholds() -> None:
-    """The whole form."""
+    """Draws the form."""
     session = current_session()
     model = pick_model(
         f"settings_model_{session.id if session else ''}", help=t("settings.model.help")
@@ -115,8 +115,8 @@ def _target(name: ScopeName, session: SessionInfo | None, model: str) -> Target 
             st.info(t("settings.no_group"), icon=":material/group:")
             return None
     owner = work.store.user(session.user_id) if session else me
-    told = _scope_told(name, user, session, model)
-    st.caption(plain_label(told, max_chars=200))
+    text = _scope_text(name, user, session, model)
+    st.caption(plain_label(text, max_chars=200))
     return target_of(name, user=user, session=session, model=model, owner=owner)
 
 
@@ -136,7 +136,7 @@ def _user_label(user: UserInfo, name: ScopeName) -> str:
     return f"{user.group or '–'} ({label})" if name == "group" else label
 
 
-def _scope_told(name: ScopeName, user: UserInfo, session: SessionInfo | None, model: str) -> str:
+def _scope_text(name: ScopeName, user: UserInfo, session: SessionInfo | None, model: str) -> str:
     title = session_title(session) if session else ""
     return t(
         f"settings.scope.{name}.told",
@@ -159,13 +159,13 @@ def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: s
 
 
 def _sentence(form: Form) -> str:
-    """What the thresholds come to for the chosen model, in words."""
+    """The effect of the thresholds for the chosen model in one sentence."""
     budget, model = form.budget, plain_label(form.model)
     if budget is None:
         return t("settings.live.unknown", model=model)
     if not form.policy.is_automatic:
         return t("settings.live.off", model=model, usable=numbers.tokens(budget.usable_tokens))
-    told = t(
+    text = t(
         "settings.live",
         model=model,
         trigger=numbers.tokens(budget.trigger_tokens),
@@ -175,11 +175,11 @@ def _sentence(form: Form) -> str:
     )
     asks = t("settings.live.confirm") if form.policy.requires_confirmation else ""
     shadow = t("settings.live.shadow") if form.policy.is_shadow else ""
-    return " ".join(filter(None, (told, asks, shadow)))
+    return " ".join(filter(None, (text, asks, shadow)))
 
 
 def _notices(form: Form) -> None:
-    """What was stored for fields that are gone; the next save of its scope leaves it out."""
+    """Draws notices about stored fields that no longer exist; the next save drops them."""
     for notice in form.effective.notices:
         st.info(plain_label(reason_sentence(notice), max_chars=300), icon=":material/info:")
 
@@ -198,8 +198,8 @@ def _switches(form: Form) -> None:
         args=(form.target, PRESET_FIELD, key),
     )
     is_set = PRESET_FIELD in form.effective.sources
-    told = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
-    _caption(form, PRESET_FIELD, told)
+    text = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
+    _caption(form, PRESET_FIELD, text)
     st.toggle(
         t("settings.automatic"),
         key="settings_automatic",
@@ -210,7 +210,7 @@ def _switches(form: Form) -> None:
 
 
 def _groups(form: Form, fields: Sequence[Field]) -> None:
-    """The fields by group; small groups stand side by side under their own headings."""
+    """Draws the fields by group; small groups stand side by side under their own headings."""
     begun: GroupName | None = None
     for row in rows_of(fields):
         has_heading = any(field.group != begun for field in row)
@@ -228,7 +228,7 @@ def _heading(text: str) -> None:
 
 
 def _field(form: Form, field: Field) -> None:
-    """One threshold: its input, what it comes to in tokens, and where its value comes from."""
+    """Draws one field: its input, its value in tokens, and where the value comes from."""
     key = f"settings_{field.name}"
     draw_input(
         field,
@@ -238,7 +238,7 @@ def _field(form: Form, field: Field) -> None:
         on_change=saving.save_field,
         args=(form.target, field, key),
     )
-    _caption(form, field.name, _told(form, field))
+    _caption(form, field.name, _field_source(form, field))
     if form.own is not None and field.name in form.own.overrides:
         st.button(
             t("settings.reset_field"),
@@ -250,17 +250,17 @@ def _field(form: Form, field: Field) -> None:
         )
 
 
-def _told(form: Form, field: Field) -> str:
+def _field_source(form: Form, field: Field) -> str:
     tokens = tokens_of(field.name, form.policy, form.budget)
     is_off = field.name == "trigger_ratio" and not form.policy.is_automatic
     size = "" if tokens is None or is_off else t("settings.tokens", tokens=numbers.tokens(tokens))
     return f"{size} {_source(form, field.name)}".strip()
 
 
-def _caption(form: Form, field: str, told: str) -> None:
-    """Where a value comes from; the exact place, a variable or a line, on request."""
+def _caption(form: Form, field: str, text: str) -> None:
+    """Draws where a value comes from; the help shows the exact variable or line."""
     place = form.effective.places.get(field)
-    st.caption(told, help=plain_label(reason_text(place), max_chars=200) if place else None)
+    st.caption(text, help=plain_label(reason_text(place), max_chars=200) if place else None)
 
 
 def _source(form: Form, field: str) -> str:
@@ -272,7 +272,7 @@ def _source(form: Form, field: str) -> str:
 
 
 def _warnings(form: Form) -> None:
-    """A target that somebody set at or above the trigger; presets know what they do."""
+    """Warns of a target set at or above the trigger; values of a preset are not checked."""
     policy, own = form.policy, form.effective.sources
     pairs = (("target_ratio", "trigger_ratio"), ("lower_tokens", "upper_tokens"))
     for target, trigger in pairs:
@@ -298,7 +298,7 @@ SHOWN_VERSIONS = 20
 
 
 def show_versions(scope: Scope, own: PolicyVersion | None) -> None:
-    """The versions of a scope, newest first."""
+    """Draws the versions of a scope, newest first."""
     versions = engine().store.policy_versions(scope)
     with st.expander(t("settings.versions", count=len(versions)), key="settings_versions"):
         if not versions:

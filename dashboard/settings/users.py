@@ -16,7 +16,7 @@ _PROBLEM = "settings_user_problem"
 
 
 def show_users() -> None:
-    """All users, for operators; for others, who they are themselves."""
+    """Draws all users for operators; for others, their own entry."""
     me = engine().user()
     if not me.is_operator:
         st.info(
@@ -32,7 +32,7 @@ def show_users() -> None:
 
 
 def is_last_operator(users: Sequence[UserInfo], user_id: str) -> bool:
-    """Whether nobody else could change users any more."""
+    """Whether no other operator is left."""
     return [user.id for user in users if user.is_operator] == [user_id]
 
 
@@ -108,7 +108,7 @@ def _create() -> None:
 
 
 def _save(user_id: str, name: str, key: str) -> None:
-    """Saves one field of a user; only operators get past the list of users."""
+    """Saves one field of a user; listing users raises for others than operators."""
     value = st.session_state[key]
     with report_errors(_PROBLEM):
         users = engine().users()

@@ -16,7 +16,7 @@ from dashboard.widgets import Row, chart, csv_button, plain_table
 
 
 def share_name(share: Share) -> str:
-    """What a part of the account is called."""
+    """The label of a share."""
     kind = t(f"usage.share.{share.kind}")
     tool = t("usage.share.other_tools") if share.name == OTHER_TOOLS else share.name
     return t("usage.share.of_tool", tool=tool, kind=kind) if tool else kind
@@ -24,11 +24,11 @@ def share_name(share: Share) -> str:
 
 SHOWN_PARTS = 14
 SHOWN_FILES = 200
-PATH_CHARS = 40  # the end of a path tells it from its neighbours; the file to load has all of it
+PATH_CHARS = 40  # chosen: fits a column; the end of a path is shown, the CSV has all of it
 
 
 def show_account(session: SessionInfo) -> None:
-    """Each message counted once: by kind, by tool, by file, and beside it what was billed."""
+    """Draws each message counted once, by kind, tool and file, and what was billed."""
     st.subheader(t("usage.account"))
     with st.spinner(t("usage.counting")):
         report = token_report(session)
@@ -109,7 +109,7 @@ def _files(report: TokenReport) -> None:
 
 
 def _provider(report: TokenReport, *, tells_cache: bool) -> None:
-    """What the provider counted stands beside our counts and is never mixed in."""
+    """Draws the provider's counts; they are never mixed with ours."""
     billed = report.provider
     if billed is None:
         st.caption(t("usage.no_provider"))
@@ -130,7 +130,7 @@ def _provider(report: TokenReport, *, tells_cache: bool) -> None:
 
 
 def _billed_input(billed: ProviderTotals, *, tells_cache: bool) -> list[tuple[str, int | None]]:
-    """The parts of the input; a provider that tells nothing of its cache has not told of none."""
+    """The parts of the input; None for the cache if the provider reported nothing about it."""
     if not tells_cache:
         return [("all_input", billed.input_tokens), ("cache_read", None), ("cache_write", None)]
     return [

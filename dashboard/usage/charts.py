@@ -12,7 +12,7 @@ from dashboard.usage.rows import Bar, Compared, Share
 from dashboard.widgets import Figure
 
 LINE_COLOR = "#999999"
-ROOM = 1.5  # what the longest bar and its figures take on a screen 390 px wide, in such bars
+ROOM = 1.5  # width of the longest bar with its label, in bars, on a screen 390 px wide
 PROVIDER_COLORS = {"fresh": "#D55E00", "cache_write": "#E69F00", "cached": "#56B4E9"}
 SHARE_COLORS = {
     "system": "#0072B2",
@@ -46,7 +46,7 @@ def stacked_turns(
     marked: Sequence[int] = (),
     marker: str = "",
 ) -> Figure:
-    """Bars stacked by part, one a turn; `marked` turns carry a compaction."""
+    """One bar per turn, stacked by part; `marked` turns carry a compaction."""
     parts = [name for name in names if any(bar.parts.get(name) for bar in bars)]
     turns = [bar.turn for bar in bars]
     traces: list[Figure] = [
@@ -98,7 +98,7 @@ def estimate_against_provider(
 def where_tokens_went(
     parts: Sequence[Share], *, labels: Sequence[str], total: int, axis: str
 ) -> Figure:
-    """One horizontal bar a part, the largest on top, each with its number and share."""
+    """One horizontal bar per share, the largest on top, with its number and percentage."""
     sizes = [share.tokens for share in parts]
     texts = [f"{size:,} · {size / max(total, 1):.1%}" for size in sizes]
     trace = {
@@ -146,7 +146,7 @@ def _layout(
 ) -> Figure:
     few = len(turns) <= 30
     top = max((sum(bar.parts.values()) for bar in bars), default=0)
-    # A limit far above every bar would flatten them all: it is told in words instead.
+    # A limit far above every bar would flatten them all; the caption names it instead.
     shown = [line for line in lines if line.tokens <= top * 4]
     x_axis: Figure = {"title": {"text": turn}, **({"dtick": 1} if few else {})}
     return {

@@ -23,12 +23,12 @@ MODES: tuple[Mode, ...] = ("turn", "context", "total")
 SOURCES: tuple[Source, ...] = ("estimate", "provider")
 PROVIDER_PARTS = ("fresh", "cache_write", "cached")
 SUMMARIES = "summaries"
-"""The part of a bar that requests for summaries took, as the provider counted them."""
+"""The part of a bar for requests for summaries, as the provider counted them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSum:
-    """A sum of what was reported; `missing` calls said nothing."""
+    """A sum of reported values; `missing` calls reported none."""
 
     value: float | None
     missing: int = 0
@@ -36,26 +36,26 @@ class KnownSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnUsage:
-    """One turn with its calls; places are sequence numbers from 1."""
+    """One turn with its calls; sequence numbers from 1."""
 
     number: int
     first_seq: int
     last_seq: int
     title: str
     state: str | None
-    """None where the turn was imported or appended, not run here."""
+    """None if the turn was imported or appended, not run here."""
     calls: tuple[CallInfo, ...]
     compactions: tuple[CompactionInfo, ...] = ()
     """Made after this turn began and before the next one did."""
 
     @property
     def sent_tokens(self) -> KnownSum:
-        """What all its calls were sent: our count, or the provider's for imported calls."""
+        """The input of all its calls: our count, or the provider's for imported calls."""
         return known_sum(self.calls, sent_tokens)
 
     @property
     def context_tokens(self) -> int | None:
-        """What its last call for an answer was sent."""
+        """The input of its last call for an answer."""
         answers = [call for call in self.calls if not is_summary(call)]
         return next((size for size in map(sent_tokens, reversed(answers)) if size), None)
 
@@ -70,7 +70,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Our count of a call beside the provider's."""
+    """Our count of a call and the provider's."""
 
     turn: int
     call: int
@@ -79,13 +79,13 @@ class Compared:
 
     @property
     def difference(self) -> int:
-        """What the provider counted beyond ours."""
+        """The provider's count minus ours."""
         return self.provider_tokens - self.estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What calls for one purpose took together."""
+    """Sums over calls."""
 
     calls: int
     sent: KnownSum
@@ -100,7 +100,7 @@ def is_summary(call: CallInfo) -> bool:
 
 
 def totals_of(calls: Sequence[CallInfo]) -> Totals:
-    """What `calls` took together."""
+    """The sums over `calls`."""
     return Totals(
         calls=len(calls),
         sent=known_sum(calls, sent_tokens),
@@ -111,20 +111,20 @@ def totals_of(calls: Sequence[CallInfo]) -> Totals:
 
 
 def estimate_tokens(call: CallInfo) -> int | None:
-    """Our count of what the call was sent; None for imported calls."""
+    """Our count of the input of the call; None for imported calls."""
     if not call.estimate:
         return None
     return sum(call.estimate.get(name, 0) for name in INPUT_SEGMENTS)
 
 
 def sent_tokens(call: CallInfo) -> int | None:
-    """What the call was sent: our count, else the provider's."""
+    """The input of the call: our count, else the provider's."""
     ours = estimate_tokens(call)
     return call.input_tokens if ours is None else ours
 
 
 def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> KnownSum:
-    """The sum of what is known of `calls`, and how many said nothing."""
+    """The sum of the known values, and the number of unknown ones."""
     values = [value(call) for call in calls]
     known = [one for one in values if one is not None]
     return KnownSum(value=sum(known) if known else None, missing=len(values) - len(known))
@@ -137,7 +137,7 @@ def turn_rows(
     calls: Sequence[CallInfo],
     compactions: Iterable[CompactionInfo] = (),
 ) -> list[TurnUsage]:
-    """The turns of a session; `starts` are its user messages, each with the begin of its text."""
+    """The turns of a session; `starts` are its user messages: number and beginning."""
     if not starts:
         return []
     states = {turn.first_seq: turn for turn in turns}
@@ -160,7 +160,7 @@ def turn_rows(
 
 
 def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
-    """What was sent a turn, what the last call of each held, or what all turns so far sent."""
+    """The input per turn, of the last call of each turn, or of all turns so far."""
     if mode == "context":
         known = [(turn.number, _call_parts(turn, source, summaries=False)) for turn in turns]
         return [Bar(turn=number, parts=parts[-1]) for number, parts in known if parts]
@@ -188,7 +188,7 @@ def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
 
 
 def not_sent(runs: Iterable[Run]) -> dict[str, int]:
-    """Tokens of the history that a call was not sent, by what became of them."""
+    """Tokens of the history that a call was not sent, by verdict."""
     gone: dict[str, int] = {}
     for run in runs:
         less = run.before_tokens - run.after_tokens
@@ -216,7 +216,7 @@ def _calls_by_turn(
 
 
 def _turn_then(at: datetime, starts: Sequence[tuple[datetime, int]]) -> int | None:
-    """The newest turn that had begun at a time; None if none had."""
+    """The newest turn that had started at a time, if any."""
     return max((number for begun, number in starts if begun <= at), default=None)
 
 
@@ -229,7 +229,7 @@ def _turn_at(seq: int | None, firsts: Sequence[int]) -> int | None:
 def _compactions_by_turn(
     compactions: Iterable[CompactionInfo], by_turn: Mapping[int, Sequence[CallInfo]]
 ) -> dict[int, list[CompactionInfo]]:
-    """Compactions by the newest turn that had called a model before they were made."""
+    """Compactions by the newest turn that had called a model before them."""
     begins = [(calls[0].created_at, number) for number, calls in by_turn.items() if calls]
     found: dict[int, list[CompactionInfo]] = {}
     for info in compactions:
@@ -240,7 +240,7 @@ def _compactions_by_turn(
 
 
 def _call_parts(turn: TurnUsage, source: Source, *, summaries: bool = True) -> list[dict[str, int]]:
-    """What each call held; a request for a summary is one part, or left out."""
+    """The parts of each call; a request for a summary is one part, or left out."""
     read = _estimate_parts if source == "estimate" else _provider_parts
     found: list[dict[str, int]] = []
     for call in turn.calls:
@@ -281,17 +281,17 @@ OTHER_TOOLS = "…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """One part of the account."""
+    """One share of the tokens."""
 
     kind: str
     name: str
-    """The tool it belongs to; empty for what was said."""
+    """The tool; empty for messages."""
     tokens: int
 
 
 def shares(report: TokenReport) -> list[Share]:
-    """Where the tokens went, largest first; they add up to the report's total."""
-    said = [
+    """The shares of the tokens, largest first; they add up to the total of the report."""
+    messages = [
         Share(kind="system", name="", tokens=report.system_tokens),
         Share(kind="user", name="", tokens=report.user_tokens),
         Share(kind="assistant", name="", tokens=report.assistant_tokens),
@@ -303,12 +303,12 @@ def shares(report: TokenReport) -> list[Share]:
     results = [
         Share(kind="result", name=tool.name, tokens=tool.result_tokens) for tool in report.tools
     ]
-    found = [share for share in (*said, *calls, *results) if share.tokens]
+    found = [share for share in (*messages, *calls, *results) if share.tokens]
     return sorted(found, key=lambda share: (-share.tokens, share.kind, share.name))
 
 
 def largest(parts: Sequence[Share], limit: int) -> list[Share]:
-    """The largest parts; what is left of tools becomes one part of each kind."""
+    """The largest shares; the other tools become one share of each kind."""
     if len(parts) <= limit:
         return list(parts)
     kept, rest = list(parts[:limit]), parts[limit:]

@@ -40,12 +40,12 @@ from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
 from dashboard.window_chart import SEGMENT_COLORS
 
-WIDTHS = {"turns": 95, "calls": 95}
-SHOWN_TURNS = 100  # bars that can still be told apart on one screen
+WIDTHS = {"turns": 95, "calls": 95}  # pixels; chosen: short numbers
+SHOWN_TURNS = 100  # chosen: more bars cannot be told apart on one screen
 
 
 def show_usage(session: SessionInfo) -> None:
-    """The whole page for one session."""
+    """Draws the page for one session."""
     calls, compactions = calls_of(session), recorded(session).compactions
     starts = turn_beginnings(session)
     turns = turn_rows(starts, session.length, turns_of(session), calls, compactions)
@@ -76,14 +76,16 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
         _figure("calls", f"{len(calls):,}", t("usage.help.calls"))
         for name, known in figures:
             value = None if known.value is None else int(known.value)
-            _figure(name, numbers.short_tokens(value), _told(name, known, numbers.tokens(value)))
+            _figure(
+                name, numbers.short_tokens(value), _figure_help(name, known, numbers.tokens(value))
+            )
         cost = numbers.money(spent.cost.value)
-        _figure("cost", cost, _told("cost", spent.cost, cost))
+        _figure("cost", cost, _figure_help("cost", spent.cost, cost))
     _by_purpose(calls)
 
 
 def _by_purpose(calls: Sequence[CallInfo]) -> None:
-    """Answers and summaries apart and together, where summaries were paid for."""
+    """Draws answers and summaries separately and together, if there were summaries."""
     summaries = [call for call in calls if is_summary(call)]
     if not summaries:
         return
@@ -105,12 +107,12 @@ def _purpose_row(name: str, spent: Totals) -> Row:
     }
 
 
-def _figure(name: str, value: str, told: str) -> None:
-    st.metric(t(f"usage.figure.{name}"), value, help=told, width=WIDTHS.get(name, 155))
+def _figure(name: str, value: str, text: str) -> None:
+    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 155))
 
 
-def _told(name: str, known: KnownSum, whole: str) -> str:
-    """What a key figure is made of, and how much of it is missing."""
+def _figure_help(name: str, known: KnownSum, whole: str) -> str:
+    """What a key figure contains, and how many calls did not report it."""
     text = f"{t(f'usage.help.{name}')} {plain_label(whole)}."
     if known.missing and known.value is not None:
         text += " " + t("usage.help.missing", count=known.missing)
@@ -118,7 +120,7 @@ def _told(name: str, known: KnownSum, whole: str) -> str:
 
 
 def _shown(turns: Sequence[TurnUsage]) -> Sequence[TurnUsage]:
-    """The turns of a long session that are drawn; the newest unless others are asked for."""
+    """The turns that are drawn: the newest, or the range selected."""
     if len(turns) <= SHOWN_TURNS:
         return turns
     newest = (len(turns) - SHOWN_TURNS + 1, len(turns))
@@ -175,7 +177,7 @@ def _stacked(
     alt = t(f"usage.alt.{mode}", source=t(f"usage.source.{source}"))
     chart(figure, table, key=f"usage_{mode}_{source}", alt=alt, csv_name=f"usage_{mode}.csv")
     if mode == "context":
-        _limits_told(session)
+        _limits_caption(session)
 
 
 def _bar_row(bar: Bar, names: dict[str, str]) -> Row:
@@ -194,9 +196,9 @@ def _limits(session: SessionInfo) -> list[Line]:
     ]
 
 
-def _limits_told(session: SessionInfo) -> None:
-    told = " · ".join(f"{line.name} {line.tokens:,}" for line in _limits(session))
-    st.caption(t("usage.limits", lines=told) if told else t("usage.no_limits"))
+def _limits_caption(session: SessionInfo) -> None:
+    text = " · ".join(f"{line.name} {line.tokens:,}" for line in _limits(session))
+    st.caption(t("usage.limits", lines=text) if text else t("usage.no_limits"))
 
 
 def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
@@ -236,11 +238,11 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
 
 
 _SUMMARIES = {SUMMARIES: "#C44E52"}
-"""Of no segment, so that it is not taken for the summary inside a context."""
+"""Not a colour of a segment: these are requests for summaries, not summaries in a context."""
 
 
 def part_names(source: Source) -> dict[str, str]:
-    """What each part is called, in the order in which they are stacked."""
+    """The names of the parts, in the order in which they are stacked."""
     if source == "estimate":
         names = {str(name): t(f"common.segment.{name}") for name in INPUT_SEGMENTS}
     else:

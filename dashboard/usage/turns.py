@@ -23,7 +23,7 @@ from dashboard.wording import reason_text
 
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
-    """Every turn, newest first, and the chosen one call by call."""
+    """Draws every turn, newest first, and the calls of the selected one."""
     st.subheader(t("usage.turns"))
     newest_first = list(reversed(turns))
     by_option = {str(turn.number): turn for turn in newest_first}
@@ -41,7 +41,7 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
 
 
 def _turn_rows(turns: Sequence[TurnUsage]) -> list[Row]:
-    """One row a turn; the names are looked up once, there may be thousands of rows."""
+    """One row per turn; texts are looked up once, since there may be thousands of rows."""
     names = (
         t("usage.turn"),
         t("usage.said"),
@@ -78,7 +78,7 @@ def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Seq
 
 
 def _turn(session: SessionInfo, turn: TurnUsage) -> None:
-    """The calls of one turn, and the verdicts of the one that is looked at."""
+    """Draws the calls of one turn, and the verdicts of its last call."""
     if not turn.calls:
         st.caption(t("usage.turn.no_calls", number=turn.number))
         return
@@ -86,8 +86,8 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
-    if (told := last_call_with_runs(session, turn.calls)) is not None:
-        _verdicts(turn, told)
+    if (call := last_call_with_runs(session, turn.calls)) is not None:
+        _verdicts(turn, call)
     else:
         st.caption(t("usage.turn.no_verdicts"))
 
@@ -110,7 +110,7 @@ def _call_row(number: int, call: CallInfo) -> Row:
 
 
 def _verdicts(turn: TurnUsage, call: CallInfo) -> None:
-    """What became of each message in the last call of the turn."""
+    """Draws the verdict on each message in the last call of the turn."""
     st.markdown(f"**{t('usage.verdicts', number=turn.number)}**")
     before = sum(run.before_tokens for run in call.runs)
     gone = not_sent(call.runs)
