@@ -326,7 +326,9 @@ _LOSSES_OPEN = "compact_lost"
 def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
     """The facts that neither the proposal nor the edited `summary` contains."""
     searched = SearchedText(summary)
-    return [LostRow.proposed(one) for one in proposal.outcome.lost if not searched.says(one.fact)]
+    return [
+        LostRow.proposed(lost) for lost in proposal.outcome.lost if not searched.says(lost.fact)
+    ]
 
 
 def _show_proposed_losses(

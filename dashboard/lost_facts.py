@@ -40,21 +40,21 @@ class LostRow:
     needed_by: NeededBy | None = None
 
     @classmethod
-    def of(cls, one: NeededFact) -> LostRow:
+    def of(cls, fact: NeededFact) -> LostRow:
         """A row for a fact whose later use is known."""
-        needed = None if one.needed_at is None else one.needed_at + 1
+        needed = None if fact.needed_at is None else fact.needed_at + 1
         return cls(
-            text=one.text,
-            kind=one.kind,
-            seq=one.at + 1,
+            text=fact.text,
+            kind=fact.kind,
+            seq=fact.at + 1,
             needed_seq=needed,
-            needed_by=one.needed_by,
+            needed_by=fact.needed_by,
         )
 
     @classmethod
-    def proposed(cls, one: LostFact) -> LostRow:
+    def proposed(cls, fact: LostFact) -> LostRow:
         """A row for a fact that a proposal would lose."""
-        return cls(text=one.text, kind=one.kind, seq=one.seq)
+        return cls(text=fact.text, kind=fact.kind, seq=fact.seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

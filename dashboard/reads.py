@@ -177,8 +177,8 @@ def transcript_of(
         messages=tuple(info.message for info in messages),
         times=tuple(info.created_at for info in messages),
         model=session.model,
-        compactions=tuple(_recorded_compaction(one) for one in compactions),
-        usage=tuple(sorted(usage, key=lambda one: one.after)),
+        compactions=tuple(_recorded_compaction(compaction) for compaction in compactions),
+        usage=tuple(sorted(usage, key=lambda recorded: recorded.after)),
     )
 
 
@@ -203,13 +203,13 @@ def _recorded_usage(call: CallInfo) -> RecordedUsage:
     )
 
 
-def _recorded_compaction(one: ImportedCompaction) -> RecordedCompaction:
+def _recorded_compaction(compaction: ImportedCompaction) -> RecordedCompaction:
     return RecordedCompaction(
-        at=one.before_seq - 1,
-        summary=one.summary,
-        before_tokens=one.before_tokens,
-        trigger=one.trigger,
-        recorded_at=one.recorded_at,
+        at=compaction.before_seq - 1,
+        summary=compaction.summary,
+        before_tokens=compaction.before_tokens,
+        trigger=compaction.trigger,
+        recorded_at=compaction.recorded_at,
     )
 
 

@@ -73,8 +73,8 @@ def language() -> Language:
 def language_of(locale: str | None) -> Language:
     """The language for a browser's locale, e.g. `zh-CN`: the most specific match."""
     wanted = f"{locale or ''}-".lower()
-    named = {f"{one}-".lower(): code for code in languages() for one in about(code).locales}
-    fitting = [one for one in named if wanted.startswith(one)]
+    named = {f"{prefix}-".lower(): code for code in languages() for prefix in about(code).locales}
+    fitting = [prefix for prefix in named if wanted.startswith(prefix)]
     return named[max(fitting, key=len)] if fitting else FALLBACK
 
 
@@ -108,12 +108,16 @@ def translate(key: str, language: Language, **values: object) -> str:
 @cache
 def _all_about(folder: Path) -> Mapping[Language, About]:
     content = {path.parent.name: _read(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
-    found = {name: _about(one) for name, one in content.items() if isinstance(one.get("name"), str)}
+    found = {
+        name: _about(entries)
+        for name, entries in content.items()
+        if isinstance(entries.get("name"), str)
+    }
     return {FALLBACK: found[FALLBACK], **found}
 
 
 def _about(content: Mapping[str, Any]) -> About:
-    known = {one.name for one in fields(About)}
+    known = {field.name for field in fields(About)}
     entries = {name: value for name, value in content.items() if name in known}
     return About(**{**entries, "locales": tuple(content.get("locales", ()))})
 

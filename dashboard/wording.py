@@ -53,7 +53,7 @@ def _fact_text(name: str, fact: Fact) -> Fact:
     if isinstance(fact, str):
         return name_text(f"fact.{name}", fact)
     if isinstance(fact, tuple):
-        return _joined(_written_fact(name, one) for one in fact)
+        return _joined(_written_fact(name, part) for part in fact)
     return fact
 
 

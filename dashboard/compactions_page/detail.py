@@ -172,15 +172,16 @@ def _folded(
         wanted = set(shown)
         rows: list[Row] = [
             {
-                t("compaction.message"): one.seq,
-                t("compaction.role"): t(f"fact.role.{one.message.role}"),
-                t("common.segment.tokens"): sizes.get(one.seq),
+                t("compaction.message"): stored.seq,
+                t("compaction.role"): t(f"fact.role.{stored.message.role}"),
+                t("common.segment.tokens"): sizes.get(stored.seq),
                 t("compaction.text"): excerpt(
-                    one.message.text or ", ".join(call.name for call in one.message.calls), 160
+                    stored.message.text or ", ".join(call.name for call in stored.message.calls),
+                    160,
                 ),
             }
-            for one in engine().store.messages(session.id, shown[0], shown[-1])
-            if one.seq in wanted
+            for stored in engine().store.messages(session.id, shown[0], shown[-1])
+            if stored.seq in wanted
         ]
         plain_table(rows, alt=title)
 

@@ -64,7 +64,7 @@ def _nothing() -> None:
 
 
 def _facts(target: CallTarget, report: LossReport) -> None:
-    rows = [LostRow.of(one) for one in report.lost or ()]
+    rows = [LostRow.of(fact) for fact in report.lost or ()]
     count = len(rows) + len(report.unplaced)
     st.markdown(
         t("compaction.lost.count", count=f"{count:,}", needed=f"{len(report.needed_later):,}")
@@ -113,8 +113,8 @@ def _kept_by_ours(report: LossReport) -> frozenset[str] | None:
     account = report.account
     if account is None or account.ours is None:
         return None
-    lost = {one.text for one in account.ours.lost}
-    return frozenset(one.text for one in report.lost or () if one.text not in lost)
+    lost = {fact.text for fact in account.ours.lost}
+    return frozenset(fact.text for fact in report.lost or () if fact.text not in lost)
 
 
 def _draw_account(account: FoldAccount, theirs: str, policy: str) -> None:
@@ -150,12 +150,12 @@ def _repeats(account: FoldAccount) -> None:
     st.caption(title)
     rows: list[Row] = [
         {
-            t("compaction.lost.again"): short_fact(one.what, "path", FACT_CHARS),
-            t("compaction.lost.tool"): one.function_name,
-            t("compaction.lost.first_in"): one.first_at + 1,
-            t("compaction.lost.again_in"): one.at + 1,
-            t("common.segment.tokens"): one.tokens,
+            t("compaction.lost.again"): short_fact(repeat.what, "path", FACT_CHARS),
+            t("compaction.lost.tool"): repeat.function_name,
+            t("compaction.lost.first_in"): repeat.first_at + 1,
+            t("compaction.lost.again_in"): repeat.at + 1,
+            t("common.segment.tokens"): repeat.tokens,
         }
-        for one in account.repeats
+        for repeat in account.repeats
     ]
     plain_table(rows, alt=title)

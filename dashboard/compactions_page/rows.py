@@ -75,7 +75,7 @@ class CompactionRow:
     def strategies(self) -> tuple[str, ...]:
         """The strategies in its details, else in its record, else those it tried."""
         names = names_in(self.info.details, "strategies") or self.info.compaction.strategies
-        return names or tuple(one.strategy for one in steps(self.info.details))
+        return names or tuple(step.strategy for step in steps(self.info.details))
 
     @property
     def seconds(self) -> float | None:
@@ -116,7 +116,7 @@ def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> l
 def steps(details: JsonObject) -> list[StepRow]:
     """The recorded strategies of a compaction."""
     raw = details.get("steps")
-    return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
+    return [_step(step) for step in raw if isinstance(step, dict)] if isinstance(raw, list) else []
 
 
 def _cause(reason: Reason) -> Reason:

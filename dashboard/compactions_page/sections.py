@@ -94,10 +94,10 @@ def _saved(row: CompactionRow) -> str:
     return t("common.unknown") if ratio is None else f"{ratio:.0%}"
 
 
-def _recorded_trigger(one: ImportedCompaction) -> str:
-    if one.trigger is None:
+def _recorded_trigger(compaction: ImportedCompaction) -> str:
+    if compaction.trigger is None:
         return t("common.unknown")
-    return name_text("fact.trigger", one.trigger)
+    return name_text("fact.trigger", compaction.trigger)
 
 
 def _imported(found: Sequence[ImportedCompaction]) -> None:
@@ -108,13 +108,15 @@ def _imported(found: Sequence[ImportedCompaction]) -> None:
     st.caption(t("compaction.imported.told"))
     rows: list[Row] = [
         {
-            t("compaction.before_message"): one.before_seq,
-            t("compaction.when"): f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
-            t("compaction.trigger"): _recorded_trigger(one),
-            t("common.segment.before"): numbers.tokens(one.before_tokens),
-            t("compaction.summary_chars"): len(one.summary),
+            t("compaction.before_message"): compaction.before_seq,
+            t("compaction.when"): f"{compaction.recorded_at:%Y-%m-%d %H:%M}"
+            if compaction.recorded_at
+            else "",
+            t("compaction.trigger"): _recorded_trigger(compaction),
+            t("common.segment.before"): numbers.tokens(compaction.before_tokens),
+            t("compaction.summary_chars"): len(compaction.summary),
         }
-        for one in found
+        for compaction in found
     ]
     plain_table(rows, alt=t("compaction.imported"))
 
@@ -130,7 +132,7 @@ def show_plans(session: SessionInfo) -> None:
     if not events:
         st.caption(t("compaction.planned.none"))
         return
-    plain_table([_plan_row(one) for one in plans(events)], alt=t("compaction.planned"))
+    plain_table([_plan_row(plan) for plan in plans(events)], alt=t("compaction.planned"))
     _bounded(events)
 
 
@@ -142,7 +144,7 @@ def show_attempts(session: SessionInfo) -> None:
         st.caption(t("compaction.tried.none"))
         return
     tried = attempts(events)
-    plain_table([_attempt_row(one) for one in tried], alt=t("compaction.tried"))
+    plain_table([_attempt_row(attempt) for attempt in tried], alt=t("compaction.tried"))
     _bounded(events)
     newest = plain_label(reason_text(tried[0].reason), max_chars=400)
     st.caption(t("compaction.tried.newest", reason=newest))
@@ -153,29 +155,29 @@ def _bounded(events: Sequence[object]) -> None:
         st.caption(t("compaction.newest", count=SHOWN))
 
 
-def _attempt_row(one: Attempt) -> Row:
+def _attempt_row(attempt: Attempt) -> Row:
     return {
-        t("compaction.when"): _when(one.at),
+        t("compaction.when"): _when(attempt.at),
         t("compaction.outcome"): t(
-            "compaction.outcome.failed" if one.has_failed else "compaction.outcome.skipped"
+            "compaction.outcome.failed" if attempt.has_failed else "compaction.outcome.skipped"
         ),
-        t("compaction.trigger"): reason_text(one.trigger),
-        t("compaction.strategies"): strategy_label(*one.strategies),
-        t("usage.seconds"): one.seconds,
-        t("usage.figure.cost"): "" if one.cost is None else numbers.money(one.cost),
-        t("usage.reason"): reason_text(one.reason),
+        t("compaction.trigger"): reason_text(attempt.trigger),
+        t("compaction.strategies"): strategy_label(*attempt.strategies),
+        t("usage.seconds"): attempt.seconds,
+        t("usage.figure.cost"): "" if attempt.cost is None else numbers.money(attempt.cost),
+        t("usage.reason"): reason_text(attempt.reason),
     }
 
 
-def _plan_row(one: Plan) -> Row:
+def _plan_row(plan: Plan) -> Row:
     return {
-        t("compaction.when"): _when(one.at),
-        t("compaction.trigger"): reason_text(one.trigger),
-        t("compaction.strategies"): strategy_label(*one.strategies),
-        t("common.segment.before"): one.before_tokens,
-        t("compaction.expected"): one.expected_tokens,
-        t("compaction.saved"): numbers.percent(one.saved_ratio, 1),
-        t("compaction.messages"): one.messages,
+        t("compaction.when"): _when(plan.at),
+        t("compaction.trigger"): reason_text(plan.trigger),
+        t("compaction.strategies"): strategy_label(*plan.strategies),
+        t("common.segment.before"): plan.before_tokens,
+        t("compaction.expected"): plan.expected_tokens,
+        t("compaction.saved"): numbers.percent(plan.saved_ratio, 1),
+        t("compaction.messages"): plan.messages,
     }
 
 

@@ -155,7 +155,7 @@ class _Walk:
         yield is_gone, f"{pad}{closing}{end}"
 
     def _is_out(self, paths: tuple[str, ...], at: int) -> bool:
-        ranges = (one for path in paths for one in self._ranges.get(path, ()))
+        ranges = (span for path in paths for span in self._ranges.get(path, ()))
         return any(start <= at < stop for start, stop in ranges)
 
 

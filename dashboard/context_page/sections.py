@@ -63,7 +63,7 @@ def _verdicts(context: Context) -> None:
 
 def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> None:
     st.subheader(t("context.shortened"))
-    found = {one.seq: one for one in find_shortened(context)}
+    found = {message.seq: message for message in find_shortened(context)}
     if not found:
         st.caption(t("context.none_shortened"))
         return
@@ -73,25 +73,31 @@ def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> No
     seq = st.selectbox(
         t("context.choose"), list(found), format_func=lambda seq: _label(found[seq]), key=key
     )
-    one = found[seq]
-    _restoring(session, target, one, with_block(one, found.values()))
-    _sides(one, _left_out(target, one))
+    message = found[seq]
+    _restoring(session, target, message, with_block(message, found.values()))
+    _sides(message, _left_out(target, message))
 
 
-def _label(one: Shortened) -> str:
-    before, after = numbers.tokens(one.before_tokens), numbers.tokens(one.after_tokens)
-    return t("context.option", seq=one.seq, name=one.name[:40], before=before, after=after)
+def _label(message: Shortened) -> str:
+    before, after = numbers.tokens(message.before_tokens), numbers.tokens(message.after_tokens)
+    return t("context.option", seq=message.seq, name=message.name[:40], before=before, after=after)
 
 
-def _left_out(target: CallTarget, one: Shortened) -> LeftOut:
+def _left_out(target: CallTarget, message: Shortened) -> LeftOut:
     """What was left out of a message; finding it may compress the original again."""
     call = target.call
     limits = limits_for(
-        call.policy, one.row.function_name, oversize_tokens(call.policy, call.budget)
+        call.policy, message.row.function_name, oversize_tokens(call.policy, call.budget)
     )
     with st.spinner(t("context.comparing")):
         return _kept_left_out(
-            database_url(), target.session.id, one.seq, one.sent, tuple(limits), one, target
+            database_url(),
+            target.session.id,
+            message.seq,
+            message.sent,
+            tuple(limits),
+            message,
+            target,
         )
 
 
@@ -102,50 +108,50 @@ def _kept_left_out(
     seq: int,
     sent: str,
     limits: tuple[int, ...],
-    _one: Shortened,
+    _message: Shortened,
     _target: CallTarget,
 ) -> LeftOut:
     """The same, cached: a message never changes."""
     del url, session_id, seq, sent  # part of the key only
-    return left_out(_one, limits, queries_for(_one, _target.view), _target.call.counter)
+    return left_out(_message, limits, queries_for(_message, _target.view), _target.call.counter)
 
 
 def _restoring(
-    session: SessionInfo, target: CallTarget, one: Shortened, block: list[Shortened]
+    session: SessionInfo, target: CallTarget, message: Shortened, block: list[Shortened]
 ) -> None:
     usable = target.call.budget.usable_tokens if target.call.budget else None
-    is_too_large = usable is not None and one.before_tokens > usable
+    is_too_large = usable is not None and message.before_tokens > usable
     cost = sum(other.before_tokens - other.after_tokens for other in block)
     with st.container(horizontal=True, vertical_alignment="center", key="context_restoring"):
         st.button(
             t("context.restore"),
-            key=f"context_restore_{one.seq}",
+            key=f"context_restore_{message.seq}",
             icon=":material/keep:",
             disabled=is_too_large,
             on_click=show_whole,
-            args=(session.id, one.seq),
+            args=(session.id, message.seq),
         )
         name = "cost" if len(block) == 1 else "cost_together"
         text = t(f"context.{name}", tokens=numbers.tokens(cost), count=len(block))
         st.caption(t("context.too_large") if is_too_large else text, width="content")
 
 
-def _sides(one: Shortened, found: LeftOut) -> None:
-    marked = mark(one, found)
+def _sides(message: Shortened, found: LeftOut) -> None:
+    marked = mark(message, found)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{t('context.original', tokens=numbers.tokens(one.before_tokens))}**")
+        st.markdown(f"**{t('context.original', tokens=numbers.tokens(message.before_tokens))}**")
         text = t("context.marked", gone=f"{marked.gone_lines:,}", lines=f"{marked.lines:,}")
         st.caption(text, help=t("context.marked_help"))
         st.code(marked.text, language="diff", wrap_lines=True, height=PANE_HEIGHT)
         if marked.lines > MOST_LINES:
             st.caption(t("context.more_lines", count=f"{marked.lines - MOST_LINES:,}"))
     with right:
-        st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(one.after_tokens))}**")
-        st.caption(plain_label(reason_text(one.reason), max_chars=300))
-        st.code(one.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
+        st.markdown(f"**{t('context.compressed', tokens=numbers.tokens(message.after_tokens))}**")
+        st.caption(plain_label(reason_text(message.reason), max_chars=300))
+        st.code(message.sent[:SENT_CHARS], language=None, wrap_lines=True, height=PANE_HEIGHT)
     if found.elided:
-        _parts(one, found.elided)
+        _parts(message, found.elided)
     else:
         st.caption(t(f"context.{_how(found)}"))
 
@@ -157,7 +163,7 @@ def _how(found: LeftOut) -> str:
     return "by_words" if found.elided is None else "lossless"
 
 
-def _parts(one: Shortened, elided: Elided) -> None:
+def _parts(message: Shortened, elided: Elided) -> None:
     """Draws every part that was left out, with its beginning."""
     label = t("context.parts", count=len(elided))
     with st.expander(label, key="context_parts", on_change="rerun") as parts:
@@ -168,7 +174,7 @@ def _parts(one: Shortened, elided: Elided) -> None:
                 t("context.part.what"): f"{part.count:,} {t(f'context.unit.{part.unit}')}",
                 t("context.part.path"): part.path,
                 t("context.part.range"): "" if part.start is None else f"{part.start}:{part.stop}",
-                t("context.part.text"): elided_text(one.original, part, max_chars=PART_CHARS),
+                t("context.part.text"): elided_text(message.original, part, max_chars=PART_CHARS),
             }
             for part in elided[:SHOWN_PARTS]
         ]

@@ -66,45 +66,48 @@ class Shortened:
 def find_shortened(context: Context) -> list[Shortened]:
     """The shortened messages of `context`, the largest reduction first."""
     found = [_shortened(item) for item in _items(context)]
-    return sorted(found, key=lambda one: (one.after_tokens - one.before_tokens, one.seq))
+    return sorted(
+        found,
+        key=lambda shortened: (shortened.after_tokens - shortened.before_tokens, shortened.seq),
+    )
 
 
 def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]:
     """The shortened messages that a pin of `chosen` restores: those of its block."""
-    return [one for one in among if one.row.block == chosen.row.block]
+    return [shortened for shortened in among if shortened.row.block == chosen.row.block]
 
 
-def queries_for(one: Shortened, view: HistoryView) -> list[str]:
+def queries_for(shortened: Shortened, view: HistoryView) -> list[str]:
     """The requests that the output may have been compressed for; may include the empty one."""
-    last_user = view.anchors().last_user or one.seq
-    firsts = (max(1, one.seq - _LOOK_BACK), one.row.block)
-    spans = [set(range(first, one.seq + 1)) for first in firsts]
+    last_user = view.anchors().last_user or shortened.seq
+    firsts = (max(1, shortened.seq - _LOOK_BACK), shortened.row.block)
+    spans = [set(range(first, shortened.seq + 1)) for first in firsts]
     spans.append(spans[1] | {last_user})
-    asked = (asked_for(view.get(span)).get(one.seq, "") for span in spans)
-    return list(dict.fromkeys((*asked, "")))
+    queries = (asked_for(view.get(span)).get(shortened.seq, "") for span in spans)
+    return list(dict.fromkeys((*queries, "")))
 
 
 def left_out(
-    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+    shortened: Shortened, limits: Sequence[int], queries: Sequence[str], counter: TokenCounter
 ) -> LeftOut:
-    """What was left out of a message; `asked` are the requests it may be compressed for."""
-    stayed = pieces_of(one.original, one.sent, one.seq)
+    """What was left out of a message; `queries` are the requests it may be compressed for."""
+    stayed = pieces_of(shortened.original, shortened.sent, shortened.seq)
     if stayed is not None:
         return LeftOut(stayed=tuple(stayed))
-    return LeftOut(elided=elided_of(one, limits, asked, counter))
+    return LeftOut(elided=elided_of(shortened, limits, queries, counter))
 
 
 def elided_of(
-    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+    shortened: Shortened, limits: Sequence[int], queries: Sequence[str], counter: TokenCounter
 ) -> Elided | None:
     """The parts that compression left out; None if no attempt reproduces the sent text."""
-    name, message = one.row.function_name, one.row.message
+    name, message = shortened.row.function_name, shortened.row.message
     frame = count_message(replace_text(message, ""), counter, function_name=name)
-    likely = [limit for limit in limits if limit >= one.after_tokens - REFERENCE_TOKENS]
-    for query, limit in product(asked, likely):
+    likely = [limit for limit in limits if limit >= shortened.after_tokens - REFERENCE_TOKENS]
+    for query, limit in product(queries, likely):
         room = limit - frame
-        again = compress_with(one.original, max_tokens=room, counter=counter, query=query)
-        if one.sent in (again.text, with_reference(again.text, one.seq)):
+        again = compress_with(shortened.original, max_tokens=room, counter=counter, query=query)
+        if shortened.sent in (again.text, with_reference(again.text, shortened.seq)):
             return again.elided
     return None
 
@@ -117,18 +120,18 @@ def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[i
     return sorted({*limits, *(limit - REFERENCE_TOKENS for limit in limits)})
 
 
-def mark(one: Shortened, found: LeftOut) -> Marked:
+def mark(shortened: Shortened, found: LeftOut) -> Marked:
     """Marks in the original of `one` what was left out."""
     if found.stayed is not None:
-        return mark_pieces(one.original, found.stayed)
+        return mark_pieces(shortened.original, found.stayed)
     if found.elided is not None:
-        return mark_elided(one.original, found.elided)
-    return mark_missing(one.original, one.sent)
+        return mark_elided(shortened.original, found.elided)
+    return mark_missing(shortened.original, shortened.sent)
 
 
 def _items(context: Context) -> Iterator[Item]:
     for group in context.made_of:
-        yield from (one for one in group.items if one.row and one.verdict == "compressed")
+        yield from (item for item in group.items if item.row and item.verdict == "compressed")
 
 
 def _shortened(item: Item) -> Shortened:

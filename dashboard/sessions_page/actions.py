@@ -61,10 +61,10 @@ def ask_purge(session_id: str, title: str) -> None:
 
 def purge_dialog() -> None:
     """Draws that dialog if it is open."""
-    if (asked := st.session_state.get(_PURGE)) is None:
+    if (question := st.session_state.get(_PURGE)) is None:
         return
     draw = st.dialog(t("sessions.purge"), on_dismiss=_close_purge)(_purge_body)
-    draw(*asked)
+    draw(*question)
 
 
 def show_outcome() -> None:

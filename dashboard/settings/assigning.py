@@ -61,17 +61,17 @@ def _table(users: Sequence[UserInfo]) -> None:
         empty_state(t("settings.deviations.none"), icon=":material/check:")
         return
     names = {user.id: user.name or user.id for user in users}
-    rows = [_row(one, names) for one in found]
+    rows = [_row(deviation, names) for deviation in found]
     plain_table(rows, alt=t("settings.deviations"))
     csv_button(rows, key="settings_deviations_csv", name="deviations.csv")
 
 
-def _row(one: Deviation, names: dict[str, str]) -> Row:
+def _row(deviation: Deviation, names: dict[str, str]) -> Row:
     return {
-        t("settings.deviations.who"): _who(one.scope, names),
-        t("settings.deviations.field"): field_name(one.field),
-        t("settings.deviations.value"): value_text(one.field, one.value),
-        t("settings.deviations.everybody"): value_text(one.field, one.everybody),
+        t("settings.deviations.who"): _who(deviation.scope, names),
+        t("settings.deviations.field"): field_name(deviation.field),
+        t("settings.deviations.value"): value_text(deviation.field, deviation.value),
+        t("settings.deviations.everybody"): value_text(deviation.field, deviation.everybody),
     }
 
 

@@ -67,12 +67,12 @@ def with_connection(
         raise ValueError("settings.connections.incomplete")
     if connection.key_env and not _VARIABLE.fullmatch(connection.key_env):
         raise ValueError("settings.key.invalid")
-    others = [one.name for one in connections if one.name != replaces]
+    others = [other.name for other in connections if other.name != replaces]
     if connection.name in others:
         raise ValueError("settings.connections.twice")
     if replaces is None:
         return [*connections, connection]
-    return [connection if one.name == replaces else one for one in connections]
+    return [connection if other.name == replaces else other for other in connections]
 
 
 def _local() -> None:
@@ -144,7 +144,7 @@ def _result() -> None:
 
 def _form(connections: Sequence[Connection]) -> None:
     edited = st.session_state.get(_EDITED)
-    replaces = edited if any(one.name == edited for one in connections) else None
+    replaces = edited if any(known.name == edited for known in connections) else None
     st.markdown(f"**{t('settings.connection.change' if replaces else 'settings.connection.new')}**")
     if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
         st.error(t(problem), icon=":material/error:")
@@ -184,7 +184,7 @@ def _submit() -> None:
     if not engine().user().is_operator:
         return
     connections = engine().models().connections
-    known = {one.name: one for one in connections}
+    known = {saved.name: saved for saved in connections}
     replaces = st.session_state.get(_EDITED)
     replaces = replaces if replaces in known else None
     base = known.get(replaces) if replaces else None
@@ -208,7 +208,7 @@ def _submit() -> None:
 def _remove(name: str) -> None:
     if not engine().user().is_operator:
         return
-    rest = [one for one in engine().models().connections if one.name != name]
+    rest = [other for other in engine().models().connections if other.name != name]
     save_connections(engine().store, rest)
     st.toast(t("settings.connection.removed", name=plain_label(name)), icon=":material/delete:")
 

@@ -81,8 +81,8 @@ class Field:
 
 def form_fields(declared: Iterable[PolicyField]) -> tuple[Field, ...]:
     """The fields that a person may change, group by group, without those of a preset itself."""
-    shown = [one for one in declared if one.group in GROUPS]
-    return tuple(map(Field.of, sorted(shown, key=lambda one: GROUPS.index(one.group))))
+    shown = [field for field in declared if field.group in GROUPS]
+    return tuple(map(Field.of, sorted(shown, key=lambda field: GROUPS.index(field.group))))
 
 
 FIELDS = form_fields(fields_of(Policy).values())
@@ -144,7 +144,7 @@ def _is_own(name: str, policy: Policy, plain: Policy) -> bool:
 def _listed(value: tuple[object, ...]) -> str:
     """`2, 1, 0`, or `50: 4, 30: 6` for pairs."""
     return ", ".join(
-        ": ".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value
+        ": ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value
     )
 
 

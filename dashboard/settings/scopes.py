@@ -70,7 +70,7 @@ def changed(
 
 def without(overrides: Mapping[str, JsonValue], field: str) -> JsonObject:
     """`overrides` without one field."""
-    return {name: one for name, one in overrides.items() if name != field}
+    return {name: value for name, value in overrides.items() if name != field}
 
 
 def budget_for(policy: Policy, info: ModelInfo) -> TokenBudget | None:

@@ -126,7 +126,7 @@ def sent_tokens(call: CallInfo) -> int | None:
 def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> KnownSum:
     """The sum of the known values, and the number of unknown ones."""
     values = [value(call) for call in calls]
-    known = [one for one in values if one is not None]
+    known = [number for number in values if number is not None]
     return KnownSum(value=sum(known) if known else None, missing=len(values) - len(known))
 
 
@@ -168,7 +168,7 @@ def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
     sums = [(number, _added(parts)) for number, parts in filled if parts]
     if mode == "turn":
         return [Bar(turn=number, parts=parts) for number, parts in sums]
-    totals = accumulate((parts for _, parts in sums), lambda one, other: _added([one, other]))
+    totals = accumulate((parts for _, parts in sums), lambda total, other: _added([total, other]))
     return [Bar(turn=number, parts=parts) for (number, _), parts in zip(sums, totals, strict=True)]
 
 
@@ -270,8 +270,8 @@ def _provider_parts(call: CallInfo) -> dict[str, int]:
 
 def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: dict[str, int] = {}
-    for one in parts:
-        for name, tokens in one.items():
+    for counts in parts:
+        for name, tokens in counts.items():
             total[name] = total.get(name, 0) + tokens
     return total
 
