@@ -46,6 +46,11 @@ _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
 _DONE = "compact_done"
 
+MOST_LINES = 200  # chosen: keeps the dialog quick to draw
+_PINS = "compact_pins"
+_IS_NEW = "compact_pins_changed"
+_LOSSES_OPEN = "compact_lost"
+
 
 def open_compaction(session_id: str) -> None:
     """Opens the dialog on the next run; a callback."""
@@ -256,9 +261,6 @@ def _drop_proposal() -> None:
         st.session_state.pop(key, None)
 
 
-MOST_LINES = 200
-
-
 def folded_lines(
     store: SessionStore, session_id: str, places: Sequence[int], *, most: int = MOST_LINES
 ) -> list[str]:
@@ -275,10 +277,6 @@ def folded_lines(
     ]
     more = len(places) - len(shown)
     return [*lines, t("compact.more_folded", count=more)] if more else lines
-
-
-_PINS = "compact_pins"
-_IS_NEW = "compact_pins_changed"
 
 
 def _forget_pins() -> None:
@@ -318,9 +316,6 @@ def _show_pins_made(on_unpin: Callable[[int], None]) -> None:
 
 def _noted_pins() -> dict[int, bool]:
     return cast("dict[int, bool]", st.session_state.get(_PINS, {}))
-
-
-_LOSSES_OPEN = "compact_lost"
 
 
 def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:

@@ -6,19 +6,17 @@ from ctxcore.compaction.loss_report import said_text
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import Message
 
-TITLE_CHARS = 80
+TITLE_CHARS = 80  # chosen: fits a table column
+
+AROUND_CHARS = 200  # chosen: enough to recognize the place
+AROUND_LINES = 2  # chosen, as above
+_PLACES: frozenset[Kind] = frozenset({"path", "file_read", "file_changed", "change"})
 
 
 def excerpt(text: str, chars: int = TITLE_CHARS) -> str:
     """The beginning of a text on one line."""
     line = " ".join(text[: chars * 4].split())
     return line if len(line) <= chars else f"{line[: chars - 1]}…"
-
-
-AROUND_CHARS = 200
-AROUND_LINES = 2
-
-_PLACES: frozenset[Kind] = frozenset({"path", "file_read", "file_changed", "change"})
 
 
 def passage(message: Message, fact: str) -> str:

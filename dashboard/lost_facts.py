@@ -26,7 +26,11 @@ from dashboard.widgets import Row, show_problem, table_with_choice
 from dashboard.wording import reason_text
 
 FACT_CHARS = 56  # chosen: fits a column; the selected fact is shown in full below
-NAME_CHARS = 70
+NAME_CHARS = 70  # chosen: fits the list beside the table
+
+Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
+PIN_PROBLEM = "pinning_problem"
+_AHEAD = 32  # chosen: messages read at a time; blocks are rarely longer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,13 +179,6 @@ def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (counted,) = view.get([seq])
     st.caption(f"{title} · {t(f'fact.role.{counted.message.role}')}")
     st.code(passage(counted.message, row.text), language=None, wrap_lines=True)
-
-
-Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
-
-PIN_PROBLEM = "pinning_problem"
-
-_AHEAD = 32  # chosen: messages read at a time; blocks are rarely longer
 
 
 def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:

@@ -25,7 +25,7 @@ from dashboard.texts import STATE_KEY, language, language_name, language_of, lan
 from dashboard.widgets import show_problem
 from dashboard.wording import error_text, reason_text
 
-_REQUESTED = "shell_asked"  # the address as this module last saw or wrote it
+_REQUESTED = "shell_requested"  # the address as this module last saw or wrote it
 _NOTICE = "shell_notice"
 
 

@@ -22,9 +22,13 @@ from dashboard.wording import error_text, reason_text
 
 Row = Mapping[str, object]
 
-MANY_COLUMNS = 6
-LONG_TEXT_CHARS = 32
+MANY_COLUMNS = 6  # chosen: more leave no room for long text
+LONG_TEXT_CHARS = 32  # chosen: longer text gets a fixed width
 LONG_TEXT_PIXELS = 260  # chosen; the list beside the table shows all of it
+
+SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
+Figure: TypeAlias = dict[str, object]
+CONFIG = {"displayModeBar": False, "displaylogo": False}
 
 
 def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: str = "") -> None:
@@ -145,9 +149,6 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
-
-
 def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
     """Draws the newest of `runs`, one row each, and the number of all if there are more."""
     rows: list[Row] = [
@@ -170,11 +171,6 @@ def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
 def show_summary(text: str) -> None:
     """Draws a summary, or says that there is none."""
     st.markdown(with_line_breaks(text) if text else t("compact.truncated"))
-
-
-Figure: TypeAlias = dict[str, object]
-
-CONFIG = {"displayModeBar": False, "displaylogo": False}
 
 
 @contextmanager

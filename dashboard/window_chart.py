@@ -36,7 +36,6 @@ SEGMENT_COLORS: Final[dict[Segment, str]] = {
 TRIGGER_COLOR = "#D55E00"
 TARGET_COLOR = "#009E73"
 
-
 Label = Callable[[str], str]
 
 CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"

@@ -16,6 +16,8 @@ from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Fact, Reason, fill, shown
 from dashboard.texts import about, has_text, language, t, text_of
 
+_NO_KEY_CHARS = re.compile(r"[^a-z0-9]+")
+
 
 class _Rendered(str):
     """Text that is rendered already; quoting it (`{name!r}`) adds no quotes."""
@@ -63,9 +65,6 @@ def _written_fact(name: str, fact: Fact) -> str:
 
 def _joined(words: Iterable[str]) -> Fact:
     return _Rendered(about(language()).between_words.join(words))
-
-
-_NO_KEY_CHARS = re.compile(r"[^a-z0-9]+")
 
 
 def name_text(area: str, name: str) -> str:

@@ -32,7 +32,7 @@ from dashboard.window_panel import TriggerLevel, trigger_level, window_panel
 from dashboard.wording import error_text, reason_sentence
 
 ACTIONS = Actions(on_message=actions.act_on_message, on_retry=actions.retry)
-LOG_HEIGHT = 600
+LOG_HEIGHT = 600  # pixels; chosen: the input stays in sight on a laptop
 ASKING_LOG_HEIGHT = 420  # chosen: keeps the newest messages visible above a question
 SUGGESTIONS = ("first", "second", "third")
 

@@ -111,8 +111,8 @@ def _forget() -> None:
         cached.clear()
 
 
-def told(reason: Reason, language: texts.Language) -> str:
-    """What a page in `language` says for `reason`."""
+def rendered(reason: Reason, language: texts.Language) -> str:
+    """The text of `reason` on a page in `language`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "OUTSIDE", language)
         return reason_text(reason)

@@ -20,7 +20,7 @@ NEW_MODEL = "chat_model_new"
 COMMAND = "/compact"
 """Typed in place of the button; the only command."""
 
-_TITLE_CHARS = 60
+_TITLE_CHARS = 60  # chosen: fits the sidebar
 
 
 @report_errors(PROBLEM)

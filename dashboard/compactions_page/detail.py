@@ -26,8 +26,10 @@ from dashboard.window_panel import segment_label
 from dashboard.wording import reason_text, strategy_label
 
 NOTICE = "compaction_notice"
-PAGE_MESSAGES = 50
-LONG_SUMMARY_CHARS = 1_500
+PAGE_MESSAGES = 50  # chosen: rows per page of folded messages
+LONG_SUMMARY_CHARS = 1_500  # chosen: a longer summary scrolls in a frame
+
+SEPARATOR = "rgba(127,127,127,0.5)"  # visible on light and on dark
 
 
 def show_detail(session: SessionInfo, row: CompactionRow) -> None:
@@ -199,9 +201,6 @@ def _fork(session: SessionInfo, row: CompactionRow) -> None:
         on_click=_fork_at,
         args=(row.info, end, title),
     )
-
-
-SEPARATOR = "rgba(127,127,127,0.5)"  # tells neighbours apart on light and on dark
 
 
 def before_and_after(

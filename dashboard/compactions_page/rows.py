@@ -21,6 +21,10 @@ from dashboard.reads import active_chain, names_in, number_in, reason_in
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
 
+SHOWN = 50  # chosen: attempts and plans listed
+TRIED = (FAILED, SKIPPED)
+FORESEEN = (PLANNED,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRow:
@@ -157,11 +161,6 @@ def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo)
         later = store.messages(session.id, middle, middle)[0].created_at > info.created_at
         low, high = (low, middle - 1) if later else (middle, high)
     return low
-
-
-SHOWN = 50
-TRIED = (FAILED, SKIPPED)
-FORESEEN = (PLANNED,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,15 @@ from ctxcore.compression.markers import Elision, member_path, with_reference
 from ctxcore.compression.structures import Structure, parse_inner, read_structure
 from ctxcore.messages.values import JsonValue
 
-MOST_LINES: Final = 1_200
-LINE_CHARS: Final = 300
+MOST_LINES: Final = 1_200  # chosen: a browser draws so many without delay
+LINE_CHARS: Final = 300  # chosen: a line wraps a few times at most
 _GONE, _STAYS = "- ", "  "
+
+Stretch: TypeAlias = tuple[int, int]
+_JSON_TOKEN: Final = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\s\[\]{},:"]++|[\[\]{},:]', re.DOTALL
+)
+_WORD: Final = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,14 +180,6 @@ def _inner(paths: tuple[str, ...], key: str | None, at: int) -> tuple[str, ...]:
     around = (path.removesuffix("[]") for path in paths)
     as_record = (f"{path}[]" for path in around if "[]" not in path)
     return tuple(dict.fromkeys((*own, *as_record)))
-
-
-Stretch: TypeAlias = tuple[int, int]
-
-_JSON_TOKEN: Final = re.compile(
-    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\s\[\]{},:"]++|[\[\]{},:]', re.DOTALL
-)
-_WORD: Final = re.compile(r"\w")
 
 
 def pieces_of(original: str, sent: str, seq: int) -> list[Stretch] | None:

@@ -34,10 +34,12 @@ from dashboard.widgets import Row, plain_table, report_errors, show_problem, ver
 from dashboard.window_panel import trigger_level, window_panel
 from dashboard.wording import reason_text
 
-SHOWN_PARTS = 50
-SENT_CHARS = 20_000
-PART_CHARS = 120
-PANE_HEIGHT = 420
+SHOWN_PARTS = 50  # chosen: keeps the page quick to draw
+SENT_CHARS = 20_000  # chosen, as above
+PART_CHARS = 120  # chosen: fits a table column
+PANE_HEIGHT = 420  # pixels; chosen: both panes fit a screen
+
+PROBLEM = "context_problem"
 
 
 def show_context(session: SessionInfo) -> None:
@@ -197,9 +199,6 @@ def _pinned(session: SessionInfo) -> None:
                 on_click=shorten_again,
                 args=(session.id, seq),
             )
-
-
-PROBLEM = "context_problem"
 
 
 def picked_key(session_id: str) -> str:

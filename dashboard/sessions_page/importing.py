@@ -26,8 +26,8 @@ from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, plain_table
 from dashboard.wording import error_text, reason_text
 
-MAX_MEGABYTES = 50
-SHOWN_PROBLEMS = 200
+MAX_MEGABYTES = 50  # chosen: larger than recorded sessions usually are
+SHOWN_PROBLEMS = 200  # chosen: keeps the table quick to draw
 _JOB = "sessions_import_job"
 _ROUND = "sessions_import_round"
 _READ = "sessions_import_read"

@@ -15,7 +15,7 @@ from dashboard.codes import BrokeOff
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.1  # chosen: smooth progress without many redraws
 
 
 class BrokeOffError(ContextError):

@@ -22,6 +22,8 @@ from dashboard.widgets import Row, empty_state, table_with_choice
 VIEWS = ("list", "import", "search", "deleted")
 CHAT = "../pages/chat.py"
 
+PAGE_SESSIONS = 25  # chosen: fits a screen without much scrolling
+
 
 def show_sessions() -> None:
     """Draws the selected view, below the outcome of the last action."""
@@ -173,9 +175,6 @@ def _deleted_row(session: SessionInfo) -> None:
             on_click=actions.ask_purge,
             args=(session.id, session_title(session)),
         )
-
-
-PAGE_SESSIONS = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,17 @@ ROW_FIELDS = 3  # inputs side by side
 NEVER = 1.0  # the trigger ratio that switches automatic compaction off
 AUTOMATIC = 0.8  # chosen: the trigger ratio when it is switched on and no layer has one
 
+_ALWAYS = (
+    "reserve_tokens",
+    "trigger_ratio",
+    "target_ratio",
+    "requires_confirmation",
+    "summary_model",
+)
+_OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
+_OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")
+_INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
@@ -86,17 +97,6 @@ def form_fields(declared: Iterable[PolicyField]) -> tuple[Field, ...]:
 
 
 FIELDS = form_fields(fields_of(Policy).values())
-
-_ALWAYS = (
-    "reserve_tokens",
-    "trigger_ratio",
-    "target_ratio",
-    "requires_confirmation",
-    "summary_model",
-)
-_OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
-_OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")
-_INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
 
 
 def field_named(name: str) -> Field | None:

@@ -25,6 +25,14 @@ from dashboard.wording import error_text, reason_text
 
 PROBLEM = "settings_problem"
 
+_TYPED: dict[str, TypedCode] = {
+    AllowedCode.BESIDE: TypedCode.BESIDE,
+    AllowedCode.FALLING: TypedCode.FALLING,
+    AllowedCode.TURNS_BY_MESSAGES: TypedCode.TURNS_BY_MESSAGES,
+    AllowedCode.TOOL_LIMITS: TypedCode.TOOL_LIMITS,
+    AllowedCode.TOOL_NAMES: TypedCode.TOOL_NAMES,
+}
+
 
 def save_field(target: Target, field: Field, key: str) -> None:
     """Saves what was typed for one field."""
@@ -133,15 +141,6 @@ def _policy(target: Target, overrides: JsonObject) -> Policy:
     """The policy that would apply with `overrides` in place of the scope's own."""
     wider = [version for version in engine().store.policies(target.parents) if version]
     return merge_layers(wider, overrides, outer=engine().layers).policy
-
-
-_TYPED: dict[str, TypedCode] = {
-    AllowedCode.BESIDE: TypedCode.BESIDE,
-    AllowedCode.FALLING: TypedCode.FALLING,
-    AllowedCode.TURNS_BY_MESSAGES: TypedCode.TURNS_BY_MESSAGES,
-    AllowedCode.TOOL_LIMITS: TypedCode.TOOL_LIMITS,
-    AllowedCode.TOOL_NAMES: TypedCode.TOOL_NAMES,
-}
 
 
 def as_typed(allowed: Reason, field: Field | None) -> Reason:

@@ -47,6 +47,8 @@ from dashboard.texts import t
 from dashboard.widgets import show_problem
 from dashboard.wording import reason_sentence, reason_text
 
+SHOWN_VERSIONS = 20  # chosen: keeps the list short
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
@@ -292,9 +294,6 @@ def _reset(form: Form) -> None:
         on_click=saving.reset,
         args=(form.target,),
     )
-
-
-SHOWN_VERSIONS = 20
 
 
 def show_versions(scope: Scope, own: PolicyVersion | None) -> None:

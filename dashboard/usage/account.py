@@ -14,17 +14,16 @@ from dashboard.usage.charts import where_tokens_went
 from dashboard.usage.rows import OTHER_TOOLS, Share, largest, shares
 from dashboard.widgets import Row, chart, csv_button, plain_table
 
+SHOWN_PARTS = 14  # chosen: bars that fit a screen
+SHOWN_FILES = 200  # chosen: the CSV has all of them
+PATH_CHARS = 40  # chosen: fits a column; the end of a path is shown, the CSV has all of it
+
 
 def share_name(share: Share) -> str:
     """The label of a share."""
     kind = t(f"usage.share.{share.kind}")
     tool = t("usage.share.other_tools") if share.name == OTHER_TOOLS else share.name
     return t("usage.share.of_tool", tool=tool, kind=kind) if tool else kind
-
-
-SHOWN_PARTS = 14
-SHOWN_FILES = 200
-PATH_CHARS = 40  # chosen: fits a column; the end of a path is shown, the CSV has all of it
 
 
 def show_account(session: SessionInfo) -> None:

@@ -25,6 +25,8 @@ PROVIDER_PARTS = ("fresh", "cache_write", "cached")
 SUMMARIES = "summaries"
 """The part of a bar for requests for summaries, as the provider counted them."""
 
+OTHER_TOOLS = "…"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSum:
@@ -274,9 +276,6 @@ def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for name, tokens in counts.items():
             total[name] = total.get(name, 0) + tokens
     return total
-
-
-OTHER_TOOLS = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,9 @@ from dashboard.window_chart import SEGMENT_COLORS
 WIDTHS = {"turns": 95, "calls": 95}  # pixels; chosen: short numbers
 SHOWN_TURNS = 100  # chosen: more bars cannot be told apart on one screen
 
+_SUMMARIES = {SUMMARIES: "#C44E52"}
+"""Not a colour of a segment: these are requests for summaries, not summaries in a context."""
+
 
 def show_usage(session: SessionInfo) -> None:
     """Draws the page for one session."""
@@ -235,10 +238,6 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
     ]
     alt = t("usage.against")
     chart(figure, table, key="usage_against", alt=alt, csv_name="usage_estimate.csv")
-
-
-_SUMMARIES = {SUMMARIES: "#C44E52"}
-"""Not a colour of a segment: these are requests for summaries, not summaries in a context."""
 
 
 def part_names(source: Source) -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     session = small_session(server)
     open_page(page, server, "settings", session)
     page.locator(".st-key-settings_scope").get_by_text("This session").click()
-    expect(page.get_by_text("Holds for “Small” only.")).to_be_visible()
+    expect(page.get_by_text("Applies to “Small” only.")).to_be_visible()
 
     field = page.locator(".st-key-settings_trigger_ratio input")
     field.fill("50")

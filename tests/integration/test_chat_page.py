@@ -252,7 +252,7 @@ def test_a_summary_that_saves_nothing_is_warned_about(app: Dashboard) -> None:
     app.at.text_area(key="compact_summary").set_value("far too long " * 2_000).run()
     app.check()
 
-    assert any("not be smaller" in warning.value for warning in app.at.warning)
+    assert any("not get smaller" in warning.value for warning in app.at.warning)
 
 
 def test_nothing_to_fold_is_said_instead_of_offered(app: Dashboard) -> None:
