@@ -55,9 +55,7 @@ def draw() -> None:
         log = st.container(height=height, border=False, key="chat_log", autoscroll=True)
         welcome = log.empty()  # a separate slot that empties with the first message
     with st.bottom:
-        with st.container(
-            key="chat_above_input"
-        ):  # a separate container, so that nothing stale stays
+        with st.container(key="chat_above_input"):  # its own, so that nothing stale stays
             if session is not None and pending is not None:
                 draw_question(session, pending, engine().store.last_turn(session.id))
             _stop_button(turn)

@@ -46,8 +46,8 @@ def show_compactions(session: SessionInfo) -> None:
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)
-    show_plans(session)
-    show_attempts(session)
+    _plans(session)
+    _attempts(session)
 
 
 def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
@@ -121,8 +121,8 @@ def _imported(found: Sequence[ImportedCompaction]) -> None:
     plain_table(rows, alt=t("compaction.imported"))
 
 
-def show_plans(session: SessionInfo) -> None:
-    """Draws what a policy in shadow mode would have done; nothing if there is neither."""
+def _plans(session: SessionInfo) -> None:
+    """Draws what a policy in shadow mode would have done; nothing without such a policy or plan."""
     is_shadow = engine().policy(session.id).policy.is_shadow
     events = engine().store.last_events(session.id, FORESEEN, limit=SHOWN)
     if not is_shadow and not events:
@@ -136,7 +136,7 @@ def show_plans(session: SessionInfo) -> None:
     _bounded(events)
 
 
-def show_attempts(session: SessionInfo) -> None:
+def _attempts(session: SessionInfo) -> None:
     """Draws the attempts that changed nothing."""
     events = engine().store.last_events(session.id, TRIED, limit=SHOWN)
     st.subheader(t("compaction.tried"))

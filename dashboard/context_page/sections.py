@@ -69,7 +69,7 @@ def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> No
     if not found:
         st.caption(t("context.none_shortened"))
         return
-    key = picked_key(session.id)
+    key = _picked_key(session.id)
     if st.session_state.get(key) not in found:
         st.session_state[key] = next(iter(found))
     seq = st.selectbox(
@@ -92,7 +92,7 @@ def _left_out(target: CallTarget, message: Shortened) -> LeftOut:
         call.policy, message.row.function_name, oversize_tokens(call.policy, call.budget)
     )
     with st.spinner(t("context.comparing")):
-        return _kept_left_out(
+        return _cached_left_out(
             database_url(),
             target.session.id,
             message.seq,
@@ -104,7 +104,7 @@ def _left_out(target: CallTarget, message: Shortened) -> LeftOut:
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
-def _kept_left_out(
+def _cached_left_out(
     url: str,
     session_id: str,
     seq: int,
@@ -130,7 +130,7 @@ def _restoring(
             key=f"context_restore_{message.seq}",
             icon=":material/keep:",
             disabled=is_too_large,
-            on_click=show_whole,
+            on_click=_show_whole,
             args=(session.id, message.seq),
         )
         name = "cost" if len(block) == 1 else "cost_together"
@@ -196,25 +196,25 @@ def _pinned(session: SessionInfo) -> None:
                 t("context.unpin", seq=seq),
                 key=f"context_unpin_{seq}",
                 icon=":material/keep_off:",
-                on_click=shorten_again,
+                on_click=_shorten_again,
                 args=(session.id, seq),
             )
 
 
-def picked_key(session_id: str) -> str:
+def _picked_key(session_id: str) -> str:
     """The key in the session state of the selected shortened message."""
     return f"context_pick_{session_id}"
 
 
-def show_whole(session_id: str, seq: int) -> None:
+def _show_whole(session_id: str, seq: int) -> None:
     """Pins message `seq` (from 1), so that the next context has all of it."""
     _change(session_id, seq, is_pinned=True)
 
 
-def shorten_again(session_id: str, seq: int) -> None:
+def _shorten_again(session_id: str, seq: int) -> None:
     """Unpins the message and selects it again."""
     _change(session_id, seq, is_pinned=False)
-    st.session_state[picked_key(session_id)] = seq
+    st.session_state[_picked_key(session_id)] = seq
 
 
 def _change(session_id: str, seq: int, *, is_pinned: bool) -> None:

@@ -121,7 +121,7 @@ def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[i
 
 
 def mark(shortened: Shortened, found: LeftOut) -> Marked:
-    """Marks in the original of `one` what was left out."""
+    """Marks in the original what was left out."""
     if found.stayed is not None:
         return mark_pieces(shortened.original, found.stayed)
     if found.elided is not None:

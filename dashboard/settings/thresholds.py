@@ -88,7 +88,7 @@ def show_thresholds() -> None:
         _groups(form, rest)
     _warnings(form)
     _reset(form)
-    show_versions(target.scope, form.own)
+    _versions(target.scope, form.own)
 
 
 def _scope(session: SessionInfo | None) -> ScopeName:
@@ -296,7 +296,7 @@ def _reset(form: Form) -> None:
     )
 
 
-def show_versions(scope: Scope, own: PolicyVersion | None) -> None:
+def _versions(scope: Scope, own: PolicyVersion | None) -> None:
     """Draws the versions of a scope, newest first."""
     versions = engine().store.policy_versions(scope)
     with st.expander(t("settings.versions", count=len(versions)), key="settings_versions"):

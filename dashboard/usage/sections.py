@@ -68,11 +68,11 @@ def show_usage(session: SessionInfo) -> None:
 
 
 def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
-    spent = totals_of(calls)
+    totals = totals_of(calls)
     figures: tuple[tuple[str, KnownSum], ...] = (
-        ("sent", spent.sent),
-        ("cached", spent.cached),
-        ("output", spent.output),
+        ("sent", totals.sent),
+        ("cached", totals.cached),
+        ("output", totals.output),
     )
     with st.container(horizontal=True, key="usage_figures"):
         _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
@@ -82,8 +82,8 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
             _figure(
                 name, numbers.short_tokens(value), _figure_help(name, known, numbers.tokens(value))
             )
-        cost = numbers.money(spent.cost.value)
-        _figure("cost", cost, _figure_help("cost", spent.cost, cost))
+        cost = numbers.money(totals.cost.value)
+        _figure("cost", cost, _figure_help("cost", totals.cost, cost))
     _by_purpose(calls)
 
 
@@ -99,14 +99,14 @@ def _by_purpose(calls: Sequence[CallInfo]) -> None:
     plain_table(rows, alt=t("usage.purposes"))
 
 
-def _purpose_row(name: str, spent: Totals) -> Row:
+def _purpose_row(name: str, totals: Totals) -> Row:
     return {
         t("usage.purpose"): name,
-        t("usage.figure.calls"): spent.calls,
-        t("usage.figure.sent"): spent.sent.value,
-        t("usage.figure.cached"): spent.cached.value,
-        t("usage.figure.output"): spent.output.value,
-        t("usage.figure.cost"): numbers.money(spent.cost.value),
+        t("usage.figure.calls"): totals.calls,
+        t("usage.figure.sent"): totals.sent.value,
+        t("usage.figure.cached"): totals.cached.value,
+        t("usage.figure.output"): totals.output.value,
+        t("usage.figure.cost"): numbers.money(totals.cost.value),
     }
 
 
