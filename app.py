@@ -1,6 +1,7 @@
-"""Owns the web application: the dashboard behind headers that keep every page to its own origin.
+"""The web application: the dashboard behind security headers.
 
-Start it with `streamlit run app.py`. What a model writes must never make a browser fetch anything.
+Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
+so that text of a model cannot make a browser fetch anything.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ SECURITY_HEADERS = (
 
 
 class SecurityHeaders:
-    """Adds the headers to every answer over HTTP."""
+    """Adds the security headers to every HTTP response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on and completes the head of its answer."""
+        """Forwards a request and adds the headers to its response."""
 
         async def send_with_headers(message: Message) -> None:
             await send(_with_headers(message))
@@ -61,7 +62,7 @@ def _with_headers(message: MutableMapping[str, object]) -> MutableMapping[str, o
 
 @asynccontextmanager
 async def import_early(_: st.App) -> AsyncIterator[None]:
-    """Imports the shell while the first browser is still loading its scripts: saves a second."""
+    """Imports the shell while the first browser still loads its scripts; saves about a second."""
     threading.Thread(target=import_module, args=("dashboard.shell",), daemon=True).start()
     yield
 

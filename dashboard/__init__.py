@@ -1,1 +1,1 @@
-"""Owns the dashboard behind the pages: shell, running turns, texts and charts."""
+"""The Streamlit dashboard behind the pages: shell, page sections, running turns and texts."""

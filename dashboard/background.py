@@ -1,7 +1,7 @@
-"""Owns telling of a compaction that runs behind a page: a quiet line, and a redraw at its end.
+"""Follows a compaction that runs in the background: shows a line, and redraws when it ends.
 
-Only while there is work to wait for is anything looked at again, and not for ever: after
-`MOST_SECONDS` the line stays and says to reload.
+A fragment polls the engine only while there is work. After `MOST_SECONDS` polling stops and the
+line asks to reload the page.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import streamlit as st
 from dashboard.services import engine
 from dashboard.texts import t
 
-GRACE_SECONDS = 0.15  # most looks find nothing to do and are over by then
-LOOK_SECONDS = 1.0
-MOST_SECONDS = 600.0  # longer than the lease of a compaction and the model behind it
+GRACE_SECONDS = 0.15  # chosen: most checks find nothing to do and end sooner
+LOOK_SECONDS = 1.0  # chosen: the page updates soon after the end
+MOST_SECONDS = 600.0  # chosen: longer than the lease of a compaction
 
 _BEGUN = "background_begun"
 
 
 def is_busy(session_id: str) -> bool:
-    """Whether a background compaction runs; ask before what it may change is read."""
+    """Whether a background compaction runs; call it before reading what a compaction may change."""
     busy = not engine().wait(session_id, GRACE_SECONDS)
     begun: dict[str, float] = st.session_state.setdefault(_BEGUN, {})
     if busy:
@@ -32,7 +32,7 @@ def is_busy(session_id: str) -> bool:
 
 
 def watch(session_id: str) -> None:
-    """Says that a compaction runs, and redraws the page once it is over."""
+    """Says that a compaction runs, and redraws the page when it has ended."""
     if _waited(session_id) < MOST_SECONDS:
         _look(session_id)
     else:

@@ -1,4 +1,4 @@
-"""Owns the codes of what breaks off in the dashboard itself."""
+"""Reason codes of the dashboard: program errors, and values as form inputs take them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ctxcore.reasons.values import Code
 
 
 class BrokeOff(Code):
-    """What a program error ended; the log tells of the error."""
+    """What a program error ended; the log has the details."""
 
     TURN = (
         "dashboard.turn_broke_off",
@@ -16,3 +16,26 @@ class BrokeOff(Code):
         "dashboard.work_broke_off",
         "the work broke off because of a program error ({kind}); see the server's log",
     )
+
+
+class TypedCode(Code):
+    """Allowed values as a form input takes them, where files use another notation."""
+
+    BESIDE = (
+        "typed.beside",
+        "at most {high}, since summary and recent messages are shares of one budget",
+    )
+    FALLING = (
+        "typed.falling",
+        "whole numbers, each smaller than the one before, such as “3, 2, 1”",
+    )
+    TURNS_BY_MESSAGES = (
+        "typed.turns_by_messages",
+        "messages and turns, the messages falling, such as “50: 4, 30: 6”",
+    )
+    TOOL_LIMITS = (
+        "typed.tool_limits",
+        "tools with their tokens, each at least {low} and no tool twice, such as "
+        "“bash: 400, read: 800”",
+    )
+    TOOL_NAMES = "typed.tool_names", "names of tools, such as “plan, read”"

@@ -1,4 +1,6 @@
-"""The dashboard's main script: the shell, and in it the page that the address names."""
+"""The dashboard's main script: runs the shell, which runs the page that the address names."""
+
+from __future__ import annotations
 
 from dashboard.shell import run_shell
 

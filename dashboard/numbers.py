@@ -1,6 +1,6 @@
-"""Owns how numbers are written: tokens, shares, money. What is not known is said, never shown as 0.
+"""Formats tokens, shares and money. An unknown number is written as unknown, never as 0.
 
-Estimated numbers carry a mark, exact ones do not.
+Estimates carry a `≈`, exact numbers do not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def short_tokens(value: int | None) -> str:
 
 
 def percent(part: float | None, whole: float | None) -> str:
-    """A share as a percentage; unknown where there is no whole."""
+    """A share as a percentage; unknown without a whole."""
     if part is None or not whole:
         return t("common.unknown")
     share = 100 * part / whole
@@ -37,12 +37,12 @@ def percent(part: float | None, whole: float | None) -> str:
 
 
 def money(value: float | None) -> str:
-    """US dollars; small amounts keep two figures that say something."""
+    """US dollars; small amounts keep two significant figures."""
     if value is None:
         return t("common.unknown")
     return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${value:.2g}"
 
 
 def exactness(is_exact: bool) -> str:
-    """The word for how a number was found."""
+    """The word for exact or estimated."""
     return t("common.exact") if is_exact else t("common.estimated")

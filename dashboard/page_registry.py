@@ -13,16 +13,16 @@ _FOLDER: Final = Path(__file__).resolve().parent.parent / "pages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A script that the shell shows."""
+    """A page script that the shell shows."""
 
     name: str
-    """Its place in the address."""
+    """Its path in the address."""
     file: Path
     title: str
     """The key of its title in the texts, or the title itself."""
     icon: str = ":material/extension:"
     shows_session: bool = False
-    """Whether it shows the session in hand, so that lists of sessions link to it."""
+    """Whether it shows the current session, so that lists of sessions link to it."""
 
 
 def _own(name: str, icon: str, *, shows_session: bool = True) -> Page:
@@ -47,10 +47,10 @@ PAGES: Final[Registry[Page]] = Registry(
 
 
 def register_page(page: Page, *, before: str | None = None) -> None:
-    """Adds a page to the navigation, behind the others or before the one named.
+    """Adds a page to the navigation, at the end or before the one named.
 
     Raises:
         NameTakenError: there is a page of this name.
-        KeyError: there is none named `before`.
+        KeyError: there is no page named `before`.
     """
     PAGES.register(page.name, page, before=before)

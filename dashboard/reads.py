@@ -1,12 +1,12 @@
-"""Owns the reads worth keeping for a moment: each is bounded and keyed by what it depends on.
+"""Reads stored sessions for the pages: cached reads, and values out of stored records.
 
-A session's stamp changes with every message, compaction and turn, so what is kept is never stale
-for longer than its few seconds; the owner is checked before anything kept is given out.
+Caches are bounded and keyed by what their content depends on. The engine checks the owner of a
+session before anything cached is returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -14,7 +14,11 @@ import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport
+from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
+from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
+from ctxcore.messages.values import JsonObject
+from ctxcore.reasons.values import Reason, from_json
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -24,8 +28,8 @@ from ctxcore.store.values import (
     TurnInfo,
 )
 from ctxcore.tokens.count import counter_for
+from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
-from dashboard.usage.account import transcript_of, turn_starts
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
 """Database, session, time of the last change, length, active compaction."""
@@ -33,71 +37,65 @@ Stamp: TypeAlias = tuple[str, str, str, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """The compactions of a session: those made here, and those of the program it came from."""
+    """The compactions of a session: made here, and recorded by the program it came from."""
 
     compactions: tuple[CompactionInfo, ...]
     imported: tuple[ImportedCompaction, ...]
 
 
 def stamp_of(session: SessionInfo) -> Stamp:
-    """What a kept read depends on."""
+    """The cache key of a session; it changes with every message, compaction and turn."""
     active = session.active_compaction_id or ""
     return (database_url(), session.id, session.updated_at.isoformat(), session.length, active)
 
 
 def recorded(session: SessionInfo) -> Recorded:
-    """The compactions of a session that whoever asks may see."""
+    """The compactions of a session."""
     return _recorded(stamp_of(engine().session(session.id)))
 
 
 def turns_of(session: SessionInfo) -> list[TurnInfo]:
-    """The turns of a session as they are now: the last one may be running."""
+    """The turns of a session, uncached: the last one may be running."""
     return engine().store.turns(engine().session(session.id).id)
 
 
 def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
-    """The calls of a session without their runs, read again when there are more of them."""
+    """The calls of a session without their runs, read again when there are more."""
     found = engine().session(session.id)
     return _calls(database_url(), found.id, engine().store.count_calls(found.id))
 
 
-def last_told(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
-    """The last of `calls` that tells what became of each message, with its runs."""
+def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
+    """The last of `calls` that recorded a verdict on each message, with its runs."""
     found = engine().session(session.id)
     runs = _runs(database_url(), found.id, tuple(call.id for call in calls))
-    told = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
-    return told[-1] if told else None
+    with_runs = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
+    return with_runs[-1] if with_runs else None
 
 
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
-    """What a compaction lost; worked out once as long as session and policy stay as they are."""
+    """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
     policy = repr(engine().policy(found.id).policy)
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
-    """The user messages of a session, each with the begin of its text."""
+    """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
     return _turn_beginnings(database_url(), found.id, found.length)
 
 
 def token_report(session: SessionInfo) -> TokenReport:
-    """Where the tokens of a session went, each message once; reads them all the first time."""
+    """Where the tokens of a session went, each message once; the first call reads them all."""
     found = engine().session(session.id)
     model = found.model or default_model()
     calls = calls_of(found)
     return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
 
 
-def message_page(session: SessionInfo, first: int, last: int) -> list[MessageInfo]:
-    """The messages first … last."""
-    engine().session(session.id)
-    return engine().store.messages(session.id, max(first, 1), last)
-
-
 def session_tokens(session: SessionInfo) -> int | None:
-    """What the whole history takes by its own counter; None while nothing is counted."""
+    """The tokens of the whole history by its own counter; None if it was not counted."""
     if session.counter_id is None:
         return None
     return _session_tokens(database_url(), session.id, session.length, session.counter_id)
@@ -112,7 +110,7 @@ def _recorded(stamp: Stamp) -> Recorded:
     )
 
 
-# Resources, because they are shared as they are: copying thousands of calls takes a second a time.
+# cache_resource, not cache_data: copying thousands of calls would take a second each time.
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
     del url, count  # part of the key only
@@ -161,3 +159,93 @@ def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> 
     del url
     view = engine().store.view(session_id, counter_id)
     return view.span_tokens(1, length) if length else 0
+
+
+def transcript_of(
+    session: SessionInfo,
+    messages: Sequence[MessageInfo],
+    calls: Iterable[CallInfo],
+    compactions: Iterable[ImportedCompaction] = (),
+) -> Transcript:
+    """The stored session as a file reader would return it."""
+    usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
+    return Transcript(
+        id=session.id,
+        title=session.title,
+        format=session.origin if session.origin in FORMATS else "openai",
+        path="",
+        messages=tuple(info.message for info in messages),
+        times=tuple(info.created_at for info in messages),
+        model=session.model,
+        compactions=tuple(_recorded_compaction(compaction) for compaction in compactions),
+        usage=tuple(sorted(usage, key=lambda recorded: recorded.after)),
+    )
+
+
+def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
+    """The user messages: number and beginning of the text."""
+    return [
+        (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
+    ]
+
+
+def _recorded_usage(call: CallInfo) -> RecordedUsage:
+    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
+    return RecordedUsage(
+        call_id=call.id,
+        after=(call.seq or 1) - 1,
+        input_tokens=max((call.input_tokens or 0) - cached - written, 0),
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=call.output_tokens or 0,
+        model=call.model,
+        recorded_at=call.created_at,
+    )
+
+
+def _recorded_compaction(compaction: ImportedCompaction) -> RecordedCompaction:
+    return RecordedCompaction(
+        at=compaction.before_seq - 1,
+        summary=compaction.summary,
+        before_tokens=compaction.before_tokens,
+        trigger=compaction.trigger,
+        recorded_at=compaction.recorded_at,
+    )
+
+
+def active_chain(
+    compactions: Sequence[CompactionInfo], active_id: str | None
+) -> list[CompactionInfo]:
+    """The active compaction and its ancestors, oldest first."""
+    by_id = {info.id: info for info in compactions}
+    chain: list[CompactionInfo] = []
+    while active_id is not None and active_id in by_id:
+        chain.append(by_id[active_id])
+        active_id = by_id[active_id].parent_id
+    return chain[::-1]
+
+
+def can_redo(compactions: Iterable[CompactionInfo], active_id: str | None) -> bool:
+    """Whether an undo can be redone: a compaction was made from the active one."""
+    return any(info.parent_id == active_id for info in compactions)
+
+
+def number_in(body: JsonObject, name: str) -> float | None:
+    """The number recorded under a name, if any."""
+    value = body.get(name)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
+    """The names recorded under a name; empty if there are none."""
+    value = body.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def reason_in(body: JsonObject, name: str) -> Reason | None:
+    """The reason recorded under a name, if any."""
+    value = body.get(name)
+    try:
+        return from_json(value) if isinstance(value, dict) else None
+    except ValueError:  # details of an import are unchecked
+        return None

@@ -1,8 +1,8 @@
-"""Owns making words of models and people safe to draw as markdown.
+"""Makes text of models and people safe to draw as markdown.
 
-An image would make the browser fetch its address, so images become links; directives, shortcodes
-and single dollar signs are shown as they were written. Code stays as it is, unless it is not
-certain to be code: then what could be an image in it is broken by an invisible character.
+An image would make the browser fetch its address, so images become links. Directives, shortcodes
+and single dollar signs are shown literally. Code stays unchanged; where it is not certain to be
+code, an invisible character breaks what could be an image.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _DIRECTIVE = re.compile(r"(?<!\\):(?=[a-zA-Z][\w-]*\[)")
 _SHORTCODE = re.compile(r":(?=(?:[a-zA-Z+\-][\w+\-]*|100|1234|material/\w+):)")
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!$<>|~:])")
 
-# Where these begin a line, or a fence stands further in, fences may end earlier than they seem to.
+# HTML or $$ at the start of a line, or a fence inside one: fences may end earlier than they seem.
 _UNCERTAIN = re.compile(r"^(?:\s*<|\s*\$\$|(?!`{3}|~{3}).*(?:`{3}|~{3}))", re.MULTILINE)
 
 _WORD_JOINER = "\u2060"  # invisible; breaks what an escaping backslash would not
 
 
 def safe_markdown(text: str) -> str:
-    """`text` as markdown that loads nothing and means what its writer typed."""
+    """`text` as markdown that loads nothing and reads as it was typed."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     is_certain = _UNCERTAIN.search(text) is None
     return "".join(
@@ -36,13 +36,13 @@ def safe_markdown(text: str) -> str:
 
 
 def with_line_breaks(text: str) -> str:
-    """`text` as safe markdown in which every line stands on its own, as notes are written."""
+    """`text` as safe markdown that keeps its line breaks."""
     lines = safe_markdown(text).split("\n")
     return "\n".join(f"{line}  " if line.strip() else line for line in lines)
 
 
 def plain_label(text: str, *, max_chars: int = 80) -> str:
-    """`text` on one line with nothing in it read as markdown, for labels."""
+    """`text` on one line with all markdown escaped, for labels."""
     line = " ".join(text.split())
     short = line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
     return _PUNCTUATION.sub(r"\\\1", short)
@@ -67,7 +67,7 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _safe_lines(text: str) -> str:
-    """Prose made safe; code spans in it only lose what could be an image."""
+    """Prose made safe; in code spans only possible images are broken."""
     pieces: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text):
@@ -88,7 +88,7 @@ def _safe_prose(text: str) -> str:
 
 
 def _link(image: re.Match[str]) -> str:
-    """The link in place of an image; further exclamation marks before it stay."""
+    """The link in place of an image; exclamation marks before it stay."""
     before = image.group(1)[1:]
     name = "image]" if image.group(2) else ""
     return f"{before}{_WORD_JOINER}[{name}" if before else f"[{name}"

@@ -1,7 +1,7 @@
-"""Owns what the pages work with: one store and one gateway a process, one engine a user.
+"""Opens what the pages work with: one store and one gateway per process, one engine per user.
 
-Nothing is opened at import; the first page opens it. litellm is imported in the background, after
-the first page is there, because its import takes seconds.
+Nothing is opened at import; the first page opens it. litellm is imported in the background after
+the first page has been drawn, because its import takes seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
 MODEL_VARIABLE = "CTXCORE_MODEL"
 WARM_UP_VARIABLE = "CTXCORE_WARM_UP"
-WARM_UP_SECONDS = 2.0  # after the first page: its import would slow that page's own requests
+WARM_UP_SECONDS = (
+    2.0  # chosen: later than the first page's own requests, which the import would slow
+)
 LOCAL_USER = "local"
 DEMO_FILES = ("demo_trip_zh.json", "demo_incident.json")
 
@@ -36,7 +38,7 @@ _seeding = threading.Lock()
 
 
 def database_url() -> str:
-    """Where the dashboard keeps its sessions."""
+    """The address of the database."""
     if url := os.environ.get(DATABASE_VARIABLE):
         return url
     folder = PROJECT / "data"
@@ -50,7 +52,7 @@ def default_model() -> str:
 
 
 def user_id() -> str:
-    """Who is looking: the subject of the login, or the local user where there is no login."""
+    """The subject of the login, or the local user without a login."""
     if getattr(st.user, "is_logged_in", None):
         return str(st.user.sub)
     return LOCAL_USER
@@ -62,11 +64,11 @@ def needs_login() -> bool:
 
 
 def engine() -> ContextEngine:
-    """The engine on behalf of who is looking.
+    """The engine of the current user.
 
     Raises:
         StoreError: the database cannot be opened.
-        PolicyError, ConfigurationError: environment or file say what is not allowed.
+        PolicyError, ConfigurationError: environment or configuration file has an invalid value.
     """
     return _engine(user_id())
 
@@ -82,7 +84,7 @@ def _store() -> SessionStore:
 
 @st.cache_resource(show_spinner=False)
 def _layers() -> tuple[Layer, ...]:
-    """What environment and file say about policies; a mistake in them is looked for on each run."""
+    """The policies of environment and file; an error is not cached, so each run raises it."""
     return load_layers()
 
 
@@ -101,7 +103,7 @@ def _engine(user: str) -> ContextEngine:
 
 
 def seed_demo(engine: ContextEngine, folder: Path = PROJECT / "data") -> None:
-    """Gives a user who never had a session the demo sessions, once."""
+    """Imports the demo sessions once for a user who never had a session."""
     key = f"demo_offered:{engine.user_id}"
     with _seeding:
         if engine.store.setting(key):
@@ -114,7 +116,7 @@ def seed_demo(engine: ContextEngine, folder: Path = PROJECT / "data") -> None:
 
 
 def _import_demo(engine: ContextEngine, path: Path) -> None:
-    """A demo that is missing or cannot be read is left out; the dashboard works without."""
+    """Imports a demo file; one that is missing or unreadable is skipped."""
     try:
         made = engine.import_(path.read_text(encoding="utf-8"), name=path.stem)
     except (OSError, ContextError) as error:
@@ -125,7 +127,7 @@ def _import_demo(engine: ContextEngine, path: Path) -> None:
 
 
 def warm_up_later() -> None:
-    """Imports litellm in the background, once a process, unless it is switched off."""
+    """Imports litellm in the background, once per process, unless it is switched off."""
     if os.environ.get(WARM_UP_VARIABLE) != "0":
         _start_warm_up()
 

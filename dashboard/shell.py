@@ -1,126 +1,80 @@
-"""Owns what surrounds every page: language, the session in hand, the sidebar, the list of pages.
+"""Draws what surrounds every page: the navigation, the sidebar, and problems that stop all pages.
 
-The address may name a session; that is a request, and whose session it is gets checked first.
+The address may name a session; the engine checks that the user may open it.
 """
 
 from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Sequence
 
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.plugins import load_plugins
-from ctxcore.store.values import SessionInfo
 from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
-from dashboard.services import engine, needs_login, user_id, warm_up_later
-from dashboard.settings.problem import show_configuration_problem
-from dashboard.tell import tell, tell_error
-from dashboard.texts import STATE_KEY, Language, language, language_name, language_of, languages, t
+from dashboard.selection import (
+    _SESSION,
+    choose_language,
+    current_session,
+    save_language,
+    select_session,
+    session_labels,
+)
+from dashboard.services import engine, needs_login, warm_up_later
+from dashboard.settings.inputs import field_name
+from dashboard.texts import STATE_KEY, language, language_name, language_of, languages, t
+from dashboard.widgets import show_problem
+from dashboard.wording import error_text, reason_text
 
-_SESSION = "session_id"
-_ASKED = "shell_asked"  # the address as this module last saw or wrote it
+_REQUESTED = "shell_requested"  # the address as this module last saw or wrote it
 _NOTICE = "shell_notice"
 
 
 def run_shell() -> None:
-    """Draws the page that the address names, inside the shell."""
+    """Draws the shell and, inside it, the page that the address names."""
     st.set_page_config(page_title="ctxcore", page_icon="🧠", layout="wide")
     if needs_login():
         _login()
         return
     plugins = load_plugins()
     try:
-        _choose_language()
+        choose_language()
         _choose_session()
         page = st.navigation(_pages())
         _sidebar()
     except (ConfigurationError, PolicyError) as error:
-        show_configuration_problem(error)
+        _configuration_problem(error)
         return
     except ContextError as error:
-        st.error(plain_label(tell_error(error), max_chars=600), icon=":material/error:")
+        st.error(plain_label(error_text(error), max_chars=600), icon=":material/error:")
         return
-    _notice()
+    show_problem(_NOTICE, is_notice=True)
     for plugin in plugins:
         if plugin.problem is not None:
-            told = plain_label(tell(plugin.problem), max_chars=600)
-            st.warning(told, icon=":material/extension_off:")
+            text = plain_label(reason_text(plugin.problem), max_chars=600)
+            st.warning(text, icon=":material/extension_off:")
     page.run()
     warm_up_later()
 
 
-def current_session() -> SessionInfo | None:
-    """The session in hand, if it is there and the user's; None otherwise."""
-    session_id = st.session_state.get(_SESSION)
-    if not isinstance(session_id, str):
-        return None
-    try:
-        session = engine().session(session_id)
-    except ContextError:
-        return None
-    return None if session.deleted_at else session
-
-
-def select_session(session_id: str | None) -> None:
-    """Takes another session in hand; the pages show it from the next run on."""
-    st.session_state[_SESSION] = session_id
-
-
-def session_title(session: SessionInfo) -> str:
-    """What a session is called where a name is needed."""
-    return session.title or t("shell.untitled", id=session.id[:6])
-
-
-def session_labels(sessions: Sequence[SessionInfo]) -> dict[str, str]:
-    """A name for each session, no two alike: a picker tells its options apart by their names."""
-    titles = Counter(session_title(session) for session in sessions)
-    return {
-        session.id: title if titles[title] == 1 else f"{title} · {session.id[:6]}"
-        for session in sessions
-        for title in (session_title(session),)
-    }
-
-
-def save_language(chosen: Language) -> None:
-    """Changes the user's language, on this page and for later visits."""
-    st.session_state[STATE_KEY] = chosen
-    engine().store.save_setting(_language_key(), chosen)
-
-
-def _language_key() -> str:
-    return f"language:{user_id()}"
-
-
-def _choose_language() -> None:
-    if STATE_KEY in st.session_state:
-        return
-    stored = engine().store.setting(_language_key())
-    is_known = stored in languages()
-    st.session_state[STATE_KEY] = stored if is_known else language_of(st.context.locale)
-
-
 def _choose_session() -> None:
-    """Follows the address where it names a session that was not asked for yet."""
-    asked = st.query_params.get("session")
-    if asked and asked != st.session_state.get(_ASKED):
-        _request(asked)
+    """Selects the session that the address names, once."""
+    requested = st.query_params.get("session")
+    if requested and requested != st.session_state.get(_REQUESTED):
+        _request(requested)
     if current_session() is None:
         newest = engine().sessions(limit=1)
         select_session(newest[0].id if newest else None)
     _write_address()
 
 
-def _request(asked: str) -> None:
+def _request(requested: str) -> None:
     try:
-        engine().session(asked)
+        engine().session(requested)
     except ContextError as error:
-        st.session_state[_NOTICE] = tell_error(error)
-        st.session_state[_ASKED] = asked
+        st.session_state[_NOTICE] = error_text(error)
+        st.session_state[_REQUESTED] = requested
     else:
-        select_session(asked)
+        select_session(requested)
 
 
 def _write_address() -> None:
@@ -129,7 +83,7 @@ def _write_address() -> None:
         st.query_params.pop("session", None)
     elif st.query_params.get("session") != session_id:
         st.query_params["session"] = session_id
-    st.session_state[_ASKED] = session_id
+    st.session_state[_REQUESTED] = session_id
 
 
 def _pages() -> list[st.Page]:
@@ -211,12 +165,31 @@ def _renamed(session_id: str) -> None:
     engine().rename(session_id, st.session_state[f"shell_title_{session_id}"].strip())
 
 
-def _notice() -> None:
-    if (text := st.session_state.pop(_NOTICE, None)) is not None:
-        st.warning(plain_label(text, max_chars=400), icon=":material/info:")
-
-
 def _login() -> None:
     st.title("ctxcore")
     st.write(t("shell.login_needed"))
     st.button(t("shell.login"), key="shell_login", type="primary", on_click=st.login)
+
+
+def _configuration_problem(error: PolicyError | ConfigurationError) -> None:
+    """Draws a mistake in environment or file; no page works until it is corrected."""
+    is_unknown = STATE_KEY not in st.session_state
+    if is_unknown:  # the stored language cannot be read either
+        st.session_state[STATE_KEY] = language_of(st.context.locale)
+    st.title(t("settings.problem.title"))
+    st.error(_problem_text(error), icon=":material/error:")
+    st.markdown(t("settings.problem.help"))
+    if is_unknown:
+        del st.session_state[STATE_KEY]
+
+
+def _problem_text(error: PolicyError | ConfigurationError) -> str:
+    if isinstance(error, ConfigurationError):
+        return plain_label(error_text(error), max_chars=500)
+    return t(
+        "settings.problem",
+        source=plain_label(reason_text(error.source), max_chars=300),
+        field=plain_label(field_name(error.field)),
+        value=plain_label(repr(error.value), max_chars=100),
+        allowed=plain_label(reason_text(error.allowed), max_chars=2_000),
+    )

@@ -1,7 +1,7 @@
-"""Owns every word the dashboard shows: a folder a language, with catalogues of `key: text` in it.
+"""Loads the texts of the dashboard: one folder per language, with catalogues of `key: text`.
 
-A language may have any part of the texts; what it lacks is shown in English. Widget keys, addresses
-and option values are never translated, only what a person reads.
+A language may have any part of the texts; missing ones are shown in English. Widget keys,
+addresses and option values are never translated.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 logger = logging.getLogger(__name__)
 
 Language: TypeAlias = str
-"""A language by the name of its folder, e.g. `zh`."""
+"""The name of the folder of a language, e.g. `zh`."""
 
 FALLBACK: Language = "en"
 STATE_KEY = "texts_language"
-OUTSIDE = FALLBACK  # where no page is being drawn
+OUTSIDE = FALLBACK  # the language while no page is drawn; tests set it
 FOLDER = Path(__file__).parent / "texts"
 ABOUT = "language.json"  # beside a language's catalogues
 _WRONG_BLANKS: Final = (KeyError, IndexError, ValueError, AttributeError, TypeError)
@@ -32,12 +32,12 @@ _WRONG_BLANKS: Final = (KeyError, IndexError, ValueError, AttributeError, TypeEr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is to know of a language beside its texts."""
+    """A language: its name, locales and separators."""
 
     name: str
-    """What it calls itself."""
+    """In the language itself."""
     locales: tuple[str, ...] = ()
-    """The locales of browsers that ask for it, by their beginnings."""
+    """Prefixes of browser locales that select it."""
     between_sentences: str = " "
     between_words: str = ", "
 
@@ -48,12 +48,12 @@ def languages() -> tuple[Language, ...]:
 
 
 def about(language: Language) -> About:
-    """What is to know of one of them."""
+    """The properties of a language."""
     return _all_about(FOLDER)[language]
 
 
 def language_name(language: Language) -> str:
-    """What a language calls itself."""
+    """The name of a language in that language."""
     return about(language).name
 
 
@@ -71,10 +71,10 @@ def language() -> Language:
 
 
 def language_of(locale: str | None) -> Language:
-    """The language for a browser's locale, e.g. `zh-CN`; the one that is named most closely."""
+    """The language for a browser's locale, e.g. `zh-CN`: the most specific match."""
     wanted = f"{locale or ''}-".lower()
-    named = {f"{one}-".lower(): code for code in languages() for one in about(code).locales}
-    fitting = [one for one in named if wanted.startswith(one)]
+    named = {f"{prefix}-".lower(): code for code in languages() for prefix in about(code).locales}
+    fitting = [prefix for prefix in named if wanted.startswith(prefix)]
     return named[max(fitting, key=len)] if fitting else FALLBACK
 
 
@@ -89,12 +89,12 @@ def has_text(key: str) -> bool:
 
 
 def text_of(key: str, language: Language) -> str | None:
-    """The text of `key` with its blanks; English where the language lacks it."""
+    """The text of `key` with its placeholders; in English if the language lacks it."""
     return catalogue(language).get(key) or catalogue(FALLBACK).get(key)
 
 
 def translate(key: str, language: Language, **values: object) -> str:
-    """The text of `key` in `language`; English where it is missing, the key where both are."""
+    """The text of `key` in `language`; English if it is missing, the key if both are."""
     text = text_of(key, language) or key
     if not values:
         return text
@@ -107,15 +107,19 @@ def translate(key: str, language: Language, **values: object) -> str:
 
 @cache
 def _all_about(folder: Path) -> Mapping[Language, About]:
-    said = {path.parent.name: _read(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
-    found = {name: _about(one) for name, one in said.items() if isinstance(one.get("name"), str)}
+    content = {path.parent.name: _read(path) for path in sorted(folder.glob(f"*/{ABOUT}"))}
+    found = {
+        name: _about(entries)
+        for name, entries in content.items()
+        if isinstance(entries.get("name"), str)
+    }
     return {FALLBACK: found[FALLBACK], **found}
 
 
-def _about(said: Mapping[str, Any]) -> About:
-    known = {one.name for one in fields(About)}
-    told = {name: value for name, value in said.items() if name in known}
-    return About(**{**told, "locales": tuple(said.get("locales", ()))})
+def _about(content: Mapping[str, Any]) -> About:
+    known = {field.name for field in fields(About)}
+    entries = {name: value for name, value in content.items() if name in known}
+    return About(**{**entries, "locales": tuple(content.get("locales", ()))})
 
 
 @cache
@@ -123,16 +127,16 @@ def _catalogue(folder: Path) -> Mapping[str, str]:
     merged: dict[str, str] = {}
     for path in sorted(folder.glob("*.json")):
         if path.name != ABOUT:
-            told = _read(path).items()
-            merged.update({key: text for key, text in told if isinstance(text, str)})
+            entries = _read(path).items()
+            merged.update({key: text for key, text in entries if isinstance(text, str)})
     return merged
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """The texts of a file; none where it is damaged, so that a new language stops no other."""
+    """The content of a file; empty if it is damaged, so that other languages still work."""
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         logger.warning("unreadable texts file=%s error=%s", path, error)
         return {}
-    return said if isinstance(said, dict) else {}
+    return content if isinstance(content, dict) else {}

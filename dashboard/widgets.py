@@ -1,30 +1,38 @@
-"""Owns the small pieces that several pages draw: charts with their numbers, tables with a choice.
+"""Elements that several pages draw: charts with their numbers, tables, problems, summaries.
 
-A row is chosen by mouse in the table or by keyboard in the list beside it; both are one value.
+A row is selected in the table by mouse or in the list beside it by keyboard; both set one value.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias, cast
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from dashboard.charts.usage import CONFIG, Figure
+from ctxcore.assembly.verdicts import Run
+from ctxcore.errors import ContextError
+from dashboard.safe_markdown import plain_label, with_line_breaks
 from dashboard.texts import t
+from dashboard.wording import error_text, reason_text
 
 Row = Mapping[str, object]
 
-MANY_COLUMNS = 6
-LONG_TEXT_CHARS = 32
-LONG_TEXT_PIXELS = 260  # the whole text stands in the list beside the table, or on a double click
+MANY_COLUMNS = 6  # chosen: more leave no room for long text
+LONG_TEXT_CHARS = 32  # chosen: longer text gets a fixed width
+LONG_TEXT_PIXELS = 260  # chosen; the list beside the table shows all of it
+
+SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
+Figure: TypeAlias = dict[str, object]
+CONFIG = {"displayModeBar": False, "displaylogo": False}
 
 
 def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: str = "") -> None:
-    """A chart, its numbers as a table under it, and the table as a file."""
+    """Draws a chart, its numbers as a table under it, and the table as a file."""
     st.plotly_chart(figure, key=key, alt=alt, config=dict(CONFIG))
     with st.expander(t("usage.as_table"), key=f"{key}_numbers", on_change="rerun") as numbers:
         if not numbers.open:
@@ -35,7 +43,7 @@ def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: 
 
 
 def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
-    """Offers `rows` as a CSV file; it is made when it is asked for."""
+    """Offers `rows` as a CSV file, made on download."""
     st.download_button(
         t("usage.csv"),
         data=lambda: to_csv(rows),
@@ -48,7 +56,7 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a mark, so that spreadsheets read it as UTF-8; unknown is empty.
+    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
@@ -60,7 +68,7 @@ def to_csv(rows: Sequence[Row]) -> bytes:
 
 
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:
-    """A table that only shows."""
+    """Draws a table without selection."""
     st.dataframe(
         _columns(rows),
         hide_index=True,
@@ -80,10 +88,13 @@ def table_with_choice(
     alt: str,
     newest: int = 0,
 ) -> str:
-    """The option whose row is chosen; `options` are language-neutral, one a row."""
+    """Draws a table and a list; returns the option of the selected row.
+
+    `options` are language-neutral, one per row.
+    """
     table, pick = f"{key}_table", f"{key}_pick"
     known = st.session_state.get(pick)
-    # Set on every run: the browser remembers the words, and they change with the language.
+    # Set on every run: the browser keeps the label, which changes with the language.
     st.session_state[pick] = known if known in options else options[newest]
 
     def picked() -> None:
@@ -106,7 +117,7 @@ def table_with_choice(
 
 
 def empty_state(text: str, icon: str = ":material/inbox:") -> None:
-    """Says that there is nothing here yet, and how something comes."""
+    """Says that there is nothing here yet, and what to do."""
     st.info(text, icon=icon)
 
 
@@ -117,7 +128,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[object]]:
 
 
 def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
-    """Whole numbers with separators; in a table of many columns none of them takes all the room."""
+    """Whole numbers get separators; in a table of many columns long text gets a fixed width."""
     found: dict[str, ColumnConfig] = {}
     names = list(rows[0]) if rows else []
     for name in names:
@@ -136,3 +147,47 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return "" if value is None else value
+
+
+def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
+    """Draws the newest of `runs`, one row each, and the number of all if there are more."""
+    rows: list[Row] = [
+        {
+            t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
+            if run.last > run.first
+            else f"{run.first + 1}",
+            t("usage.verdict"): t(f"usage.verdict.{run.verdict}"),
+            t("usage.reason"): reason_text(run.reason),
+            t("common.segment.before"): run.before_tokens,
+            t("common.segment.after"): run.after_tokens,
+        }
+        for run in runs[-SHOWN_RUNS:]
+    ]
+    plain_table(rows, alt=alt)
+    if len(runs) > SHOWN_RUNS:
+        st.caption(t("usage.verdicts.newest", shown=f"{SHOWN_RUNS:,}", count=f"{len(runs):,}"))
+
+
+def show_summary(text: str) -> None:
+    """Draws a summary, or says that there is none."""
+    st.markdown(with_line_breaks(text) if text else t("compact.truncated"))
+
+
+@contextmanager
+def report_errors(key: str) -> Iterator[None]:
+    """Keeps the text of a ContextError under `key`; `show_problem` shows it on the next run."""
+    try:
+        yield
+    except ContextError as error:
+        st.session_state[key] = error_text(error)
+
+
+def show_problem(key: str, *, max_chars: int = 400, is_notice: bool = False) -> None:
+    """Shows the text kept under `key` once."""
+    if (text := st.session_state.pop(key, None)) is None:
+        return
+    text = plain_label(text, max_chars=max_chars)
+    if is_notice:
+        st.warning(text, icon=":material/info:")
+    else:
+        st.error(text, icon=":material/error:")

@@ -16,45 +16,46 @@ from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
-from dashboard import background, chat_actions, chat_side, live
-from dashboard.chat_question import draw_question
-from dashboard.filling import Filling, filling_of
-from dashboard.going_on import moved_to
-from dashboard.panels import compaction_dialog, window_panel
+from dashboard import background
+from dashboard.chat_page import actions, live, side
+from dashboard.chat_page.question import draw_question
+from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
+from dashboard.chat_page.transcript_view import Actions, TranscriptView
+from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
+from dashboard.compaction_dialog import compaction_buttons, compaction_dialog
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
-from dashboard.shell import current_session, select_session, session_title
-from dashboard.tell import tell_error, tell_sentence
 from dashboard.texts import language, t, translate
-from dashboard.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
-from dashboard.transcript_view import Actions, TranscriptView
-from dashboard.turn_runner import RunningTurn, turn_runner
+from dashboard.widgets import show_problem
+from dashboard.window_panel import TriggerLevel, trigger_level, window_panel
+from dashboard.wording import error_text, reason_sentence
 
-ACTIONS = Actions(on_message=chat_actions.act_on_message, on_retry=chat_actions.retry)
-LOG_HEIGHT = 600
-ASKING_LOG_HEIGHT = 420  # beside a question the newest messages stay in sight
+ACTIONS = Actions(on_message=actions.act_on_message, on_retry=actions.retry)
+LOG_HEIGHT = 600  # pixels; chosen: the input stays in sight on a laptop
+ASKING_LOG_HEIGHT = 420  # chosen: keeps the newest messages visible above a question
 SUGGESTIONS = ("first", "second", "third")
 
 
 def draw() -> None:
-    """The whole page; a running answer is followed last, because that takes as long as it does."""
+    """Draws the page; a running answer is followed last, because that blocks until it ends."""
     session = current_session()
     turn = turn_runner().running(session.id) if session else None
-    chat_actions.follow_answered()  # after that look: a turn that moved before it was not found
+    actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
-    session = current_session()  # again: what ran behind the page may just have changed it
+    session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
-    _problem()
+    show_problem(actions.PROBLEM, max_chars=600)
     left, right = st.columns([3, 2], gap="large")
     with right:
-        model = chat_side.draw_model(session, is_running=turn is not None)
+        model = side.draw_model(session, is_running=turn is not None)
         panel = st.empty()
     with left:
         height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
         log = st.container(height=height, border=False, key="chat_log", autoscroll=True)
-        welcome = log.empty()  # of its own, so that it goes with the first word that is said
+        welcome = log.empty()  # a separate slot that empties with the first message
     with st.bottom:
-        with st.container(key="chat_above_input"):  # a place of its own: nothing stale stays
+        with st.container(key="chat_above_input"):  # its own, so that nothing stale stays
             if session is not None and pending is not None:
                 draw_question(session, pending, engine().store.last_turn(session.id))
             _stop_button(turn)
@@ -63,35 +64,36 @@ def draw() -> None:
         with log, welcome.container():
             _first_run(model, session)
         return
-    context, filling = _context(session, turn)
+    context, level = _context(session, turn)
     transcript = _transcript(session, turn)
     with right:
-        chat_side.draw_window(panel, context, filling)
+        side.draw_window(panel, context, level)
         if is_busy:
             background.watch(session.id)
         else:
-            chat_side.draw_failure(session)
-        chat_side.draw_buttons(session, is_running=turn is not None)
-        chat_side.draw_pinned(session, transcript.pinned)
+            side.draw_failure(session)
+        compaction_buttons(
+            session,
+            engine().compactions(session.id),
+            page="chat",
+            problem=actions.PROBLEM,
+            is_disabled=turn is not None,
+        )
+        side.draw_pinned(session, transcript.pinned)
     with log:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
     compaction_dialog()
     if turn is not None:
         with log:
-            live.draw_asked(turn.text)
-            kept = None if filling is None or filling.is_plain else filling
-            live.follow(turn, session.id, panel, partial(_draw_live_window, kept))
+            live.draw_user_message(turn.text)
+            shown_level = None if level is None or level.is_plain else level
+            live.follow(turn, session.id, panel, partial(_draw_live_window, shown_level))
         st.rerun()
 
 
-def _draw_live_window(filling: Filling | None, context: Context, reply_tokens: int) -> None:
-    window_panel(context, filling, reply_tokens=reply_tokens)
-
-
-def _problem() -> None:
-    if (text := st.session_state.pop(chat_actions.PROBLEM, None)) is not None:
-        st.error(plain_label(text, max_chars=600), icon=":material/error:")
+def _draw_live_window(level: TriggerLevel | None, context: Context, reply_tokens: int) -> None:
+    window_panel(context, level, reply_tokens=reply_tokens)
 
 
 def _stop_button(turn: RunningTurn | None) -> None:
@@ -101,7 +103,7 @@ def _stop_button(turn: RunningTurn | None) -> None:
             key="chat_stop",
             icon=":material/stop:",
             disabled=turn.is_stopping,
-            on_click=chat_actions.stop,
+            on_click=actions.stop,
             args=(turn.session_id,),
         )
 
@@ -111,7 +113,7 @@ def _input(turn: RunningTurn | None) -> None:
         t("chat.placeholder"),
         key="chat_ask",
         disabled=turn is not None,
-        on_submit=chat_actions.submit,
+        on_submit=actions.submit,
     )
 
 
@@ -122,21 +124,23 @@ def _conversation(
     pending: Pending | None,
     turn: RunningTurn | None,
 ) -> None:
-    """What was said, and how it goes on where it does not go on by itself."""
-    moved = moved_to(engine(), session) if turn is None else None
-    if moved is not None:  # its last turn did not just stop
-        endings = {seq: one for seq, one in transcript.endings.items() if one.state != "stopped"}
+    """Draws the transcript, and the link to the session in which it continues."""
+    continuation = continued_in(engine(), session) if turn is None else None
+    if continuation is not None:  # the stopped turn goes on there
+        endings = {
+            seq: ending for seq, ending in transcript.endings.items() if ending.state != "stopped"
+        }
         transcript = replace(transcript, endings=endings)
-    can_retry = turn is None and pending is None and moved is None
+    can_retry = turn is None and pending is None and continuation is None
     TranscriptView(transcript, context, ACTIONS).draw(can_retry=can_retry)
-    if moved is not None:
-        # No page link: one to the page that is shown already keeps the old address.
+    if continuation is not None:
+        # Not a page link: a link to the current page keeps the old address.
         st.button(
-            t("chat.moved_to", title=plain_label(session_title(moved))),
+            t("chat.moved_to", title=plain_label(session_title(continuation))),
             key="chat_moved",
             icon=":material/add_comment:",
             on_click=select_session,
-            args=(moved.id,),
+            args=(continuation.id,),
         )
     _not_sent(session)
 
@@ -144,37 +148,39 @@ def _conversation(
 def _first_run(model: str, session: SessionInfo | None) -> None:
     st.subheader(t("chat.welcome"))
     st.write(t("chat.welcome_text"))
-    spoken = "en" if model == LOCAL_MODEL else language()  # the built-in model knows English only
+    suggestion_language = (
+        "en" if model == LOCAL_MODEL else language()
+    )  # the built-in model knows English only
     for name in SUGGESTIONS:
-        text = translate(f"chat.suggestion.{name}", spoken)
-        st.button(text, key=f"chat_suggest_{name}", on_click=chat_actions.say, args=(text,))
+        text = translate(f"chat.suggestion.{name}", suggestion_language)
+        st.button(text, key=f"chat_suggest_{name}", on_click=actions.send, args=(text,))
     if session is not None:
         st.caption(t("chat.empty_session"))
 
 
 def _context(
     session: SessionInfo, turn: RunningTurn | None
-) -> tuple[Context | None, Filling | None]:
-    """What the next call sees, or the running one, and what the trigger compares.
+) -> tuple[Context | None, TriggerLevel | None]:
+    """The context of the next or the running call, and what the trigger compares.
 
-    None, with the reason shown, if that fails.
+    Both are None, and the error is shown, if that fails.
     """
     try:
         target = engine().call_target(session.id)
-        filling = filling_of(target)
+        level = trigger_level(target)
         running = turn.context if turn is not None else None
         context = running or build_context(target.view, target.call, target.record)
     except ContextError as error:
-        st.error(tell_error(error), icon=":material/error:")
+        st.error(error_text(error), icon=":material/error:")
         return None, None
-    return context, filling
+    return context, level
 
 
 def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
-    """The stored part: without the running turn, which is drawn as it comes."""
+    """The stored part of the transcript; the running turn is drawn live."""
     store = engine().store
     length = turn.base_length if turn is not None else session.length
-    first = first_shown(length, st.session_state.get(chat_actions.SHOWN, PAGE_MESSAGES))
+    first = first_shown(length, st.session_state.get(actions.SHOWN, PAGE_MESSAGES))
     goes_on = turn is not None and not turn.text
     return make_transcript(
         store.messages(session.id, first, length) if length else [],
@@ -193,36 +199,36 @@ def _older(transcript: Transcript) -> None:
             t("chat.older", count=transcript.older),
             key="chat_older",
             icon=":material/expand_less:",
-            on_click=chat_actions.show_older,
+            on_click=actions.show_older,
             args=(PAGE_MESSAGES,),
         )
 
 
 def _not_sent(session: SessionInfo) -> None:
-    """What was said or answered but led to nothing, because it could not even start."""
+    """Draws a message or answer whose turn could not start."""
     turn = turn_runner().ended(session.id)
-    if turn is None or turn.error is None or turn.is_told or turn.base_length != session.length:
+    if turn is None or turn.error is None or turn.is_recorded or turn.base_length != session.length:
         return
-    live.draw_asked(turn.text)
-    told = _failure(turn.error)
+    live.draw_user_message(turn.text)
+    text = _failure(turn.error)
     if turn.text:
-        told = f"{t('chat.not_sent')} {told}"
+        text = f"{t('chat.not_sent')} {text}"
     if turn.error.code == BudgetProblem.REFUSED:
-        st.warning(told, icon=":material/block:")
+        st.warning(text, icon=":material/block:")
     else:
-        st.error(told, icon=":material/error:")
+        st.error(text, icon=":material/error:")
     with st.container(horizontal=True, key="chat_not_sent"):
         if turn.text:
             st.button(
                 t("chat.send_again"),
                 key="chat_send_again",
-                on_click=chat_actions.say,
+                on_click=actions.send,
                 args=(turn.text,),
             )
         st.button(
             t("chat.dismiss"),
             key="chat_dismiss",
-            on_click=chat_actions.dismiss,
+            on_click=actions.dismiss,
             args=(session.id,),
         )
 
@@ -230,7 +236,7 @@ def _not_sent(session: SessionInfo) -> None:
 def _failure(error: Reason) -> str:
     if error.code == TurnProblem.STALE:
         return t("chat.question.stale")
-    return plain_label(tell_sentence(error), max_chars=600)
+    return plain_label(reason_sentence(error), max_chars=600)
 
 
 draw()

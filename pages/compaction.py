@@ -4,12 +4,12 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from dashboard import background
+from dashboard.compaction_dialog import compaction_dialog
 from dashboard.compactions_page.sections import show_compactions
-from dashboard.panels import compaction_dialog
-from dashboard.shell import current_session
-from dashboard.tell import tell_error
+from dashboard.selection import current_session
 from dashboard.texts import t
 from dashboard.widgets import empty_state
+from dashboard.wording import error_text
 
 st.title(t("compaction.title"))
 session = current_session()
@@ -23,4 +23,4 @@ try:
     show_compactions(session)
     compaction_dialog()
 except ContextError as error:
-    st.error(tell_error(error), icon=":material/error:")
+    st.error(error_text(error), icon=":material/error:")

@@ -5,10 +5,10 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from dashboard import background
 from dashboard.context_page.sections import show_context
-from dashboard.shell import current_session
-from dashboard.tell import tell_error
+from dashboard.selection import current_session
 from dashboard.texts import t
 from dashboard.widgets import empty_state
+from dashboard.wording import error_text
 
 st.title(t("context.title"))
 session = current_session()
@@ -21,4 +21,4 @@ try:
         background.watch(session.id)
     show_context(session)
 except ContextError as error:
-    st.error(tell_error(error), icon=":material/error:")
+    st.error(error_text(error), icon=":material/error:")

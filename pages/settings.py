@@ -4,11 +4,11 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from dashboard.settings.sections import show_settings
-from dashboard.tell import tell_error
 from dashboard.texts import t
+from dashboard.wording import error_text
 
 st.title(t("settings.title"))
 try:
     show_settings()
 except ContextError as error:
-    st.error(tell_error(error), icon=":material/error:")
+    st.error(error_text(error), icon=":material/error:")

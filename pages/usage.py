@@ -3,11 +3,11 @@
 import streamlit as st
 
 from ctxcore.errors import ContextError
-from dashboard.shell import current_session
-from dashboard.tell import tell_error
+from dashboard.selection import current_session
 from dashboard.texts import t
 from dashboard.usage.sections import show_usage
 from dashboard.widgets import empty_state
+from dashboard.wording import error_text
 
 st.title(t("usage.title"))
 session = current_session()
@@ -17,4 +17,4 @@ if session is None or not session.length:
 try:
     show_usage(session)
 except ContextError as error:
-    st.error(tell_error(error), icon=":material/error:")
+    st.error(error_text(error), icon=":material/error:")

@@ -17,8 +17,8 @@ from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
 from ctxcore.reasons.values import Reason
 from dashboard import services, texts
-from dashboard.tell import tell
-from dashboard.turn_runner import TurnRunner, turn_runner
+from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
+from dashboard.wording import reason_text
 from tests.engines import quiet_litellm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -111,8 +111,8 @@ def _forget() -> None:
         cached.clear()
 
 
-def told(reason: Reason, language: texts.Language) -> str:
-    """What a page in `language` says for `reason`."""
+def rendered(reason: Reason, language: texts.Language) -> str:
+    """The text of `reason` on a page in `language`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "OUTSIDE", language)
-        return tell(reason)
+        return reason_text(reason)

@@ -1,1 +1,1 @@
-"""Owns the compaction page: the tree of compactions, and what each of them did."""
+"""The compaction page: the tree of compactions, and what each of them did."""

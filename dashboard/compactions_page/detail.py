@@ -1,45 +1,43 @@
-"""Owns what the page tells of one compaction: what it does to the next call, steps, texts."""
+"""Draws one compaction: its effect on the next call, steps, summary and folded messages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
-from dashboard.charts.compactions import before_and_after
-from dashboard.charts.comparison import comparison_table
-from dashboard.compactions_page.actions import fork_at
-from dashboard.compactions_page.labels import strategy_label
-from dashboard.compactions_page.losses_section import show_losses
+from dashboard.compactions_page.losses import show_losses
 from dashboard.compactions_page.rows import CompactionRow, length_then, steps
-from dashboard.panels import segment_label, show_summary
-from dashboard.reads import message_page
+from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import select_session, session_title
 from dashboard.services import engine
-from dashboard.shell import session_title
-from dashboard.tell import tell, tell_recorded
 from dashboard.texts import t
-from dashboard.usage.account import excerpt
-from dashboard.usage.labels import part_colors, part_names
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Figure, Row, plain_table, report_errors, show_summary
+from dashboard.window_chart import SEGMENT_COLORS, comparison_table
+from dashboard.window_panel import segment_label
+from dashboard.wording import reason_text, strategy_label
 
-PAGE_MESSAGES = 50
-LONG_SUMMARY_CHARS = 1_500
+NOTICE = "compaction_notice"
+PAGE_MESSAGES = 50  # chosen: rows per page of folded messages
+LONG_SUMMARY_CHARS = 1_500  # chosen: a longer summary scrolls in a frame
+
+SEPARATOR = "rgba(127,127,127,0.5)"  # visible on light and on dark
 
 
 def show_detail(session: SessionInfo, row: CompactionRow) -> None:
-    """One compaction of the tree."""
+    """Draws one compaction of the tree."""
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
     st.markdown(_headline(row))
-    st.caption(
-        t("compaction.reason", reason=plain_label(tell_recorded(row.trigger), max_chars=300))
-    )
+    st.caption(t("compaction.reason", reason=plain_label(reason_text(row.trigger), max_chars=300)))
     _why(row)
     target = engine().call_target(session.id)
     parent = _parent(info)
@@ -66,8 +64,8 @@ def _headline(row: CompactionRow) -> str:
 
 
 def _why(row: CompactionRow) -> None:
-    """What the policy chose and why, what failed, and what is left where it did not help."""
-    reason = plain_label(tell_recorded(row.reason), max_chars=300)
+    """Draws the policy's choice and its reason, a failure, and advice if it did not help."""
+    reason = plain_label(reason_text(row.reason), max_chars=300)
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
         st.warning(text, icon=":material/warning:")
@@ -84,7 +82,7 @@ def _parent(info: CompactionInfo) -> CompactionInfo | None:
 
 
 def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None) -> None:
-    """The next call as it would be with and without this compaction."""
+    """Draws the next call with and without this compaction."""
     without = build_context(target.view, target.call, parent.compaction if parent else None)
     with_it = build_context(target.view, target.call, info.compaction)
     st.caption(_left_out(without, with_it))
@@ -93,8 +91,8 @@ def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | Non
             (_bar_name("compaction.without", without), without.breakdown.to_dict()),
             (_bar_name("compaction.with", with_it), with_it.breakdown.to_dict()),
         ],
-        names=part_names("estimate"),
-        colors=part_colors("estimate"),
+        names={name: segment_label(name) for name in INPUT_SEGMENTS},
+        colors={name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS},
         axis=t("common.tokens"),
     )
     key = f"compaction_bars_{info.id}"
@@ -116,7 +114,7 @@ def _left_out(without: Context, with_it: Context) -> str:
 
 
 def _dropped(context: Context) -> int:
-    """How many messages the call sees nothing of."""
+    """How many messages are dropped from the context."""
     return sum(run.last - run.first + 1 for run in context.runs if run.verdict == "dropped")
 
 
@@ -130,7 +128,7 @@ def _steps(info: CompactionInfo) -> None:
             t("compaction.strategies"): strategy_label(step.strategy),
             t("common.segment.before"): step.before_tokens,
             t("common.segment.after"): step.after_tokens,
-            t("compaction.outcome"): tell(step.outcome),
+            t("compaction.outcome"): reason_text(step.outcome),
         }
         for step in found
     ]
@@ -138,7 +136,7 @@ def _steps(info: CompactionInfo) -> None:
 
 
 def _facts(info: CompactionInfo) -> None:
-    """What is carried word for word beside the summary."""
+    """Draws the facts that are carried verbatim beside the summary."""
     if info.compaction.facts:
         with st.expander(t("compact.facts"), key=f"compaction_facts_{info.id}"):
             st.text(info.compaction.facts)
@@ -161,7 +159,7 @@ def _height(info: CompactionInfo) -> int | Literal["content"]:
 def _folded(
     session: SessionInfo, target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None
 ) -> None:
-    """The messages that this compaction folded and its parent had not, a page at a time."""
+    """Draws the messages that this compaction folded and its parent had not, page by page."""
     before, system = parent.compaction if parent else None, target.view.anchors().system
     folded = info.compaction.folded_since(before, system)
     title = t("compaction.folded", count=len(folded))
@@ -176,21 +174,22 @@ def _folded(
         wanted = set(shown)
         rows: list[Row] = [
             {
-                t("compaction.message"): one.seq,
-                t("compaction.role"): t(f"fact.role.{one.message.role}"),
-                t("common.segment.tokens"): sizes.get(one.seq),
+                t("compaction.message"): stored.seq,
+                t("compaction.role"): t(f"fact.role.{stored.message.role}"),
+                t("common.segment.tokens"): sizes.get(stored.seq),
                 t("compaction.text"): excerpt(
-                    one.message.text or ", ".join(call.name for call in one.message.calls), 160
+                    stored.message.text or ", ".join(call.name for call in stored.message.calls),
+                    160,
                 ),
             }
-            for one in message_page(session, shown[0], shown[-1])
-            if one.seq in wanted
+            for stored in engine().store.messages(session.id, shown[0], shown[-1])
+            if stored.seq in wanted
         ]
         plain_table(rows, alt=title)
 
 
 def _fork(session: SessionInfo, row: CompactionRow) -> None:
-    """Offers a session of its own that goes on from this compaction."""
+    """Draws the button that forks a session at this compaction."""
     end = length_then(engine().store, session, row.info)
     title = t("compaction.fork.title", title=session_title(session), number=row.info.number)
     st.button(
@@ -199,6 +198,59 @@ def _fork(session: SessionInfo, row: CompactionRow) -> None:
         icon=":material/fork_right:",
         help=t("compaction.fork.help", end=f"{end:,}"),
         disabled=row.state == "undone",
-        on_click=fork_at,
+        on_click=_fork_at,
         args=(row.info, end, title),
     )
+
+
+def before_and_after(
+    contexts: Sequence[tuple[str, Mapping[str, int]]],
+    *,
+    names: Mapping[str, str],
+    colors: Mapping[str, str],
+    axis: str,
+) -> Figure:
+    """A chart with one horizontal bar per context, stacked by segment in the order of `names`."""
+    labels = [label for label, _ in contexts]
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": names[segment],
+            "y": labels,
+            "x": [parts.get(segment, 0) for _, parts in contexts],
+            "marker": {"color": colors[segment], "line": {"width": 1, "color": SEPARATOR}},
+            "hovertemplate": f"{names[segment]}: %{{x:,}}<extra></extra>",
+        }
+        for segment in names
+        if any(parts.get(segment) for _, parts in contexts)
+    ]
+    layout: Figure = {
+        "barmode": "stack",
+        "height": 250,
+        "bargap": 0.35,
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 40},
+        "legend": {"orientation": "h", "traceorder": "normal", "y": -0.35, "yanchor": "top"},
+        "xaxis": {"title": {"text": axis}, "tickformat": ",", "rangemode": "tozero"},
+        "yaxis": {"autorange": "reversed", "automargin": True, "type": "category"},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _fork_at(info: CompactionInfo, end: int, title: str) -> None:
+    """Makes a session of messages 1 to `end` in which this compaction is the active one."""
+    with report_errors(NOTICE):
+        forked = engine().fork(info.session_id, end - 1, title=title)
+        _undo_down_to(forked.id, info)
+        select_session(forked.id)
+        st.toast(t("compaction.forked", title=plain_label(title)), icon=":material/fork_right:")
+
+
+def _undo_down_to(session_id: str, info: CompactionInfo) -> None:
+    """Undoes the compactions after `info` that the fork copied."""
+    work = engine()
+    while True:
+        active = work.store.active_compaction(session_id)
+        if active is None or active.compaction == info.compaction:
+            return
+        work.undo(session_id)

@@ -1,27 +1,34 @@
-"""Owns what the compaction page tells: the tree of a session's compactions, and what each did.
+"""Rows of the compaction page: the tree of compactions, failed attempts, and plans.
 
-A compaction is active, part of the active chain, or undone; undone ones stay in the tree.
+A compaction is active, an ancestor of the active one, or undone; undone ones stay in the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.compaction.triggers import is_recorded
+from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.reasons.values import Reason, from_json, stated
+from ctxcore.reasons.values import Reason, stated
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CompactionInfo, SessionInfo
+from ctxcore.store.values import CompactionInfo, Event, SessionInfo
+from dashboard.reads import active_chain, names_in, number_in, reason_in
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
+
+SHOWN = 50  # chosen: attempts and plans listed
+TRIED = (FAILED, SKIPPED)
+FORESEEN = (PLANNED,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRow:
-    """One compaction of the tree; `depth` counts the branches that were undone before it."""
+    """One compaction of the tree; `depth` counts the undone branches before it."""
 
     info: CompactionInfo
     state: State
@@ -30,58 +37,58 @@ class CompactionRow:
 
     @property
     def before_tokens(self) -> int | None:
-        """The input before it; None where the program that made it did not say."""
+        """The input before it; None if the program that made it did not record it."""
         return self.info.compaction.before_tokens or None
 
     @property
     def saved_ratio(self) -> float | None:
-        """The share of the input that it freed; below 0 where the input grew."""
+        """The share of the input that it freed; negative if the input grew."""
         before = self.before_tokens
         return None if before is None else 1 - self.info.compaction.after_tokens / before
 
     @property
     def trigger(self) -> Reason | None:
-        """The rule that asked for it."""
+        """The rule that started it."""
         return self.info.compaction.trigger
 
     @property
     def is_fallback(self) -> bool:
-        """Whether a truncation took the place of a summary that failed."""
+        """Whether it is a truncation in place of a summary that failed."""
         reason = self.info.compaction.reason
         return reason is not None and reason.mentions(OutcomeCode.TRUNCATED_INSTEAD)
 
     @property
     def is_still_over(self) -> bool:
-        """Whether a rule asked again at once, so that only a new session helps."""
+        """Whether the trigger fired again at once, so that only a new session helps."""
         reason = self.info.compaction.reason
         return reason is not None and reason.mentions(OutcomeCode.STILL_OVER)
 
     @property
     def reason(self) -> Reason | None:
-        """Why it was made, or what failed; without what was done instead and what is left to do."""
+        """Why it was made, or what failed; without the reasons wrapped around that."""
         reason = self.info.compaction.reason
         return None if reason is None else _cause(reason)
 
     @property
     def was_chosen(self) -> bool:
-        """Whether the policy chose between strategies and said why."""
+        """Whether the policy chose between strategies and recorded why."""
         is_own = not self.is_imported and not self.is_fallback
         return is_own and self.reason not in (None, self.trigger)
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """What was done in the end, as it was told; else the strategies of its record."""
-        told = names_in(self.info.details, "strategies") or self.info.compaction.strategies
-        return told or tuple(one.strategy for one in steps(self.info.details))
+        """The strategies in its details, else in its record, else those it tried."""
+        names = names_in(self.info.details, "strategies") or self.info.compaction.strategies
+        return names or tuple(step.strategy for step in steps(self.info.details))
 
     @property
     def seconds(self) -> float | None:
-        """How long it took to work out."""
+        """How long it took to compute."""
         return number_in(self.info.details, "seconds")
 
     @property
     def cost(self) -> float | None:
-        """What the summary cost in US dollars; None where nothing was paid or it is not known."""
+        """What the summary cost in US dollars; None if nothing was paid or it is unknown."""
         return number_in(self.info.details, "cost")
 
 
@@ -97,65 +104,29 @@ class StepRow:
 
 def compaction_rows(infos: Sequence[CompactionInfo], active_id: str | None) -> list[CompactionRow]:
     """The compactions of a session, newest first."""
-    chain = active_chain(infos, active_id)
+    chain = {info.id for info in active_chain(infos, active_id)}
     depths = _depths(infos)
-    return [_row(info, active_id, chain, depths[info.id]) for info in reversed(infos)]
-
-
-def active_chain(infos: Sequence[CompactionInfo], active_id: str | None) -> list[str]:
-    """The active compaction and those it builds on, newest first."""
-    by_id = {info.id: info for info in infos}
-    chain: list[str] = []
-    at = active_id
-    while at is not None and at in by_id:
-        chain.append(at)
-        at = by_id[at].parent_id
-    return chain
+    return [
+        CompactionRow(
+            info=info,
+            state="active" if info.id == active_id else "earlier" if info.id in chain else "undone",
+            depth=depths[info.id],
+            is_imported=is_recorded(info.compaction),
+        )
+        for info in reversed(infos)
+    ]
 
 
 def steps(details: JsonObject) -> list[StepRow]:
-    """The strategies that a compaction tried, as its record tells."""
+    """The recorded strategies of a compaction."""
     raw = details.get("steps")
-    return [_step(one) for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
-
-
-def number_in(body: JsonObject, name: str) -> float | None:
-    """A number that was recorded under a name; None where there is none."""
-    value = body.get(name)
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
-    """Names that were recorded under a name; none where there are none."""
-    value = body.get(name)
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def reason_in(body: JsonObject, name: str) -> Reason | None:
-    """A reason that was recorded under a name; None where there is none."""
-    value = body.get(name)
-    try:
-        return from_json(value) if isinstance(value, dict) else None
-    except ValueError:  # details of an import are as they came
-        return None
+    return [_step(step) for step in raw if isinstance(step, dict)] if isinstance(raw, list) else []
 
 
 def _cause(reason: Reason) -> Reason:
     why = reason.facts.get("why")
     is_around = reason.code in (OutcomeCode.TRUNCATED_INSTEAD, OutcomeCode.STILL_OVER)
     return _cause(why) if is_around and isinstance(why, Reason) else reason
-
-
-def _row(
-    info: CompactionInfo, active_id: str | None, chain: Sequence[str], depth: int
-) -> CompactionRow:
-    state: State = "active" if info.id == active_id else "earlier" if info.id in chain else "undone"
-    return CompactionRow(
-        info=info,
-        state=state,
-        depth=depth,
-        is_imported=is_recorded(info.compaction),
-    )
 
 
 def _depths(infos: Sequence[CompactionInfo]) -> dict[str, int]:
@@ -183,10 +154,74 @@ def _whole(value: JsonValue) -> int:
 
 
 def length_then(store: SessionStore, session: SessionInfo, info: CompactionInfo) -> int:
-    """How long the history was when the compaction was made, by the times of its messages."""
+    """The length of the history when the compaction was made, by message times."""
     low, high = max(info.compaction.covered_until, 1), session.length
     while low < high:
         middle = (low + high + 1) // 2
         later = store.messages(session.id, middle, middle)[0].created_at > info.created_at
         low, high = (low, middle - 1) if later else (middle, high)
     return low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A compaction that was tried and changed nothing."""
+
+    at: datetime
+    has_failed: bool
+    """Whether it failed; otherwise it was skipped."""
+    trigger: Reason | None
+    strategies: tuple[str, ...]
+    reason: Reason | None
+    seconds: float | None
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A compaction that a policy in shadow mode would have made."""
+
+    at: datetime
+    trigger: Reason | None
+    strategies: tuple[str, ...]
+    before_tokens: int | None
+    expected_tokens: int | None
+    saved_ratio: float | None
+    messages: int | None
+
+
+def attempts(events: Iterable[Event]) -> list[Attempt]:
+    """The attempts among `events`, in their order."""
+    return [
+        Attempt(
+            at=event.created_at,
+            has_failed=event.kind == FAILED,
+            trigger=reason_in(event.body, "trigger"),
+            strategies=names_in(event.body, "strategies"),
+            reason=reason_in(event.body, "reason"),
+            seconds=number_in(event.body, "seconds"),
+            cost=number_in(event.body, "cost"),
+        )
+        for event in events
+    ]
+
+
+def plans(events: Iterable[Event]) -> list[Plan]:
+    """The plans among `events`, in their order."""
+    return [
+        Plan(
+            at=event.created_at,
+            trigger=reason_in(event.body, "trigger"),
+            strategies=names_in(event.body, "strategies"),
+            before_tokens=_whole_in(event, "original_tokens"),
+            expected_tokens=_whole_in(event, "expected_tokens"),
+            saved_ratio=number_in(event.body, "saved_ratio"),
+            messages=_whole_in(event, "messages_folded"),
+        )
+        for event in events
+    ]
+
+
+def _whole_in(event: Event, name: str) -> int | None:
+    value = number_in(event.body, name)
+    return None if value is None else int(value)

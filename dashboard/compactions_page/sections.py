@@ -1,82 +1,53 @@
-"""Owns the sections of the compaction page: actions, history, detail, what changed nothing."""
+"""Draws the compaction page: buttons, history, detail, plans and failed attempts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import streamlit as st
 
-from ctxcore.store.values import CompactionInfo, ImportedCompaction, SessionInfo
+from ctxcore.store.values import ImportedCompaction, SessionInfo
 from dashboard import numbers
-from dashboard.compactions_page.actions import NOTICE, redo, undo
-from dashboard.compactions_page.attempts_section import show_attempts, show_plans
-from dashboard.compactions_page.detail import show_detail
-from dashboard.compactions_page.labels import strategy_label
-from dashboard.compactions_page.rows import CompactionRow, compaction_rows
-from dashboard.panels import open_compaction
-from dashboard.reads import Recorded, recorded
+from dashboard.compaction_dialog import compaction_buttons
+from dashboard.compactions_page.detail import NOTICE, show_detail
+from dashboard.compactions_page.rows import (
+    FORESEEN,
+    SHOWN,
+    TRIED,
+    Attempt,
+    CompactionRow,
+    Plan,
+    attempts,
+    compaction_rows,
+    plans,
+)
+from dashboard.reads import recorded
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import session_title
 from dashboard.services import engine
-from dashboard.shell import session_title
-from dashboard.tell import tell_recorded
 from dashboard.texts import t
-from dashboard.widgets import Row, empty_state, plain_table, table_with_choice
-from dashboard.wording import words_for
+from dashboard.widgets import Row, empty_state, plain_table, show_problem, table_with_choice
+from dashboard.wording import name_text, reason_text, strategy_label
 
 
 def show_compactions(session: SessionInfo) -> None:
-    """The whole page for one session."""
+    """Draws the page for one session."""
     st.caption(plain_label(session_title(session)))
     session = engine().session(session.id)
     found = recorded(session)
     rows = compaction_rows(found.compactions, session.active_compaction_id)
-    _notice()
-    _actions(session, found)
+    show_problem(NOTICE, is_notice=True)
+    compaction_buttons(
+        session, found.compactions, page="compaction", problem=NOTICE, is_primary=True
+    )
     if rows:
         _history(session, rows)
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)
-    show_plans(session)
-    show_attempts(session)
-
-
-def _notice() -> None:
-    if (text := st.session_state.pop(NOTICE, None)) is not None:
-        st.warning(plain_label(text, max_chars=400), icon=":material/info:")
-
-
-def _actions(session: SessionInfo, found: Recorded) -> None:
-    active = session.active_compaction_id
-    can_redo = any(info.parent_id == active for info in found.compactions)
-    with st.container(horizontal=True, key="compaction_actions"):
-        st.button(
-            t("compact.open"),
-            key="compaction_open",
-            type="primary",
-            icon=":material/compress:",
-            shortcut="Ctrl+K",
-            on_click=open_compaction,
-            args=(session.id,),
-        )
-        st.button(
-            t("compact.undo"),
-            key="compaction_undo",
-            icon=":material/undo:",
-            help=t("compact.undo_help"),
-            disabled=active is None,
-            on_click=undo,
-            args=(session.id,),
-        )
-        st.button(
-            t("compact.redo"),
-            key="compaction_redo",
-            icon=":material/redo:",
-            help=t("compact.redo_help"),
-            disabled=not can_redo,
-            on_click=redo,
-            args=(session.id,),
-        )
+    _plans(session)
+    _attempts(session)
 
 
 def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
@@ -94,9 +65,7 @@ def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
 
 
 def _name(row: CompactionRow) -> str:
-    return (
-        f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {tell_recorded(row.trigger)}"
-    )
+    return f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {reason_text(row.trigger)}"
 
 
 def _history_row(row: CompactionRow) -> Row:
@@ -104,8 +73,8 @@ def _history_row(row: CompactionRow) -> Row:
     return {
         t("compaction.number"): f"{'↳ ' * row.depth}{info.number}",
         t("compaction.state"): t(f"compaction.state.{row.state}"),
-        t("compaction.when"): _when(info),
-        t("compaction.trigger"): tell_recorded(row.trigger),
+        t("compaction.when"): _when(info.created_at),
+        t("compaction.trigger"): reason_text(row.trigger),
         t("compaction.strategies"): strategy_label(*row.strategies),
         t("common.segment.before"): row.before_tokens,
         t("common.segment.after"): info.compaction.after_tokens,
@@ -120,35 +89,97 @@ def _history_row(row: CompactionRow) -> Row:
     }
 
 
-def _when(info: CompactionInfo) -> str:
-    return f"{info.created_at:%Y-%m-%d %H:%M:%S}"
-
-
 def _saved(row: CompactionRow) -> str:
     ratio = row.saved_ratio
     return t("common.unknown") if ratio is None else f"{ratio:.0%}"
 
 
-def _recorded_trigger(one: ImportedCompaction) -> str:
-    if one.trigger is None:
+def _recorded_trigger(compaction: ImportedCompaction) -> str:
+    if compaction.trigger is None:
         return t("common.unknown")
-    return words_for("fact.trigger", one.trigger)
+    return name_text("fact.trigger", compaction.trigger)
 
 
 def _imported(found: Sequence[ImportedCompaction]) -> None:
-    """What the recording program compacted itself, as its file tells it."""
+    """Draws the compactions that the recording program made, as its file lists them."""
     if not found:
         return
     st.subheader(t("compaction.imported"))
     st.caption(t("compaction.imported.told"))
     rows: list[Row] = [
         {
-            t("compaction.before_message"): one.before_seq,
-            t("compaction.when"): f"{one.recorded_at:%Y-%m-%d %H:%M}" if one.recorded_at else "",
-            t("compaction.trigger"): _recorded_trigger(one),
-            t("common.segment.before"): numbers.tokens(one.before_tokens),
-            t("compaction.summary_chars"): len(one.summary),
+            t("compaction.before_message"): compaction.before_seq,
+            t("compaction.when"): f"{compaction.recorded_at:%Y-%m-%d %H:%M}"
+            if compaction.recorded_at
+            else "",
+            t("compaction.trigger"): _recorded_trigger(compaction),
+            t("common.segment.before"): numbers.tokens(compaction.before_tokens),
+            t("compaction.summary_chars"): len(compaction.summary),
         }
-        for one in found
+        for compaction in found
     ]
     plain_table(rows, alt=t("compaction.imported"))
+
+
+def _plans(session: SessionInfo) -> None:
+    """Draws what a policy in shadow mode would have done; nothing without such a policy or plan."""
+    is_shadow = engine().policy(session.id).policy.is_shadow
+    events = engine().store.last_events(session.id, FORESEEN, limit=SHOWN)
+    if not is_shadow and not events:
+        return
+    st.subheader(t("compaction.planned"))
+    st.caption(t("compaction.planned.on" if is_shadow else "compaction.planned.off"))
+    if not events:
+        st.caption(t("compaction.planned.none"))
+        return
+    plain_table([_plan_row(plan) for plan in plans(events)], alt=t("compaction.planned"))
+    _bounded(events)
+
+
+def _attempts(session: SessionInfo) -> None:
+    """Draws the attempts that changed nothing."""
+    events = engine().store.last_events(session.id, TRIED, limit=SHOWN)
+    st.subheader(t("compaction.tried"))
+    if not events:
+        st.caption(t("compaction.tried.none"))
+        return
+    tried = attempts(events)
+    plain_table([_attempt_row(attempt) for attempt in tried], alt=t("compaction.tried"))
+    _bounded(events)
+    newest = plain_label(reason_text(tried[0].reason), max_chars=400)
+    st.caption(t("compaction.tried.newest", reason=newest))
+
+
+def _bounded(events: Sequence[object]) -> None:
+    if len(events) == SHOWN:
+        st.caption(t("compaction.newest", count=SHOWN))
+
+
+def _attempt_row(attempt: Attempt) -> Row:
+    return {
+        t("compaction.when"): _when(attempt.at),
+        t("compaction.outcome"): t(
+            "compaction.outcome.failed" if attempt.has_failed else "compaction.outcome.skipped"
+        ),
+        t("compaction.trigger"): reason_text(attempt.trigger),
+        t("compaction.strategies"): strategy_label(*attempt.strategies),
+        t("usage.seconds"): attempt.seconds,
+        t("usage.figure.cost"): "" if attempt.cost is None else numbers.money(attempt.cost),
+        t("usage.reason"): reason_text(attempt.reason),
+    }
+
+
+def _plan_row(plan: Plan) -> Row:
+    return {
+        t("compaction.when"): _when(plan.at),
+        t("compaction.trigger"): reason_text(plan.trigger),
+        t("compaction.strategies"): strategy_label(*plan.strategies),
+        t("common.segment.before"): plan.before_tokens,
+        t("compaction.expected"): plan.expected_tokens,
+        t("compaction.saved"): numbers.percent(plan.saved_ratio, 1),
+        t("compaction.messages"): plan.messages,
+    }
+
+
+def _when(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"

@@ -1,1 +1,1 @@
-"""What the model is sent of a session: verdicts, and shortened messages beside their originals."""
+"""The context page: verdicts, and shortened messages beside their originals."""

@@ -1,8 +1,8 @@
-"""Owns the messages of a context that stand shortened: each with its original and what is gone.
+"""Finds the shortened messages of a context, and what was left out of each.
 
-Pure. A text made of pieces of its original shows what was left out by itself; for any other, the
-original is shortened once more the way the library did. Where that gives other words, what of the
-original stands literally in the short text tells.
+Pure functions. A text made of pieces of its original shows by itself what was left out. For any
+other text the original is compressed again with the library's limits. If no attempt reproduces
+the text that was sent, the lines that do not stand literally in it are marked.
 """
 
 from __future__ import annotations
@@ -20,31 +20,37 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
-from dashboard.context_page.marking import Marked, mark_elided, mark_missing, mark_pieces
-from dashboard.context_page.pieces import Stretch, pieces_of
+from dashboard.context_page.marking import (
+    Marked,
+    Stretch,
+    mark_elided,
+    mark_missing,
+    mark_pieces,
+    pieces_of,
+)
 
-_SHARES = (1, 4)  # of a tool's limit: old outputs, and those that a later one stands for
-_SHED = (200, 60)  # where nothing else fits
-_LOOK_BACK = 200  # messages, for the request that an output was called for
+_SHARES = (1, 4)  # divisors of a tool's limit: for old outputs, and for superseded ones
+_SHED = (200, 60)  # the limits that fitting falls back to
+_LOOK_BACK = 200  # chosen: messages searched for the request behind an output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What is gone of a message, as exactly as it can be told; neither where only words tell."""
+    """What was left out of a message; both fields are None if it cannot be told by place."""
 
     stayed: tuple[Stretch, ...] | None = None
-    """The stretches of the original that are sent, where the short text is made of them."""
+    """The stretches of the original that the short text is made of."""
     elided: Elided | None = None
-    """The parts that were left out, where the short text tells them by place."""
+    """The parts that compression left out, by place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortened:
-    """One message that stands shortened in a context."""
+    """One message that is shortened in a context."""
 
     seq: int
     name: str
-    """The tool, or who said it."""
+    """The tool, or the role."""
     reason: Reason
     sent: str
     before_tokens: int
@@ -53,81 +59,84 @@ class Shortened:
 
     @property
     def original(self) -> str:
-        """What was said."""
+        """The full text."""
         return self.row.message.text
 
 
 def find_shortened(context: Context) -> list[Shortened]:
-    """The shortened messages of `context`, the one that lost most first."""
+    """The shortened messages of `context`, the largest reduction first."""
     found = [_shortened(item) for item in _items(context)]
-    return sorted(found, key=lambda one: (one.after_tokens - one.before_tokens, one.seq))
+    return sorted(
+        found,
+        key=lambda shortened: (shortened.after_tokens - shortened.before_tokens, shortened.seq),
+    )
 
 
 def with_block(chosen: Shortened, among: Iterable[Shortened]) -> list[Shortened]:
-    """What comes back together with `chosen`: the results of one message stay together."""
-    return [one for one in among if one.row.block == chosen.row.block]
+    """The shortened messages that a pin of `chosen` restores: those of its block."""
+    return [shortened for shortened in among if shortened.row.block == chosen.row.block]
 
 
-def asked_of(one: Shortened, view: HistoryView) -> list[str]:
-    """What the output may have been shortened for; a compaction may not know the request."""
-    last_user = view.anchors().last_user or one.seq
-    firsts = (max(1, one.seq - _LOOK_BACK), one.row.block)
-    spans = [set(range(first, one.seq + 1)) for first in firsts]
+def queries_for(shortened: Shortened, view: HistoryView) -> list[str]:
+    """The requests that the output may have been compressed for; may include the empty one."""
+    last_user = view.anchors().last_user or shortened.seq
+    firsts = (max(1, shortened.seq - _LOOK_BACK), shortened.row.block)
+    spans = [set(range(first, shortened.seq + 1)) for first in firsts]
     spans.append(spans[1] | {last_user})
-    asked = (asked_for(view.get(span)).get(one.seq, "") for span in spans)
-    return list(dict.fromkeys((*asked, "")))
+    queries = (asked_for(view.get(span)).get(shortened.seq, "") for span in spans)
+    return list(dict.fromkeys((*queries, "")))
 
 
 def left_out(
-    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+    shortened: Shortened, limits: Sequence[int], queries: Sequence[str], counter: TokenCounter
 ) -> LeftOut:
-    """What is gone of a message; `asked` is what it may have been shortened for."""
-    stayed = pieces_of(one.original, one.sent, one.seq)
+    """What was left out of a message; `queries` are the requests it may be compressed for."""
+    stayed = pieces_of(shortened.original, shortened.sent, shortened.seq)
     if stayed is not None:
         return LeftOut(stayed=tuple(stayed))
-    return LeftOut(elided=elided_of(one, limits, asked, counter))
+    return LeftOut(elided=elided_of(shortened, limits, queries, counter))
 
 
 def elided_of(
-    one: Shortened, limits: Sequence[int], asked: Sequence[str], counter: TokenCounter
+    shortened: Shortened, limits: Sequence[int], queries: Sequence[str], counter: TokenCounter
 ) -> Elided | None:
-    """What the library left out of a message; None where it cannot be told exactly."""
-    name, message = one.row.function_name, one.row.message
+    """The parts that compression left out; None if no attempt reproduces the sent text."""
+    name, message = shortened.row.function_name, shortened.row.message
     frame = count_message(replace_text(message, ""), counter, function_name=name)
-    likely = [limit for limit in limits if limit >= one.after_tokens - REFERENCE_TOKENS]
-    for query, limit in product(asked, likely):
+    likely = [limit for limit in limits if limit >= shortened.after_tokens - REFERENCE_TOKENS]
+    for query, limit in product(queries, likely):
         room = limit - frame
-        again = compress_with(one.original, max_tokens=room, counter=counter, query=query)
-        if one.sent in (again.text, with_reference(again.text, one.seq)):
+        again = compress_with(shortened.original, max_tokens=room, counter=counter, query=query)
+        if shortened.sent in (again.text, with_reference(again.text, shortened.seq)):
             return again.elided
     return None
 
 
 def limits_for(policy: Policy, name: str, oversize_tokens: int | None) -> list[int]:
-    """What outputs of a tool may have been shortened to, the smallest first."""
+    """The token limits that outputs of a tool may have had, the smallest first."""
     usual = policy.tool_limit(name) or policy.shorten_over_tokens
     limits = {max(LEAST_TOKENS, usual // share) for share in _SHARES} | set(_SHED)
     limits |= {oversize_tokens} if oversize_tokens else set()
     return sorted({*limits, *(limit - REFERENCE_TOKENS for limit in limits)})
 
 
-def mark(one: Shortened, found: LeftOut) -> Marked:
-    """The original of `one` with what was left out of it marked."""
+def mark(shortened: Shortened, found: LeftOut) -> Marked:
+    """Marks in the original what was left out."""
     if found.stayed is not None:
-        return mark_pieces(one.original, found.stayed)
+        return mark_pieces(shortened.original, found.stayed)
     if found.elided is not None:
-        return mark_elided(one.original, found.elided)
-    return mark_missing(one.original, one.sent)
+        return mark_elided(shortened.original, found.elided)
+    return mark_missing(shortened.original, shortened.sent)
 
 
 def _items(context: Context) -> Iterator[Item]:
     for group in context.made_of:
-        yield from (one for one in group.items if one.row and one.verdict == "compressed")
+        yield from (item for item in group.items if item.row and item.verdict == "compressed")
 
 
 def _shortened(item: Item) -> Shortened:
     row = item.row
-    assert row is not None  # `_items` looked
+    assert row is not None  # `_items` yields no item without a row
     return Shortened(
         seq=row.seq,
         name=row.function_name or row.message.role,

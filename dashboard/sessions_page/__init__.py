@@ -1,1 +1,1 @@
-"""Owns the sessions page: finding, keeping, importing and exporting sessions."""
+"""The sessions page: list, search, import, export and deletion of sessions."""

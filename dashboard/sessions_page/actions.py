@@ -1,18 +1,15 @@
-"""Owns the callbacks of the sessions page, and telling what they did with the way back."""
+"""Callbacks of the sessions page, and the messages about their results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import select_session
 from dashboard.services import engine
-from dashboard.shell import select_session
-from dashboard.tell import tell_error
 from dashboard.texts import t
+from dashboard.widgets import report_errors, show_problem
 
 _DELETED = "sessions_just_deleted"
 _PURGE = "sessions_to_purge"
@@ -20,29 +17,29 @@ _PROBLEM = "sessions_problem"
 
 
 def rename(session_id: str, key: str) -> None:
-    """Gives the session the title that was typed."""
-    _try(lambda: engine().rename(session_id, str(st.session_state[key]).strip()))
+    """Saves the title that was typed."""
+    with report_errors(_PROBLEM):
+        engine().rename(session_id, str(st.session_state[key]).strip())
 
 
 def fork(session: SessionInfo, title: str) -> None:
-    """Copies the whole session and takes the copy in hand."""
-
-    def copy() -> None:
+    """Copies the whole session and selects the copy."""
+    with report_errors(_PROBLEM):
         select_session(engine().fork(session.id, session.length - 1, title=title).id)
-
-    if _try(copy):
         st.toast(t("sessions.forked", title=plain_label(title)), icon=":material/fork_right:")
 
 
 def delete(session_id: str, title: str) -> None:
-    """Hides the session; the page then offers to bring it back."""
-    if _try(lambda: engine().delete(session_id)):
+    """Hides the session; the page then offers to restore it."""
+    with report_errors(_PROBLEM):
+        engine().delete(session_id)
         st.session_state[_DELETED] = (session_id, title)
 
 
 def restore(session_id: str) -> None:
-    """Brings a deleted session back."""
-    if _try(lambda: engine().restore(session_id)):
+    """Restores a deleted session and selects it."""
+    with report_errors(_PROBLEM):
+        engine().restore(session_id)
         st.session_state.pop(_DELETED, None)
         st.session_state["sessions_list_pick"] = session_id
         select_session(session_id)
@@ -51,30 +48,28 @@ def restore(session_id: str) -> None:
 
 def assign(session_id: str, key: str) -> None:
     """Gives the session to the user that was picked."""
-    if _try(lambda: engine().assign(session_id, str(st.session_state[key]))):
-        st.toast(
-            t("sessions.assigned", user=plain_label(str(st.session_state[key]))),
-            icon=":material/person:",
-        )
+    user_id = str(st.session_state[key])
+    with report_errors(_PROBLEM):
+        engine().assign(session_id, user_id)
+        st.toast(t("sessions.assigned", user=plain_label(user_id)), icon=":material/person:")
 
 
 def ask_purge(session_id: str, title: str) -> None:
-    """Opens the question whether to erase a session."""
+    """Opens the dialog that asks whether to erase a session."""
     st.session_state[_PURGE] = (session_id, title)
 
 
 def purge_dialog() -> None:
-    """Draws the question if it is open."""
-    if (asked := st.session_state.get(_PURGE)) is None:
+    """Draws that dialog if it is open."""
+    if (question := st.session_state.get(_PURGE)) is None:
         return
     draw = st.dialog(t("sessions.purge"), on_dismiss=_close_purge)(_purge_body)
-    draw(*asked)
+    draw(*question)
 
 
-def show_done() -> None:
-    """What went wrong, or what was deleted with the way back."""
-    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+def show_outcome() -> None:
+    """Draws a problem, or the deleted session with a button to restore it."""
+    show_problem(_PROBLEM)
     if (deleted := st.session_state.get(_DELETED)) is None:
         return
     session_id, title = deleted
@@ -111,7 +106,8 @@ def _purge_body(session_id: str, title: str) -> None:
 
 
 def _purge(session_id: str) -> None:
-    _try(lambda: engine().purge(session_id))
+    with report_errors(_PROBLEM):
+        engine().purge(session_id)
     st.session_state.pop(_DELETED, None)
     _cancel_purge()
 
@@ -123,13 +119,3 @@ def _cancel_purge() -> None:
 
 def _close_purge() -> None:
     st.session_state.pop(_PURGE, None)
-
-
-def _try(act: Callable[[], object]) -> bool:
-    """Whether `act` went well; what went wrong is shown on the next run."""
-    try:
-        act()
-    except ContextError as error:
-        st.session_state[_PROBLEM] = tell_error(error)
-        return False
-    return True

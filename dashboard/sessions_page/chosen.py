@@ -1,4 +1,4 @@
-"""Owns what can be done with the session that is chosen in the list."""
+"""Draws what can be done with the session selected in the list."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import streamlit as st
 
 from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
 from ctxcore.store.values import SessionInfo
+from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
-from dashboard.sessions_page.links import page_links
-from dashboard.shell import current_session, select_session, session_title
 from dashboard.texts import t
 
 FILES = {
@@ -21,7 +21,7 @@ FILES = {
 
 
 def show_chosen(session: SessionInfo) -> None:
-    """Links, name, copies and files of one session."""
+    """Draws links, title, copies and exports of one session."""
     with st.container(border=True, key="sessions_chosen"):
         st.markdown(f"**{plain_label(session_title(session))}**")
         _open(session)
@@ -94,7 +94,7 @@ def _export(session: SessionInfo) -> None:
 
 
 class _Export:
-    """Makes the file when it is asked for, outside of the script run."""
+    """Makes the file on download, outside of the script run."""
 
     def __init__(self, session_id: str, form: ExportFormat) -> None:
         self._engine, self._session_id, self._form = engine(), session_id, form
@@ -124,3 +124,16 @@ def _assign(session: SessionInfo) -> None:
         on_change=actions.assign,
         args=(session.id, key),
     )
+
+
+def page_links(session: SessionInfo) -> None:
+    """Draws a link to every page that shows a session, with this one selected."""
+    for page in PAGES.values():
+        if not page.shows_session:
+            continue
+        st.page_link(
+            str(page.file),
+            label=t(page.title),
+            icon=page.icon,
+            query_params={"session": session.id},
+        )

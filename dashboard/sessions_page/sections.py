@@ -1,29 +1,33 @@
-"""Owns the views of the sessions page: the list, import, search in messages, deleted ones."""
+"""Draws the views of the sessions page: list, import, search in messages, deleted ones."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from ctxcore.store.values import SearchHit, SessionInfo
+from ctxcore.engine.core import ContextEngine
+from ctxcore.store.values import Listed, SearchHit, SessionInfo
 from dashboard import numbers
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import current_session, session_labels, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
 from dashboard.sessions_page.chosen import show_chosen
-from dashboard.sessions_page.import_section import show_import
-from dashboard.sessions_page.pages import Listing, list_page
-from dashboard.shell import current_session, session_labels, session_title
+from dashboard.sessions_page.importing import show_import
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, table_with_choice
 
 VIEWS = ("list", "import", "search", "deleted")
 CHAT = "../pages/chat.py"
 
+PAGE_SESSIONS = 25  # chosen: fits a screen without much scrolling
+
 
 def show_sessions() -> None:
-    """The view that is chosen, under what was just done."""
-    actions.show_done()
+    """Draws the selected view, below the outcome of the last action."""
+    actions.show_outcome()
     view = st.segmented_control(
         t("sessions.view"),
         VIEWS,
@@ -74,7 +78,7 @@ def _list() -> None:
 
 
 def _page(title: str, *, everybody: bool, deleted: bool) -> Listing:
-    """One page of the list, with the choice of pages above it where there are several."""
+    """Draws the choice of pages if there are several; returns the selected page."""
     number = 1
     found = list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=1)
     if found.pages > 1:
@@ -171,3 +175,39 @@ def _deleted_row(session: SessionInfo) -> None:
             on_click=actions.ask_purge,
             args=(session.id, session_title(session)),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One page of sessions, and the number of all."""
+
+    sessions: list[SessionInfo]
+    total: int
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return -(-self.total // PAGE_SESSIONS)
+
+
+def list_page(
+    engine: ContextEngine, *, title: str, everybody: bool, deleted: bool, number: int
+) -> Listing:
+    """Page `number` (from 1) of the sessions whose title contains `title`.
+
+    `everybody` lists all users' sessions if the user is an operator.
+    """
+    is_all = everybody and engine.user().is_operator
+    user_id = None if is_all else engine.user_id
+    listed: Listed = "deleted" if deleted else "present"
+    title = title.strip()
+    return Listing(
+        sessions=engine.store.list_sessions(
+            user_id,
+            listed=listed,
+            title=title,
+            limit=PAGE_SESSIONS,
+            offset=(number - 1) * PAGE_SESSIONS,
+        ),
+        total=engine.store.count_sessions(user_id, listed=listed, title=title),
+    )

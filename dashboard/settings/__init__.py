@@ -1,1 +1,1 @@
-"""Owns the settings page: thresholds by scope, connections, users."""
+"""The settings page: thresholds by scope, assignments, connections, models and users."""

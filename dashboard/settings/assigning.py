@@ -1,6 +1,6 @@
-"""Owns the view of who has what: a table of deviations, and the same thresholds for many at once.
+"""The view of assignments: a table of deviations, and thresholds for many users at once.
 
-For operators. What is assigned takes the place of what each one had; their versions stay.
+For operators. What is assigned replaces what each user or group had; their versions remain.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
-from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
 from dashboard.settings.saving import refusal, typed
 from dashboard.settings.scopes import layered
-from dashboard.tell import tell_error
 from dashboard.texts import t
-from dashboard.widgets import Row, csv_button, empty_state, plain_table
+from dashboard.widgets import Row, csv_button, empty_state, plain_table, show_problem
+from dashboard.wording import error_text
 
 _PROBLEM = "settings_assign_problem"
 _DONE = "settings_assign_done"
@@ -31,7 +30,7 @@ _WHO, _PRESET, _CHOSEN = "settings_assign_who", "settings_assign_preset", "setti
 
 
 def show_assigning() -> None:
-    """The table and the form."""
+    """Draws the table and the form."""
     if not engine().user().is_operator:
         st.info(t("settings.assign.operators"), icon=":material/lock:")
         return
@@ -41,7 +40,7 @@ def show_assigning() -> None:
 
 
 def scopes_of(chosen: Sequence[str]) -> list[Scope]:
-    """The scopes behind the options of the list: `user:ID` and `group:NAME`."""
+    """The scopes of the options `user:ID` and `group:NAME`."""
     parts = [option.partition(":") for option in chosen]
     return [
         Scope(kind="group", owner=owner) if kind == "group" else Scope(kind="user", owner=owner)
@@ -50,7 +49,7 @@ def scopes_of(chosen: Sequence[str]) -> list[Scope]:
 
 
 def options_for(users: Sequence[UserInfo]) -> list[str]:
-    """Every group and every user as an option of the list, groups first."""
+    """An option for every group and every user, groups first."""
     groups = sorted({user.group for user in users if user.group})
     return [*(f"group:{group}" for group in groups), *(f"user:{user.id}" for user in users)]
 
@@ -62,17 +61,17 @@ def _table(users: Sequence[UserInfo]) -> None:
         empty_state(t("settings.deviations.none"), icon=":material/check:")
         return
     names = {user.id: user.name or user.id for user in users}
-    rows = [_row(one, names) for one in found]
+    rows = [_row(deviation, names) for deviation in found]
     plain_table(rows, alt=t("settings.deviations"))
     csv_button(rows, key="settings_deviations_csv", name="deviations.csv")
 
 
-def _row(one: Deviation, names: dict[str, str]) -> Row:
+def _row(deviation: Deviation, names: dict[str, str]) -> Row:
     return {
-        t("settings.deviations.who"): _who(one.scope, names),
-        t("settings.deviations.field"): field_name(one.field),
-        t("settings.deviations.value"): value_text(one.field, one.value),
-        t("settings.deviations.everybody"): value_text(one.field, one.everybody),
+        t("settings.deviations.who"): _who(deviation.scope, names),
+        t("settings.deviations.field"): field_name(deviation.field),
+        t("settings.deviations.value"): value_text(deviation.field, deviation.value),
+        t("settings.deviations.everybody"): value_text(deviation.field, deviation.everybody),
     }
 
 
@@ -119,7 +118,7 @@ def _form(users: Sequence[UserInfo]) -> None:
 
 
 def _values(fields: Sequence[Field]) -> None:
-    """An input for each chosen field, beginning with what everybody has."""
+    """Draws an input for each chosen field; it starts with the value that everybody has."""
     work = engine()
     house = layered([], work.store.policy(Scope()), work.layers).policy
     for field in fields:
@@ -130,7 +129,7 @@ def _values(fields: Sequence[Field]) -> None:
 
 
 def _draft(field: Field) -> None:
-    """Keeps what was typed; what is not allowed is said and left as it was."""
+    """Keeps what was typed; an invalid value is reported and not kept."""
     try:
         value = typed(field, st.session_state[_key(field)])
     except PolicyError as error:
@@ -155,14 +154,13 @@ def _assign() -> None:
     except PolicyError as error:
         st.session_state[_PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[_PROBLEM] = tell_error(error)
+        st.session_state[_PROBLEM] = error_text(error)
     else:
         st.session_state[_DONE] = len(scopes)
 
 
 def _results() -> None:
-    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+    show_problem(_PROBLEM)
     if (count := st.session_state.pop(_DONE, None)) is not None:
         st.success(t("settings.assign.done", count=count), icon=":material/check:")
 

@@ -1,7 +1,7 @@
-"""Owns the view of connections: how models are reached. There is no field for a key anywhere.
+"""The view of connections: how models are reached.
 
-A connection names the environment variable that holds its key; the page says whether it is set and
-never reads what is in it.
+A connection names the environment variable that holds its key. The page shows whether the
+variable is set, never its value; no input takes a key.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import Connection, ModelRequest
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
-from dashboard.tell import tell_error, tell_recorded
 from dashboard.texts import t
 from dashboard.widgets import empty_state
+from dashboard.wording import error_text, reason_text
 
 _RESULT = "settings_connection_result"
 _PROBLEM = "settings_connection_problem"
 _EDITED = "settings_connection_edited"
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*")  # upper case only: keys hold other letters
-_REPLY_TOKENS = 16  # a test asks for a word; some models refuse fewer
+_FIELDS = ("name", "model", "api_base", "key_env")
+_REPLY_TOKENS = 16  # chosen: room for one word; some models refuse fewer
 
 
 def show_connections() -> None:
-    """The connections of this installation; operators change them."""
+    """Draws the connections of this installation; operators can change them."""
     st.caption(t("settings.connections.told", model=plain_label(default_model())))
     _local()
     connections = engine().models().connections
@@ -49,28 +50,29 @@ def show_connections() -> None:
 
 
 def has_key(connection: Connection) -> bool | None:
-    """Whether the variable with the key is set; None where the connection names none."""
+    """Whether the variable with the key is set; None if the connection names none."""
     return None if connection.key_env is None else bool(os.environ.get(connection.key_env))
 
 
 def with_connection(
     connections: Sequence[Connection], connection: Connection, replaces: str | None
 ) -> list[Connection]:
-    """`connections` with one more, or with the one called `replaces` exchanged.
+    """`connections` with one more, or with the one named `replaces` exchanged.
 
     Raises:
-        ValueError: the new one has no name or model, or its name is another one's; the text key.
+        ValueError: name or model is missing, the name is taken, or the variable's name is invalid;
+            the argument is the key of the text.
     """
     if not connection.name or not connection.model:
         raise ValueError("settings.connections.incomplete")
     if connection.key_env and not _VARIABLE.fullmatch(connection.key_env):
         raise ValueError("settings.key.invalid")
-    others = [one.name for one in connections if one.name != replaces]
+    others = [other.name for other in connections if other.name != replaces]
     if connection.name in others:
         raise ValueError("settings.connections.twice")
     if replaces is None:
         return [*connections, connection]
-    return [connection if one.name == replaces else one for one in connections]
+    return [connection if other.name == replaces else other for other in connections]
 
 
 def _local() -> None:
@@ -82,7 +84,7 @@ def _local() -> None:
             t(
                 "settings.local.missing",
                 model=plain_label(LOCAL_MODEL),
-                reason=plain_label(tell_recorded(status.reason), max_chars=300),
+                reason=plain_label(reason_text(status.reason), max_chars=300),
             )
         )
 
@@ -142,12 +144,12 @@ def _result() -> None:
 
 def _form(connections: Sequence[Connection]) -> None:
     edited = st.session_state.get(_EDITED)
-    replaces = edited if any(one.name == edited for one in connections) else None
+    replaces = edited if any(known.name == edited for known in connections) else None
     st.markdown(f"**{t('settings.connection.change' if replaces else 'settings.connection.new')}**")
     if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
         st.error(t(problem), icon=":material/error:")
     with st.form("settings_connection_form", clear_on_submit=False):
-        for name in ("name", "model", "api_base", "key_env"):
+        for name in _FIELDS:
             st.text_input(
                 t(f"settings.connection.{name}"),
                 key=_form_key(name),
@@ -167,25 +169,22 @@ def _form_key(name: str) -> str:
 
 def _edit(connection: Connection) -> None:
     st.session_state[_EDITED] = connection.name
-    for name in ("name", "model", "api_base", "key_env"):
+    for name in _FIELDS:
         st.session_state[_form_key(name)] = getattr(connection, name) or ""
 
 
 def _clear() -> None:
     st.session_state.pop(_EDITED, None)
-    for name in ("name", "model", "api_base", "key_env"):
+    for name in _FIELDS:
         st.session_state[_form_key(name)] = ""
 
 
 def _submit() -> None:
-    typed = {
-        name: str(st.session_state.get(_form_key(name)) or "").strip()
-        for name in ("name", "model", "api_base", "key_env")
-    }
+    typed = {name: str(st.session_state.get(_form_key(name)) or "").strip() for name in _FIELDS}
     if not engine().user().is_operator:
         return
     connections = engine().models().connections
-    known = {one.name: one for one in connections}
+    known = {saved.name: saved for saved in connections}
     replaces = st.session_state.get(_EDITED)
     replaces = replaces if replaces in known else None
     base = known.get(replaces) if replaces else None
@@ -209,13 +208,13 @@ def _submit() -> None:
 def _remove(name: str) -> None:
     if not engine().user().is_operator:
         return
-    rest = [one for one in engine().models().connections if one.name != name]
+    rest = [other for other in engine().models().connections if other.name != name]
     save_connections(engine().store, rest)
     st.toast(t("settings.connection.removed", name=plain_label(name)), icon=":material/delete:")
 
 
 def _test(connection: Connection) -> None:
-    """One short call through the connection; what came of it is shown on the next run."""
+    """Sends one short request through the connection; the next run shows the result."""
     request = ModelRequest(
         model=connection.model,
         messages=[{"role": "user", "content": "Answer with the word OK."}],
@@ -225,7 +224,7 @@ def _test(connection: Connection) -> None:
     try:
         reply = LiteLLMGateway().complete(request)
     except ContextError as error:
-        st.session_state[_RESULT] = (False, f"{connection.name}: {tell_error(error)}")
+        st.session_state[_RESULT] = (False, f"{connection.name}: {error_text(error)}")
         return
     seconds = f"{reply.latency_seconds:.1f}"
     text = t("settings.connection.answered", name=connection.name, seconds=seconds)

@@ -1,7 +1,7 @@
-"""Owns the thresholds a person may change: how each is shown, and which matter for a preset.
+"""The policy fields that the form shows: how each is displayed, and which matter for a preset.
 
-Which there are is what policies declare. Pure: a field turns a policy's value into what an input
-shows, and what was typed into a value.
+Pure functions. Policies declare their fields; a `Field` converts between a policy's value and
+what an input shows.
 """
 
 from __future__ import annotations
@@ -20,14 +20,25 @@ from ctxcore.policy.values import Policy
 Shown: TypeAlias = float | int | str | bool | None
 
 GROUPS: tuple[GroupName, ...] = tuple(name for name in markers.GROUPS if name != "preset")
-ROW_FIELDS = 3  # so many stand side by side
-NEVER = 1.0  # a trigger ratio at which nothing starts by itself
-AUTOMATIC = 0.8  # where automatic compaction starts when it is switched on without a number
+ROW_FIELDS = 3  # inputs side by side
+NEVER = 1.0  # the trigger ratio that switches automatic compaction off
+AUTOMATIC = 0.8  # chosen: the trigger ratio when it is switched on and no layer has one
+
+_ALWAYS = (
+    "reserve_tokens",
+    "trigger_ratio",
+    "target_ratio",
+    "requires_confirmation",
+    "summary_model",
+)
+_OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
+_OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")
+_INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One threshold of a policy as the form shows it."""
+    """One policy field as the form shows it."""
 
     name: str
     kind: Kind
@@ -37,7 +48,7 @@ class Field:
 
     @classmethod
     def of(cls, declared: PolicyField) -> Field:
-        """The field as it is declared."""
+        """The form field of a declared field."""
         return cls(
             name=declared.name,
             kind=declared.kind,
@@ -59,10 +70,10 @@ class Field:
         return round(value * 100, 2) if self.kind == "percent" else int(value)
 
     def stored(self, shown: Shown) -> JsonValue:
-        """What was typed as a policy stores it.
+        """The typed value as a policy stores it.
 
         Raises:
-            ValueError: it is no list of numbers, or no number stands where one belongs.
+            ValueError: it is not a list of numbers, or not a number.
         """
         if self.kind == "list":
             return _parsed(str(shown or ""))
@@ -80,38 +91,27 @@ class Field:
 
 
 def form_fields(declared: Iterable[PolicyField]) -> tuple[Field, ...]:
-    """The fields that a person may change, group by group; what makes a preset is no threshold."""
-    shown = [one for one in declared if one.group in GROUPS]
-    return tuple(map(Field.of, sorted(shown, key=lambda one: GROUPS.index(one.group))))
+    """The fields that a person may change, group by group, without those of a preset itself."""
+    shown = [field for field in declared if field.group in GROUPS]
+    return tuple(map(Field.of, sorted(shown, key=lambda field: GROUPS.index(field.group))))
 
 
 FIELDS = form_fields(fields_of(Policy).values())
 
-_ALWAYS = (
-    "reserve_tokens",
-    "trigger_ratio",
-    "target_ratio",
-    "requires_confirmation",
-    "summary_model",
-)
-_OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
-_OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")
-_INNER = {"reserve_window_ratio", "min_fold_messages", "summary_form"}  # a preset's, rarely touched
-
 
 def field_named(name: str) -> Field | None:
-    """The field of the form with this name."""
+    """The field of the form with this name, if any."""
     return next((field for field in FIELDS if field.name == name), None)
 
 
 def shown_first(preset: str, changed: Collection[str]) -> tuple[Field, ...]:
-    """The fields that matter for `preset`: those it is made of, and those that somebody changed."""
+    """The fields that matter for `preset`: those it sets, and those that were changed."""
     matters = {*changed, *_mattering(preset)}
     return tuple(field for field in FIELDS if field.name in matters)
 
 
 def rows_of(fields: Sequence[Field]) -> list[list[Field]]:
-    """The fields in rows; a group begins a new one unless all of it fits beside the one before."""
+    """The fields in rows; a group starts a new row unless all of it fits beside the last one."""
     rows: list[list[Field]] = []
     for _, grouped in groupby(fields, key=lambda field: field.group):
         members = list(grouped)
@@ -136,7 +136,7 @@ def _mattering(preset: str) -> set[str]:
 
 
 def _is_own(name: str, policy: Policy, plain: Policy) -> bool:
-    """Whether a preset has a value of its own, and not only something switched off."""
+    """Whether a preset sets a value of its own that is not just off."""
     value = getattr(policy, name)
     return value != getattr(plain, name) and bool(value)
 
@@ -144,12 +144,12 @@ def _is_own(name: str, policy: Policy, plain: Policy) -> bool:
 def _listed(value: tuple[object, ...]) -> str:
     """`2, 1, 0`, or `50: 4, 30: 6` for pairs."""
     return ", ".join(
-        ": ".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value
+        ": ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value
     )
 
 
 def _parsed(text: str) -> list[JsonValue]:
-    """What `_listed` wrote; either comma and colon will do."""
+    """Parses what `_listed` wrote; accepts western and Chinese commas and colons."""
     found: list[JsonValue] = []
     for part in _parts(text):
         numbers = [int(number) for number in part.split(":")]
@@ -158,7 +158,7 @@ def _parsed(text: str) -> list[JsonValue]:
 
 
 def _named(text: str) -> list[JsonValue]:
-    """`read, plan`, or `bash: 400, read: 800` with a number after each name."""
+    """Parses `read, plan`, or `bash: 400, read: 800` with a number after each name."""
     found: list[JsonValue] = []
     for part in _parts(text):
         name, _, number = part.rpartition(":")

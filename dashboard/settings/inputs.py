@@ -1,11 +1,12 @@
-"""Owns how a threshold is drawn: one input for each kind, and a value in words.
+"""Draws an input for a policy field, and renders its value as text.
 
-The session state holds what is shown; whoever draws sets it first.
+The value is written to the session state before each draw; the input holds no state of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,10 +14,11 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.markers import GROUPS, GroupName
 from ctxcore.policy.values import Policy
 from dashboard import numbers
+from dashboard.selection import current_session
 from dashboard.services import default_model, engine
 from dashboard.settings.fields import Field, Shown, field_named
 from dashboard.texts import has_text, t
-from dashboard.wording import words_for
+from dashboard.wording import name_text
 
 OnChange = Callable[..., None]
 
@@ -24,18 +26,18 @@ _FRACTIONAL = ("percent", "number")
 
 
 def field_name(name: str) -> str:
-    """What a field is called; English stands in its declaration."""
+    """The name of a field; the English one is in its declaration."""
     declared = fields_of(Policy).get(name)
     return _text(f"settings.field.{name}", declared.label if declared else name)
 
 
 def field_help(name: str) -> str:
-    """What a field does; English stands in its declaration."""
+    """What a field does; the English text is in its declaration."""
     return _text(f"settings.field.{name}.help", fields_of(Policy)[name].help)
 
 
 def group_name(group: GroupName) -> str:
-    """What a group of fields is called."""
+    """The name of a group of fields."""
     return _text(f"settings.group.{group}", GROUPS[group])
 
 
@@ -44,19 +46,19 @@ def _text(key: str, english: str) -> str:
 
 
 def preset_name(name: str) -> str:
-    """What a preset is called."""
+    """The name of a preset."""
     key = f"settings.preset.{name}"
     return t(key) if has_text(key) else name
 
 
 def preset_line(name: str) -> str:
-    """A preset with what it does."""
+    """The name of a preset with what it does."""
     key = f"settings.preset.{name}.told"
     return f"{preset_name(name)} – {t(key)}" if has_text(key) else preset_name(name)
 
 
 def value_text(name: str, value: object) -> str:
-    """A field's value as a person reads it."""
+    """The value of a field as text."""
     if name == "name":
         return preset_name(str(value))
     field = field_named(name)
@@ -71,7 +73,7 @@ def value_text(name: str, value: object) -> str:
         return f"{shown:g} %"
     if field.kind == "tokens" and isinstance(shown, int):
         return numbers.tokens(shown)
-    return words_for(f"settings.choice.{name}", str(shown)) if field.choices else str(shown)
+    return name_text(f"settings.choice.{name}", str(shown)) if field.choices else str(shown)
 
 
 def draw_input(
@@ -83,86 +85,72 @@ def draw_input(
     args: Sequence[object],
     disabled: bool = False,
 ) -> None:
-    """The input of a field, showing `value`."""
+    """Draws the input of a field with `value` in it."""
     shown = field.shown(value)
-    st.session_state[key] = (
-        float(shown) if field.kind in _FRACTIONAL and shown is not None else shown
-    )
-    if field.kind in (*_FRACTIONAL, "tokens", "count"):
-        _number(field, key, disabled, on_change, args)
+    common: dict[str, Any] = {
+        "label": field_name(field.name),
+        "key": key,
+        "help": field_help(field.name),
+        "on_change": on_change,
+        "args": tuple(args),
+    }
+    none = t("settings.none") if field.is_optional else None
+    is_fractional = field.kind in _FRACTIONAL
+    st.session_state[key] = float(shown) if is_fractional and shown is not None else shown
+    if is_fractional or field.kind in ("tokens", "count"):
+        st.number_input(
+            value=None if field.is_optional else "min",
+            step=1.0 if is_fractional else 1,
+            format="%.1f" if is_fractional else "%d",
+            disabled=disabled,
+            placeholder=none,
+            **common,
+        )
     elif field.kind == "switch":
-        _switch(field, key, on_change, args)
+        st.toggle(**common)
     elif field.kind == "choice":
-        _choice(field, key, on_change, args)
+        st.selectbox(
+            options=field.choices,
+            index=None if field.is_optional else 0,
+            placeholder=none,
+            format_func=lambda choice: name_text(f"settings.choice.{field.name}", choice),
+            **common,
+        )
     elif field.kind == "model":
-        _model(field, shown, key, on_change, args)
+        _model_input(shown, common)
     else:
         st.session_state[key] = str(shown or "")
-        st.text_input(
-            field_name(field.name),
-            key=key,
-            help=field_help(field.name),
-            placeholder=t("settings.none"),
-            on_change=on_change,
-            args=tuple(args),
-        )
+        st.text_input(placeholder=t("settings.none"), **common)
 
 
-def _number(
-    field: Field, key: str, disabled: bool, on_change: OnChange, args: Sequence[object]
-) -> None:
-    is_fractional = field.kind in _FRACTIONAL
-    st.number_input(
-        field_name(field.name),
-        value=None if field.is_optional else "min",
-        step=1.0 if is_fractional else 1,
-        format="%.1f" if is_fractional else "%d",
-        key=key,
-        help=field_help(field.name),
-        disabled=disabled,
-        placeholder=t("settings.none") if field.is_optional else None,
-        on_change=on_change,
-        args=tuple(args),
-    )
-
-
-def _switch(field: Field, key: str, on_change: OnChange, args: Sequence[object]) -> None:
-    st.toggle(
-        field_name(field.name),
-        key=key,
-        help=field_help(field.name),
-        on_change=on_change,
-        args=tuple(args),
-    )
-
-
-def _choice(field: Field, key: str, on_change: OnChange, args: Sequence[object]) -> None:
+def _model_input(shown: Shown, common: dict[str, Any]) -> None:
+    """Offers the connected models and any typed name; empty means no model."""
+    known = [
+        default_model(),
+        *(connection.model for connection in engine().models().connections),
+        *([str(shown)] if shown else []),
+    ]
     st.selectbox(
-        field_name(field.name),
-        field.choices,
-        index=None if field.is_optional else 0,
-        placeholder=t("settings.none") if field.is_optional else None,
-        format_func=lambda choice: words_for(f"settings.choice.{field.name}", choice),
-        key=key,
-        help=field_help(field.name),
-        on_change=on_change,
-        args=tuple(args),
-    )
-
-
-def _model(
-    field: Field, shown: Shown, key: str, on_change: OnChange, args: Sequence[object]
-) -> None:
-    """Models that are reached here, or any name that is typed; none leaves it to the library."""
-    known = [default_model(), *(one.model for one in engine().models().connections)]
-    st.selectbox(
-        field_name(field.name),
-        list(dict.fromkeys([*known, *([str(shown)] if shown else [])])),
+        options=list(dict.fromkeys(known)),
         index=None,
-        key=key,
-        help=field_help(field.name),
         placeholder=t("settings.none"),
         accept_new_options=True,
-        on_change=on_change,
-        args=tuple(args),
+        **common,
     )
+
+
+def pick_model(key: str, *, also: Iterable[str] = (), help: str | None = None) -> str:
+    """Draws the choice of a model: the session's, the default, connections, and `also`."""
+    session = current_session()
+    known = dict.fromkeys(
+        [
+            (session.model if session else None) or default_model(),
+            default_model(),
+            *(connection.model for connection in engine().models().connections),
+            *also,
+        ]
+    )
+    chosen = st.selectbox(
+        t("settings.model"), list(known), key=key, accept_new_options=True, help=help
+    )
+    return str(chosen or default_model())

@@ -1,6 +1,6 @@
-"""Owns the callbacks that save thresholds; the library checks every value once more.
+"""Callbacks that save thresholds; the library validates every value again.
 
-A value that the wider layers give anyway is not saved, so that it follows them later.
+A value equal to the inherited one is not saved, so that it follows later changes of wider scopes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,29 @@ from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import to_field
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import AllowedCode
+from ctxcore.reasons.values import Fact, Reason
+from dashboard.codes import TypedCode
 from dashboard.services import engine
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
 from dashboard.settings.inputs import field_name
 from dashboard.settings.scopes import Target, changed, without
-from dashboard.settings.typed_rules import as_typed
-from dashboard.tell import tell, tell_error
 from dashboard.texts import t
+from dashboard.wording import error_text, reason_text
 
 PROBLEM = "settings_problem"
 
+_TYPED: dict[str, TypedCode] = {
+    AllowedCode.BESIDE: TypedCode.BESIDE,
+    AllowedCode.FALLING: TypedCode.FALLING,
+    AllowedCode.TURNS_BY_MESSAGES: TypedCode.TURNS_BY_MESSAGES,
+    AllowedCode.TOOL_LIMITS: TypedCode.TOOL_LIMITS,
+    AllowedCode.TOOL_NAMES: TypedCode.TOOL_NAMES,
+}
+
 
 def save_field(target: Target, field: Field, key: str) -> None:
-    """Saves what was typed for one threshold."""
+    """Saves what was typed for one field."""
     try:
         _save_one(target, field.name, typed(field, st.session_state[key]))
     except PolicyError as error:
@@ -33,10 +43,10 @@ def save_field(target: Target, field: Field, key: str) -> None:
 
 
 def typed(field: Field, shown: Shown) -> JsonValue:
-    """What was typed for a field.
+    """The typed value of a field.
 
     Raises:
-        PolicyError: it is not what the field takes.
+        PolicyError: the field does not allow it.
     """
     try:
         value = field.stored(shown)
@@ -67,17 +77,17 @@ def save_automatic(target: Target, key: str) -> None:
 
 
 def reset_field(target: Target, field: str) -> None:
-    """Leaves one field to the wider layers."""
+    """Removes one override."""
     _save(target, without(_overrides(target), field))
 
 
 def reset(target: Target) -> None:
-    """Leaves everything to the wider layers."""
+    """Removes all overrides."""
     _save(target, {})
 
 
 def restore(target: Target, overrides: JsonObject) -> None:
-    """Makes an older version the newest one again."""
+    """Saves an older version as the newest one."""
     _save(target, dict(overrides))
 
 
@@ -85,7 +95,7 @@ def _save_one(target: Target, field: str, value: JsonValue) -> None:
     overrides = _overrides(target)
     try:
         inherited = getattr(_policy(target, without(overrides, field)), field)
-    except PolicyError:  # what the field has now may be what makes the rest work
+    except PolicyError:  # the rest may be valid only with the present value
         inherited = None
     _save(target, changed(overrides, field, value, inherited))
 
@@ -99,24 +109,24 @@ def _save(target: Target, overrides: JsonObject) -> None:
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
-        st.session_state[PROBLEM] = tell_error(error)
+        st.session_state[PROBLEM] = error_text(error)
     else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
 
 def refusal(error: PolicyError) -> str:
-    """Which field was refused, what was typed, and what is allowed."""
+    """Which field was rejected, the typed value, and what is allowed."""
     field = field_named(error.field)
     return t(
         "settings.refused",
         field=field_name(error.field),
         value=_refused_value(field, error.value),
-        allowed=tell(as_typed(error.allowed, field)),
+        allowed=reason_text(as_typed(error.allowed, field)),
     )
 
 
 def _refused_value(field: Field | None, value: object) -> str:
-    """A value that was refused, as it was typed."""
+    """A rejected value as it was typed."""
     if field is not None and field.kind == "percent" and isinstance(value, float | int):
         return f"{field.shown(value):g} %"
     return str(field.shown(value) if field is not None and isinstance(value, tuple) else value)
@@ -128,6 +138,22 @@ def _overrides(target: Target) -> JsonObject:
 
 
 def _policy(target: Target, overrides: JsonObject) -> Policy:
-    """What would hold with these changes in place of the scope's own."""
+    """The policy that would apply with `overrides` in place of the scope's own."""
     wider = [version for version in engine().store.policies(target.parents) if version]
     return merge_layers(wider, overrides, outer=engine().layers).policy
+
+
+def as_typed(allowed: Reason, field: Field | None) -> Reason:
+    """What is allowed, as the input of `field` takes it: percentages, lists as typed."""
+    if field is None:
+        return allowed
+    facts = {name: _typed(fact, field) for name, fact in allowed.facts.items()}
+    return Reason(_TYPED.get(allowed.code, allowed.code), facts)
+
+
+def _typed(fact: Fact, field: Field) -> Fact:
+    if isinstance(fact, Reason):
+        return as_typed(fact, field)
+    if field.kind == "percent" and isinstance(fact, (int, float)):
+        return f"{fact * 100:g} %"
+    return fact

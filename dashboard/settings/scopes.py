@@ -1,7 +1,4 @@
-"""Owns whose thresholds are edited: scopes, the wider ones they inherit from, what each changes.
-
-Pure: values in, values out.
-"""
+"""The scopes whose thresholds can be edited, and what they inherit; pure functions."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _ABSOLUTE = ("upper_tokens", "lower_tokens", "router_tokens", "system_estimate_t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Whose thresholds are edited: its own scope and the wider ones it inherits from."""
+    """The scope to edit, and the wider ones it inherits from."""
 
     scope: Scope
     parents: tuple[Scope, ...]
@@ -34,7 +31,7 @@ class Target:
 def target_of(
     name: ScopeName, *, user: UserInfo, session: SessionInfo | None, model: str, owner: UserInfo
 ) -> Target:
-    """The scope called `name`; `user` is whom a user or group scope is about."""
+    """The target for scope `name`; `user` is the subject of a user or group scope."""
     group = Scope(kind="group", owner=user.group)
     if name == "everybody":
         return Target(scope=Scope(), parents=())
@@ -59,30 +56,30 @@ def layered(
     own: PolicyVersion | None,
     outer: Sequence[Layer] = (),
 ) -> EffectivePolicy:
-    """What holds in a scope: environment and file, what its parents say, what it says itself."""
+    """The policy that applies in a scope: environment and file, its parents, its own version."""
     return merge_layers([version for version in (*parents, own) if version], {}, outer=outer)
 
 
 def changed(
     overrides: Mapping[str, JsonValue], field: str, value: JsonValue, inherited: object
 ) -> JsonObject:
-    """`overrides` with one field set; a value that the parent has anyway is left to it."""
+    """`overrides` with one field set, or left out if the inherited value is the same."""
     rest = without(overrides, field)
     return rest if value == to_json(inherited) else {**rest, field: value}
 
 
 def without(overrides: Mapping[str, JsonValue], field: str) -> JsonObject:
-    """`overrides` with one field left to the parent."""
-    return {name: one for name, one in overrides.items() if name != field}
+    """`overrides` without one field."""
+    return {name: value for name, value in overrides.items() if name != field}
 
 
 def budget_for(policy: Policy, info: ModelInfo) -> TokenBudget | None:
-    """The numbers of `policy` for a model before anything is said; None for an unknown window."""
+    """The budget of `policy` for a model with no messages; None for an unknown window."""
     return budget_of(policy, info, max_tokens=None, system_tokens=0, tools_tokens=0)
 
 
 def tokens_of(field: str, policy: Policy, budget: TokenBudget | None) -> int | None:
-    """What a share comes to in tokens under `budget`; None where it has no such number."""
+    """What a ratio comes to in tokens under `budget`; None if it has no such number."""
     if budget is None:
         return None
     known = {
@@ -105,7 +102,7 @@ def tokens_of(field: str, policy: Policy, budget: TokenBudget | None) -> int | N
 
 
 def _scaled(tokens: int | None, policy: Policy, budget: TokenBudget) -> int | None:
-    """What an absolute number comes to where the model's window is smaller than the preset's."""
+    """An absolute number scaled to a model window smaller than the preset's."""
     if not tokens or not policy.window_tokens or budget.window_tokens >= policy.window_tokens:
         return None
     return int(tokens * budget.window_tokens / policy.window_tokens)

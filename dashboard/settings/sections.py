@@ -1,22 +1,22 @@
-"""Owns the views of the settings page."""
+"""Draws the views of the settings page."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.selection import save_language
 from dashboard.settings.assigning import show_assigning
 from dashboard.settings.connections import show_connections
-from dashboard.settings.figures import show_figures
+from dashboard.settings.models import show_figures
 from dashboard.settings.thresholds import show_thresholds
 from dashboard.settings.users import show_users
-from dashboard.shell import save_language
 from dashboard.texts import language, language_name, languages, t
 
 VIEWS = ("thresholds", "assigning", "connections", "models", "users", "language")
 
 
 def show_settings() -> None:
-    """The view that is chosen."""
+    """Draws the selected view."""
     view = st.segmented_control(
         t("settings.view"),
         VIEWS,

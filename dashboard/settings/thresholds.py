@@ -1,7 +1,7 @@
-"""Owns the form of thresholds: whose, each field with its value and layer, what it comes to.
+"""The form of thresholds: scope, each field with its value and source, resulting tokens, versions.
 
-The store is the form's memory: every change is saved by a callback, and each run shows what is
-saved. What the library refuses stays as it was, with the reason beside it.
+The store holds the state of the form: a callback saves every change, and each run shows what is
+saved. A rejected value is not saved; the reason is shown.
 """
 
 from __future__ import annotations
@@ -14,16 +14,26 @@ import streamlit as st
 
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.policies import EffectivePolicy
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.markers import GroupName
 from ctxcore.policy.values import Policy
-from ctxcore.store.values import PolicyVersion, SessionInfo, UserInfo
+from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
-from dashboard.services import default_model, engine
+from dashboard.selection import current_session, session_title
+from dashboard.services import engine
 from dashboard.settings import saving
 from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, rows_of, shown_first
-from dashboard.settings.inputs import draw_input, group_name, preset_line, preset_name
+from dashboard.settings.inputs import (
+    draw_input,
+    field_name,
+    group_name,
+    pick_model,
+    preset_line,
+    preset_name,
+    value_text,
+)
 from dashboard.settings.scopes import (
     ScopeName,
     Target,
@@ -33,15 +43,16 @@ from dashboard.settings.scopes import (
     target_of,
     tokens_of,
 )
-from dashboard.settings.versions import show_versions
-from dashboard.shell import current_session, session_title
-from dashboard.tell import tell, tell_sentence
 from dashboard.texts import t
+from dashboard.widgets import show_problem
+from dashboard.wording import reason_sentence, reason_text
+
+SHOWN_VERSIONS = 20  # chosen: keeps the list short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """What the form shows: a scope with what holds there, and the numbers it comes to."""
+    """What the form shows: a scope, the policy that applies in it, and the resulting budget."""
 
     target: Target
     own: PolicyVersion | None
@@ -51,21 +62,23 @@ class Form:
 
     @property
     def policy(self) -> Policy:
-        """What holds in this scope."""
+        """The policy that applies in this scope."""
         return self.effective.policy
 
 
 def show_thresholds() -> None:
-    """The whole form."""
+    """Draws the form."""
     session = current_session()
-    model = _model(session)
+    model = pick_model(
+        f"settings_model_{session.id if session else ''}", help=t("settings.model.help")
+    )
     name = _scope(session)
     target = _target(name, session, model)
     if target is None:
         return
     form = _form(target, name, session, model)
     st.markdown(_sentence(form))
-    _refused()
+    show_problem(saving.PROBLEM)
     _notices(form)
     _switches(form)
     first = shown_first(form.policy.name, form.effective.sources)
@@ -75,26 +88,7 @@ def show_thresholds() -> None:
         _groups(form, rest)
     _warnings(form)
     _reset(form)
-    show_versions(target.scope, form.own)
-
-
-def _model(session: SessionInfo | None) -> str:
-    """The model whose window the numbers are told for."""
-    models = dict.fromkeys(
-        [
-            (session.model if session else None) or default_model(),
-            default_model(),
-            *(one.model for one in engine().models().connections),
-        ]
-    )
-    chosen = st.selectbox(
-        t("settings.model"),
-        list(models),
-        key=f"settings_model_{session.id if session else ''}",
-        accept_new_options=True,
-        help=t("settings.model.help"),
-    )
-    return str(chosen or default_model())
+    _versions(target.scope, form.own)
 
 
 def _scope(session: SessionInfo | None) -> ScopeName:
@@ -123,8 +117,8 @@ def _target(name: ScopeName, session: SessionInfo | None, model: str) -> Target 
             st.info(t("settings.no_group"), icon=":material/group:")
             return None
     owner = work.store.user(session.user_id) if session else me
-    told = _scope_told(name, user, session, model)
-    st.caption(plain_label(told, max_chars=200))
+    text = _scope_text(name, user, session, model)
+    st.caption(plain_label(text, max_chars=200))
     return target_of(name, user=user, session=session, model=model, owner=owner)
 
 
@@ -144,7 +138,7 @@ def _user_label(user: UserInfo, name: ScopeName) -> str:
     return f"{user.group or '–'} ({label})" if name == "group" else label
 
 
-def _scope_told(name: ScopeName, user: UserInfo, session: SessionInfo | None, model: str) -> str:
+def _scope_text(name: ScopeName, user: UserInfo, session: SessionInfo | None, model: str) -> str:
     title = session_title(session) if session else ""
     return t(
         f"settings.scope.{name}.told",
@@ -167,13 +161,13 @@ def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: s
 
 
 def _sentence(form: Form) -> str:
-    """What the thresholds come to for the chosen model, in words."""
+    """The effect of the thresholds for the chosen model in one sentence."""
     budget, model = form.budget, plain_label(form.model)
     if budget is None:
         return t("settings.live.unknown", model=model)
     if not form.policy.is_automatic:
         return t("settings.live.off", model=model, usable=numbers.tokens(budget.usable_tokens))
-    told = t(
+    text = t(
         "settings.live",
         model=model,
         trigger=numbers.tokens(budget.trigger_tokens),
@@ -183,18 +177,13 @@ def _sentence(form: Form) -> str:
     )
     asks = t("settings.live.confirm") if form.policy.requires_confirmation else ""
     shadow = t("settings.live.shadow") if form.policy.is_shadow else ""
-    return " ".join(filter(None, (told, asks, shadow)))
-
-
-def _refused() -> None:
-    if (problem := st.session_state.pop(saving.PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=400), icon=":material/error:")
+    return " ".join(filter(None, (text, asks, shadow)))
 
 
 def _notices(form: Form) -> None:
-    """What was stored for fields that are gone; the next save of its scope leaves it out."""
+    """Draws notices about stored fields that no longer exist; the next save drops them."""
     for notice in form.effective.notices:
-        st.info(plain_label(tell_sentence(notice), max_chars=300), icon=":material/info:")
+        st.info(plain_label(reason_sentence(notice), max_chars=300), icon=":material/info:")
 
 
 def _switches(form: Form) -> None:
@@ -211,8 +200,8 @@ def _switches(form: Form) -> None:
         args=(form.target, PRESET_FIELD, key),
     )
     is_set = PRESET_FIELD in form.effective.sources
-    told = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
-    _caption(form, PRESET_FIELD, told)
+    text = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
+    _caption(form, PRESET_FIELD, text)
     st.toggle(
         t("settings.automatic"),
         key="settings_automatic",
@@ -223,7 +212,7 @@ def _switches(form: Form) -> None:
 
 
 def _groups(form: Form, fields: Sequence[Field]) -> None:
-    """The fields by group; small groups stand side by side under their own headings."""
+    """Draws the fields by group; small groups stand side by side under their own headings."""
     begun: GroupName | None = None
     for row in rows_of(fields):
         has_heading = any(field.group != begun for field in row)
@@ -241,7 +230,7 @@ def _heading(text: str) -> None:
 
 
 def _field(form: Form, field: Field) -> None:
-    """One threshold: its input, what it comes to in tokens, and where its value comes from."""
+    """Draws one field: its input, its value in tokens, and where the value comes from."""
     key = f"settings_{field.name}"
     draw_input(
         field,
@@ -251,7 +240,7 @@ def _field(form: Form, field: Field) -> None:
         on_change=saving.save_field,
         args=(form.target, field, key),
     )
-    _caption(form, field.name, _told(form, field))
+    _caption(form, field.name, _field_source(form, field))
     if form.own is not None and field.name in form.own.overrides:
         st.button(
             t("settings.reset_field"),
@@ -263,17 +252,17 @@ def _field(form: Form, field: Field) -> None:
         )
 
 
-def _told(form: Form, field: Field) -> str:
+def _field_source(form: Form, field: Field) -> str:
     tokens = tokens_of(field.name, form.policy, form.budget)
     is_off = field.name == "trigger_ratio" and not form.policy.is_automatic
     size = "" if tokens is None or is_off else t("settings.tokens", tokens=numbers.tokens(tokens))
     return f"{size} {_source(form, field.name)}".strip()
 
 
-def _caption(form: Form, field: str, told: str) -> None:
-    """Where a value comes from; the exact place, a variable or a line, on request."""
+def _caption(form: Form, field: str, text: str) -> None:
+    """Draws where a value comes from; the help shows the exact variable or line."""
     place = form.effective.places.get(field)
-    st.caption(told, help=plain_label(tell(place), max_chars=200) if place else None)
+    st.caption(text, help=plain_label(reason_text(place), max_chars=200) if place else None)
 
 
 def _source(form: Form, field: str) -> str:
@@ -285,7 +274,7 @@ def _source(form: Form, field: str) -> str:
 
 
 def _warnings(form: Form) -> None:
-    """A target that somebody set at or above the trigger; presets know what they do."""
+    """Warns of a target set at or above the trigger; values of a preset are not checked."""
     policy, own = form.policy, form.effective.sources
     pairs = (("target_ratio", "trigger_ratio"), ("lower_tokens", "upper_tokens"))
     for target, trigger in pairs:
@@ -304,4 +293,44 @@ def _reset(form: Form) -> None:
         disabled=not changes,
         on_click=saving.reset,
         args=(form.target,),
+    )
+
+
+def _versions(scope: Scope, own: PolicyVersion | None) -> None:
+    """Draws the versions of a scope, newest first."""
+    versions = engine().store.policy_versions(scope)
+    with st.expander(t("settings.versions", count=len(versions)), key="settings_versions"):
+        if not versions:
+            st.caption(t("settings.versions.none"))
+        for version in versions[:SHOWN_VERSIONS]:
+            _version(version, is_current=own is not None and version.id == own.id)
+
+
+def _version(version: PolicyVersion, *, is_current: bool) -> None:
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"settings_version_{version.id}"
+    ):
+        st.markdown(
+            t(
+                "settings.version",
+                number=version.version,
+                at=f"{version.created_at:%Y-%m-%d %H:%M}",
+                by=plain_label(version.created_by),
+                changes=plain_label(_changes(version.overrides), max_chars=300),
+            )
+        )
+        st.button(
+            t("settings.version.current") if is_current else t("settings.version.restore"),
+            key=f"settings_restore_{version.id}",
+            disabled=is_current,
+            on_click=saving.restore,
+            args=(Target(scope=version.scope, parents=()), version.overrides),
+        )
+
+
+def _changes(overrides: JsonObject) -> str:
+    if not overrides:
+        return t("settings.version.nothing")
+    return ", ".join(
+        f"{field_name(name)} = {value_text(name, value)}" for name, value in overrides.items()
     )

@@ -1,4 +1,4 @@
-"""Owns the view of users: who they are, their groups, who is an operator."""
+"""The view of users: their names, groups, and who is an operator."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ctxcore.errors import ContextError
 from ctxcore.store.values import UserInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.tell import tell_error
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Row, plain_table, report_errors, show_problem
 
 _PROBLEM = "settings_user_problem"
 
 
 def show_users() -> None:
-    """All users, for operators; for others, who they are themselves."""
+    """Draws all users for operators; for others, their own entry."""
     me = engine().user()
     if not me.is_operator:
         st.info(
@@ -28,14 +26,13 @@ def show_users() -> None:
         return
     users = engine().users()
     plain_table([_row(user) for user in users], alt=t("settings.view.users"))
-    if (problem := st.session_state.pop(_PROBLEM, None)) is not None:
-        st.error(plain_label(problem, max_chars=300), icon=":material/error:")
+    show_problem(_PROBLEM, max_chars=300)
     _change(users)
     _add()
 
 
 def is_last_operator(users: Sequence[UserInfo], user_id: str) -> bool:
-    """Whether nobody else could change users any more."""
+    """Whether no other operator is left."""
     return [user.id for user in users if user.is_operator] == [user_id]
 
 
@@ -105,18 +102,15 @@ def _create() -> None:
     if not typed["id"]:
         st.session_state[_PROBLEM] = t("settings.user.no_id")
         return
-    try:
+    with report_errors(_PROBLEM):
         engine().create_user(typed["id"], name=typed["name"], group=typed["group"])
-    except ContextError as error:
-        st.session_state[_PROBLEM] = tell_error(error)
-    else:
         st.toast(t("settings.saved"), icon=":material/check:")
 
 
 def _save(user_id: str, name: str, key: str) -> None:
-    """Saves one field of a user; only operators get past the list of users."""
+    """Saves one field of a user; listing users raises for others than operators."""
     value = st.session_state[key]
-    try:
+    with report_errors(_PROBLEM):
         users = engine().users()
         if name == "operator":
             if value or not is_last_operator(users, user_id):
@@ -125,5 +119,3 @@ def _save(user_id: str, name: str, key: str) -> None:
             engine().store.update_user(user_id, group=str(value).strip())
         else:
             engine().store.update_user(user_id, name=str(value).strip() or user_id)
-    except ContextError as error:
-        st.session_state[_PROBLEM] = tell_error(error)

@@ -1,1 +1,1 @@
-"""Owns the usage page: rows from calls, the account of a session, the sections that draw them."""
+"""The usage page: rows made from calls, token shares, charts and sections."""

@@ -1,117 +1,139 @@
-"""Owns the account of a stored session: the transcript it makes, and where its tokens went.
-
-What the provider reported is read from the session's calls; each message is counted once.
-"""
+"""Draws where the tokens of a session went: by role, tool and file, and what was billed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import streamlit as st
 
-from ctxcore.formats.reading import FORMATS
-from ctxcore.formats.report import TokenReport
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
-from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, SessionInfo
+from ctxcore.formats.report import ProviderTotals, TokenReport
+from ctxcore.store.values import SessionInfo
+from dashboard import numbers
+from dashboard.excerpts import short_fact
+from dashboard.reads import calls_of, token_report
+from dashboard.texts import t
+from dashboard.usage.charts import where_tokens_went
+from dashboard.usage.rows import OTHER_TOOLS, Share, largest, shares
+from dashboard.widgets import Row, chart, csv_button, plain_table
 
-TITLE_CHARS = 80
-OTHER_TOOLS = "…"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """One part of the account."""
-
-    kind: str
-    name: str
-    """The tool it belongs to; empty for what was said."""
-    tokens: int
+SHOWN_PARTS = 14  # chosen: bars that fit a screen
+SHOWN_FILES = 200  # chosen: the CSV has all of them
+PATH_CHARS = 40  # chosen: fits a column; the end of a path is shown, the CSV has all of it
 
 
-def transcript_of(
-    session: SessionInfo,
-    messages: Sequence[MessageInfo],
-    calls: Iterable[CallInfo],
-    compactions: Iterable[ImportedCompaction] = (),
-) -> Transcript:
-    """The stored session as a file reader would have given it."""
-    usage = [_usage(call) for call in calls if call.seq is not None and call.input_tokens]
-    return Transcript(
-        id=session.id,
-        title=session.title,
-        format=session.origin if session.origin in FORMATS else "openai",
-        path="",
-        messages=tuple(info.message for info in messages),
-        times=tuple(info.created_at for info in messages),
-        model=session.model,
-        compactions=tuple(_recorded(one) for one in compactions),
-        usage=tuple(sorted(usage, key=lambda one: one.after)),
-    )
+def share_name(share: Share) -> str:
+    """The label of a share."""
+    kind = t(f"usage.share.{share.kind}")
+    tool = t("usage.share.other_tools") if share.name == OTHER_TOOLS else share.name
+    return t("usage.share.of_tool", tool=tool, kind=kind) if tool else kind
 
 
-def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
-    """The user messages, each with the begin of its text."""
-    return [
-        (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
-    ]
-
-
-def excerpt(text: str, chars: int = TITLE_CHARS) -> str:
-    """The begin of a text on one line."""
-    line = " ".join(text[: chars * 4].split())
-    return line if len(line) <= chars else f"{line[: chars - 1]}…"
-
-
-def shares(report: TokenReport) -> list[Share]:
-    """Where the tokens went, largest first; they add up to the report's total."""
-    said = [
-        Share(kind="system", name="", tokens=report.system_tokens),
-        Share(kind="user", name="", tokens=report.user_tokens),
-        Share(kind="assistant", name="", tokens=report.assistant_tokens),
-        Share(kind="thinking", name="", tokens=report.thinking_tokens),
-        Share(kind="summary", name="", tokens=report.summary_tokens),
-        Share(kind="orphan", name="", tokens=report.orphan_tokens),
-    ]
-    calls = [Share(kind="call", name=tool.name, tokens=tool.call_tokens) for tool in report.tools]
-    results = [
-        Share(kind="result", name=tool.name, tokens=tool.result_tokens) for tool in report.tools
-    ]
-    found = [share for share in (*said, *calls, *results) if share.tokens]
-    return sorted(found, key=lambda share: (-share.tokens, share.kind, share.name))
-
-
-def largest(parts: Sequence[Share], limit: int) -> list[Share]:
-    """The largest parts; what is left of tools becomes one part of each kind."""
-    if len(parts) <= limit:
-        return list(parts)
-    kept, rest = list(parts[:limit]), parts[limit:]
-    for kind in dict.fromkeys(share.kind for share in rest):
-        group = [share for share in rest if share.kind == kind]
-        tokens = sum(share.tokens for share in group)
-        kept.append(
-            group[0] if len(group) == 1 else Share(kind=kind, name=OTHER_TOOLS, tokens=tokens)
+def show_account(session: SessionInfo) -> None:
+    """Draws each message counted once, by kind, tool and file, and what was billed."""
+    st.subheader(t("usage.account"))
+    with st.spinner(t("usage.counting")):
+        report = token_report(session)
+    st.caption(
+        t(
+            "usage.account.told",
+            total=numbers.tokens(report.total_tokens, is_exact=report.is_exact),
+            exactness=numbers.exactness(report.is_exact),
+            counter=report.counter_id,
         )
-    return kept
-
-
-def _usage(call: CallInfo) -> RecordedUsage:
-    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
-    return RecordedUsage(
-        call_id=call.id,
-        after=(call.seq or 1) - 1,
-        input_tokens=max((call.input_tokens or 0) - cached - written, 0),
-        cache_read_tokens=cached,
-        cache_write_tokens=written,
-        output_tokens=call.output_tokens or 0,
-        model=call.model,
-        recorded_at=call.created_at,
     )
+    _parts(report)
+    _tools(report)
+    _files(report)
+    calls = calls_of(session)
+    _provider(report, tells_cache=any(call.cached_tokens is not None for call in calls))
 
 
-def _recorded(one: ImportedCompaction) -> RecordedCompaction:
-    return RecordedCompaction(
-        at=one.before_seq - 1,
-        summary=one.summary,
-        before_tokens=one.before_tokens,
-        trigger=one.trigger,
-        recorded_at=one.recorded_at,
+def _parts(report: TokenReport) -> None:
+    parts = largest(shares(report), SHOWN_PARTS)
+    labels = [share_name(share) for share in parts]
+    figure = where_tokens_went(
+        parts, labels=labels, total=report.total_tokens, axis=t("common.tokens")
     )
+    rows: list[Row] = [
+        {
+            t("usage.part"): label,
+            t("common.segment.tokens"): share.tokens,
+            t("usage.share"): numbers.percent(share.tokens, report.total_tokens),
+        }
+        for share, label in zip(parts, labels, strict=True)
+    ]
+    chart(figure, rows, key="usage_account", alt=t("usage.account"), csv_name="account.csv")
+
+
+def _tools(report: TokenReport) -> None:
+    if not report.tools:
+        return
+    st.markdown(f"**{t('usage.tools')}**")
+    rows: list[Row] = [
+        {
+            t("usage.tool"): tool.name,
+            t("usage.figure.calls"): tool.calls,
+            t("usage.call_tokens"): tool.call_tokens,
+            t("usage.result_tokens"): tool.result_tokens,
+            t("usage.sum"): tool.total_tokens,
+            t("usage.share"): numbers.percent(tool.total_tokens, report.total_tokens),
+        }
+        for tool in report.tools
+    ]
+    plain_table(rows, alt=t("usage.tools"))
+
+
+def _files(report: TokenReport) -> None:
+    if not report.files:
+        return
+    again = sum(file.reread_tokens for file in report.files)
+    st.markdown(f"**{t('usage.files')}**")
+    if again:
+        st.caption(t("usage.files.again", tokens=numbers.tokens(again)))
+    rows: list[Row] = [
+        {
+            t("usage.file"): file.path,
+            t("usage.reads"): file.reads,
+            t("usage.read_tokens"): file.read_tokens,
+            t("usage.rereads"): file.rereads,
+            t("usage.reread_tokens"): file.reread_tokens,
+            t("usage.other_calls"): file.other_calls,
+            t("usage.other_tokens"): file.other_tokens,
+            t("usage.sum"): file.total_tokens,
+        }
+        for file in report.files
+    ]
+    name = t("usage.file")
+    shown = [{**row, name: short_fact(str(row[name]), "path", PATH_CHARS)} for row in rows]
+    plain_table(shown[:SHOWN_FILES], alt=t("usage.files"))
+    csv_button(rows, key="usage_files_csv", name="files.csv")
+
+
+def _provider(report: TokenReport, *, tells_cache: bool) -> None:
+    """Draws the provider's counts; they are never mixed with ours."""
+    billed = report.provider
+    if billed is None:
+        st.caption(t("usage.no_provider"))
+        return
+    unattributed = numbers.tokens(report.unattributed_tokens)
+    st.markdown(f"**{t('usage.provider')}**")
+    st.caption(t("usage.provider.told", tokens=unattributed))
+    rows: list[Row] = [
+        {t("usage.part"): t(f"usage.provider.{name}"), t("common.segment.tokens"): value}
+        for name, value in (
+            *_billed_input(billed, tells_cache=tells_cache),
+            ("output", billed.output_tokens),
+            ("largest", billed.largest_context_tokens),
+            ("unattributed", report.unattributed_tokens),
+        )
+    ]
+    plain_table(rows, alt=t("usage.provider"))
+
+
+def _billed_input(billed: ProviderTotals, *, tells_cache: bool) -> list[tuple[str, int | None]]:
+    """The parts of the input; None for the cache if the provider reported nothing about it."""
+    if not tells_cache:
+        return [("all_input", billed.input_tokens), ("cache_read", None), ("cache_write", None)]
+    return [
+        ("input", billed.input_tokens),
+        ("cache_read", billed.cache_read_tokens),
+        ("cache_write", billed.cache_write_tokens),
+    ]

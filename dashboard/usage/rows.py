@@ -1,6 +1,6 @@
-"""Owns what the usage page tells: one row a turn, made from its calls, and their sums.
+"""Rows of the usage page: one per turn, made from its calls, with sums and shares.
 
-A number that no provider reported is None and stays None in every sum made of nothing else.
+A number that no provider reported is None, and a sum of nothing else is None too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run
+from ctxcore.formats.report import TokenReport
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 
 Mode: TypeAlias = Literal["turn", "context", "total"]
@@ -22,12 +23,14 @@ MODES: tuple[Mode, ...] = ("turn", "context", "total")
 SOURCES: tuple[Source, ...] = ("estimate", "provider")
 PROVIDER_PARTS = ("fresh", "cache_write", "cached")
 SUMMARIES = "summaries"
-"""The part of a bar that requests for summaries took, as the provider counted them."""
+"""The part of a bar for requests for summaries, as the provider counted them."""
+
+OTHER_TOOLS = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A sum of what was reported; `missing` calls said nothing."""
+class KnownSum:
+    """A sum of reported values; `missing` calls reported none."""
 
     value: float | None
     missing: int = 0
@@ -35,26 +38,26 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnUsage:
-    """One turn with its calls; places are sequence numbers from 1."""
+    """One turn with its calls; sequence numbers from 1."""
 
     number: int
     first_seq: int
     last_seq: int
     title: str
     state: str | None
-    """None where the turn was imported or appended, not run here."""
+    """None if the turn was imported or appended, not run here."""
     calls: tuple[CallInfo, ...]
     compactions: tuple[CompactionInfo, ...] = ()
     """Made after this turn began and before the next one did."""
 
     @property
-    def sent_tokens(self) -> Known:
-        """What all its calls were sent: our count, or the provider's for imported calls."""
+    def sent_tokens(self) -> KnownSum:
+        """The input of all its calls: our count, or the provider's for imported calls."""
         return known_sum(self.calls, sent_tokens)
 
     @property
     def context_tokens(self) -> int | None:
-        """What its last call for an answer was sent."""
+        """The input of its last call for an answer."""
         answers = [call for call in self.calls if not is_summary(call)]
         return next((size for size in map(sent_tokens, reversed(answers)) if size), None)
 
@@ -69,7 +72,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Our count of a call beside the provider's."""
+    """Our count of a call and the provider's."""
 
     turn: int
     call: int
@@ -78,19 +81,19 @@ class Compared:
 
     @property
     def difference(self) -> int:
-        """What the provider counted beyond ours."""
+        """The provider's count minus ours."""
         return self.provider_tokens - self.estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What calls for one purpose took together."""
+class Totals:
+    """Sums over calls."""
 
     calls: int
-    sent: Known
-    cached: Known
-    output: Known
-    cost: Known
+    sent: KnownSum
+    cached: KnownSum
+    output: KnownSum
+    cost: KnownSum
 
 
 def is_summary(call: CallInfo) -> bool:
@@ -98,9 +101,9 @@ def is_summary(call: CallInfo) -> bool:
     return call.purpose == "summary"
 
 
-def spent_on(calls: Sequence[CallInfo]) -> Spent:
-    """What `calls` took together."""
-    return Spent(
+def totals_of(calls: Sequence[CallInfo]) -> Totals:
+    """The sums over `calls`."""
+    return Totals(
         calls=len(calls),
         sent=known_sum(calls, sent_tokens),
         cached=known_sum(calls, lambda call: call.cached_tokens),
@@ -110,23 +113,23 @@ def spent_on(calls: Sequence[CallInfo]) -> Spent:
 
 
 def estimate_tokens(call: CallInfo) -> int | None:
-    """Our count of what the call was sent; None for imported calls."""
+    """Our count of the input of the call; None for imported calls."""
     if not call.estimate:
         return None
     return sum(call.estimate.get(name, 0) for name in INPUT_SEGMENTS)
 
 
 def sent_tokens(call: CallInfo) -> int | None:
-    """What the call was sent: our count, else the provider's."""
+    """The input of the call: our count, else the provider's."""
     ours = estimate_tokens(call)
     return call.input_tokens if ours is None else ours
 
 
-def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> Known:
-    """The sum of what is known of `calls`, and how many said nothing."""
+def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> KnownSum:
+    """The sum of the known values, and the number of unknown ones."""
     values = [value(call) for call in calls]
-    known = [one for one in values if one is not None]
-    return Known(value=sum(known) if known else None, missing=len(values) - len(known))
+    known = [number for number in values if number is not None]
+    return KnownSum(value=sum(known) if known else None, missing=len(values) - len(known))
 
 
 def turn_rows(
@@ -136,7 +139,7 @@ def turn_rows(
     calls: Sequence[CallInfo],
     compactions: Iterable[CompactionInfo] = (),
 ) -> list[TurnUsage]:
-    """The turns of a session; `starts` are its user messages, each with the begin of its text."""
+    """The turns of a session; `starts` are its user messages: number and beginning."""
     if not starts:
         return []
     states = {turn.first_seq: turn for turn in turns}
@@ -159,7 +162,7 @@ def turn_rows(
 
 
 def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
-    """What was sent a turn, what the last call of each held, or what all turns so far sent."""
+    """The input per turn, of the last call of each turn, or of all turns so far."""
     if mode == "context":
         known = [(turn.number, _call_parts(turn, source, summaries=False)) for turn in turns]
         return [Bar(turn=number, parts=parts[-1]) for number, parts in known if parts]
@@ -167,7 +170,7 @@ def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
     sums = [(number, _added(parts)) for number, parts in filled if parts]
     if mode == "turn":
         return [Bar(turn=number, parts=parts) for number, parts in sums]
-    totals = accumulate((parts for _, parts in sums), lambda one, other: _added([one, other]))
+    totals = accumulate((parts for _, parts in sums), lambda total, other: _added([total, other]))
     return [Bar(turn=number, parts=parts) for (number, _), parts in zip(sums, totals, strict=True)]
 
 
@@ -187,7 +190,7 @@ def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
 
 
 def not_sent(runs: Iterable[Run]) -> dict[str, int]:
-    """Tokens of the history that a call was not sent, by what became of them."""
+    """Tokens of the history that a call was not sent, by verdict."""
     gone: dict[str, int] = {}
     for run in runs:
         less = run.before_tokens - run.after_tokens
@@ -215,7 +218,7 @@ def _calls_by_turn(
 
 
 def _turn_then(at: datetime, starts: Sequence[tuple[datetime, int]]) -> int | None:
-    """The newest turn that had begun at a time; None if none had."""
+    """The newest turn that had started at a time, if any."""
     return max((number for begun, number in starts if begun <= at), default=None)
 
 
@@ -228,7 +231,7 @@ def _turn_at(seq: int | None, firsts: Sequence[int]) -> int | None:
 def _compactions_by_turn(
     compactions: Iterable[CompactionInfo], by_turn: Mapping[int, Sequence[CallInfo]]
 ) -> dict[int, list[CompactionInfo]]:
-    """Compactions by the newest turn that had called a model before they were made."""
+    """Compactions by the newest turn that had called a model before them."""
     begins = [(calls[0].created_at, number) for number, calls in by_turn.items() if calls]
     found: dict[int, list[CompactionInfo]] = {}
     for info in compactions:
@@ -239,7 +242,7 @@ def _compactions_by_turn(
 
 
 def _call_parts(turn: TurnUsage, source: Source, *, summaries: bool = True) -> list[dict[str, int]]:
-    """What each call held; a request for a summary is one part, or left out."""
+    """The parts of each call; a request for a summary is one part, or left out."""
     read = _estimate_parts if source == "estimate" else _provider_parts
     found: list[dict[str, int]] = []
     for call in turn.calls:
@@ -269,7 +272,49 @@ def _provider_parts(call: CallInfo) -> dict[str, int]:
 
 def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: dict[str, int] = {}
-    for one in parts:
-        for name, tokens in one.items():
+    for counts in parts:
+        for name, tokens in counts.items():
             total[name] = total.get(name, 0) + tokens
     return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One share of the tokens."""
+
+    kind: str
+    name: str
+    """The tool; empty for messages."""
+    tokens: int
+
+
+def shares(report: TokenReport) -> list[Share]:
+    """The shares of the tokens, largest first; they add up to the total of the report."""
+    messages = [
+        Share(kind="system", name="", tokens=report.system_tokens),
+        Share(kind="user", name="", tokens=report.user_tokens),
+        Share(kind="assistant", name="", tokens=report.assistant_tokens),
+        Share(kind="thinking", name="", tokens=report.thinking_tokens),
+        Share(kind="summary", name="", tokens=report.summary_tokens),
+        Share(kind="orphan", name="", tokens=report.orphan_tokens),
+    ]
+    calls = [Share(kind="call", name=tool.name, tokens=tool.call_tokens) for tool in report.tools]
+    results = [
+        Share(kind="result", name=tool.name, tokens=tool.result_tokens) for tool in report.tools
+    ]
+    found = [share for share in (*messages, *calls, *results) if share.tokens]
+    return sorted(found, key=lambda share: (-share.tokens, share.kind, share.name))
+
+
+def largest(parts: Sequence[Share], limit: int) -> list[Share]:
+    """The largest shares; the other tools become one share of each kind."""
+    if len(parts) <= limit:
+        return list(parts)
+    kept, rest = list(parts[:limit]), parts[limit:]
+    for kind in dict.fromkeys(share.kind for share in rest):
+        group = [share for share in rest if share.kind == kind]
+        tokens = sum(share.tokens for share in group)
+        kept.append(
+            group[0] if len(group) == 1 else Share(kind=kind, name=OTHER_TOOLS, tokens=tokens)
+        )
+    return kept

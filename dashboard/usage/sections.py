@@ -1,6 +1,6 @@
-"""Owns the sections of the usage page, in the order in which they answer questions.
+"""Draws the usage page.
 
-An imported transcript is asked first where its tokens went; a chat, what its turns sent.
+An imported transcript begins with where its tokens went; a chat begins with its turns.
 """
 
 from __future__ import annotations
@@ -9,40 +9,46 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.charts.usage import Line, estimate_against_provider, stacked_turns
 from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
+from dashboard.selection import session_title
 from dashboard.services import engine
-from dashboard.shell import session_title
 from dashboard.texts import t
-from dashboard.usage.account_section import show_account
-from dashboard.usage.labels import part_colors, part_names
+from dashboard.usage.account import show_account
+from dashboard.usage.charts import PROVIDER_COLORS, Line, estimate_against_provider, stacked_turns
 from dashboard.usage.rows import (
     MODES,
+    PROVIDER_PARTS,
     SOURCES,
+    SUMMARIES,
     Bar,
-    Known,
+    KnownSum,
     Mode,
     Source,
-    Spent,
+    Totals,
     TurnUsage,
     bars,
     compared,
     is_summary,
-    spent_on,
+    totals_of,
     turn_rows,
 )
-from dashboard.usage.turn_section import show_turns
+from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
+from dashboard.window_chart import SEGMENT_COLORS
 
-WIDTHS = {"turns": 95, "calls": 95}
-SHOWN_TURNS = 100  # bars that can still be told apart on one screen
+WIDTHS = {"turns": 95, "calls": 95}  # pixels; chosen: short numbers
+SHOWN_TURNS = 100  # chosen: more bars cannot be told apart on one screen
+
+_SUMMARIES = {SUMMARIES: "#C44E52"}
+"""Not a colour of a segment: these are requests for summaries, not summaries in a context."""
 
 
 def show_usage(session: SessionInfo) -> None:
-    """The whole page for one session."""
+    """Draws the page for one session."""
     calls, compactions = calls_of(session), recorded(session).compactions
     starts = turn_beginnings(session)
     turns = turn_rows(starts, session.length, turns_of(session), calls, compactions)
@@ -62,52 +68,54 @@ def show_usage(session: SessionInfo) -> None:
 
 
 def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
-    spent = spent_on(calls)
-    figures: tuple[tuple[str, Known], ...] = (
-        ("sent", spent.sent),
-        ("cached", spent.cached),
-        ("output", spent.output),
+    totals = totals_of(calls)
+    figures: tuple[tuple[str, KnownSum], ...] = (
+        ("sent", totals.sent),
+        ("cached", totals.cached),
+        ("output", totals.output),
     )
     with st.container(horizontal=True, key="usage_figures"):
         _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
         _figure("calls", f"{len(calls):,}", t("usage.help.calls"))
         for name, known in figures:
             value = None if known.value is None else int(known.value)
-            _figure(name, numbers.short_tokens(value), _told(name, known, numbers.tokens(value)))
-        cost = numbers.money(spent.cost.value)
-        _figure("cost", cost, _told("cost", spent.cost, cost))
+            _figure(
+                name, numbers.short_tokens(value), _figure_help(name, known, numbers.tokens(value))
+            )
+        cost = numbers.money(totals.cost.value)
+        _figure("cost", cost, _figure_help("cost", totals.cost, cost))
     _by_purpose(calls)
 
 
 def _by_purpose(calls: Sequence[CallInfo]) -> None:
-    """Answers and summaries apart and together, where summaries were paid for."""
+    """Draws answers and summaries separately and together, if there were summaries."""
     summaries = [call for call in calls if is_summary(call)]
     if not summaries:
         return
     answers = [call for call in calls if not is_summary(call)]
     st.caption(t("usage.purposes.told"))
     kinds = (("answers", answers), ("summaries", summaries), ("all", calls))
-    rows = [_purpose_row(t(f"usage.purpose.{name}"), spent_on(made)) for name, made in kinds]
+    rows = [_purpose_row(t(f"usage.purpose.{name}"), totals_of(made)) for name, made in kinds]
     plain_table(rows, alt=t("usage.purposes"))
 
 
-def _purpose_row(name: str, spent: Spent) -> Row:
+def _purpose_row(name: str, totals: Totals) -> Row:
     return {
         t("usage.purpose"): name,
-        t("usage.figure.calls"): spent.calls,
-        t("usage.figure.sent"): spent.sent.value,
-        t("usage.figure.cached"): spent.cached.value,
-        t("usage.figure.output"): spent.output.value,
-        t("usage.figure.cost"): numbers.money(spent.cost.value),
+        t("usage.figure.calls"): totals.calls,
+        t("usage.figure.sent"): totals.sent.value,
+        t("usage.figure.cached"): totals.cached.value,
+        t("usage.figure.output"): totals.output.value,
+        t("usage.figure.cost"): numbers.money(totals.cost.value),
     }
 
 
-def _figure(name: str, value: str, told: str) -> None:
-    st.metric(t(f"usage.figure.{name}"), value, help=told, width=WIDTHS.get(name, 155))
+def _figure(name: str, value: str, text: str) -> None:
+    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 155))
 
 
-def _told(name: str, known: Known, whole: str) -> str:
-    """What a key figure is made of, and how much of it is missing."""
+def _figure_help(name: str, known: KnownSum, whole: str) -> str:
+    """What a key figure contains, and how many calls did not report it."""
     text = f"{t(f'usage.help.{name}')} {plain_label(whole)}."
     if known.missing and known.value is not None:
         text += " " + t("usage.help.missing", count=known.missing)
@@ -115,7 +123,7 @@ def _told(name: str, known: Known, whole: str) -> str:
 
 
 def _shown(turns: Sequence[TurnUsage]) -> Sequence[TurnUsage]:
-    """The turns of a long session that are drawn; the newest unless others are asked for."""
+    """The turns that are drawn: the newest, or the range selected."""
     if len(turns) <= SHOWN_TURNS:
         return turns
     newest = (len(turns) - SHOWN_TURNS + 1, len(turns))
@@ -172,7 +180,7 @@ def _stacked(
     alt = t(f"usage.alt.{mode}", source=t(f"usage.source.{source}"))
     chart(figure, table, key=f"usage_{mode}_{source}", alt=alt, csv_name=f"usage_{mode}.csv")
     if mode == "context":
-        _limits_told(session)
+        _limits_caption(session)
 
 
 def _bar_row(bar: Bar, names: dict[str, str]) -> Row:
@@ -191,9 +199,9 @@ def _limits(session: SessionInfo) -> list[Line]:
     ]
 
 
-def _limits_told(session: SessionInfo) -> None:
-    told = " · ".join(f"{line.name} {line.tokens:,}" for line in _limits(session))
-    st.caption(t("usage.limits", lines=told) if told else t("usage.no_limits"))
+def _limits_caption(session: SessionInfo) -> None:
+    text = " · ".join(f"{line.name} {line.tokens:,}" for line in _limits(session))
+    st.caption(t("usage.limits", lines=text) if text else t("usage.no_limits"))
 
 
 def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
@@ -230,3 +238,19 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
     ]
     alt = t("usage.against")
     chart(figure, table, key="usage_against", alt=alt, csv_name="usage_estimate.csv")
+
+
+def part_names(source: Source) -> dict[str, str]:
+    """The names of the parts, in the order in which they are stacked."""
+    if source == "estimate":
+        names = {str(name): t(f"common.segment.{name}") for name in INPUT_SEGMENTS}
+    else:
+        names = {name: t(f"usage.part.{name}") for name in PROVIDER_PARTS}
+    return names | {SUMMARIES: t("usage.part.summaries")}
+
+
+def part_colors(source: Source) -> dict[str, str]:
+    """The colour of each part."""
+    if source == "estimate":
+        return {name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS} | _SUMMARIES
+    return {**PROVIDER_COLORS, **_SUMMARIES}

@@ -103,10 +103,10 @@ def test_a_pin_in_the_dialog_works_the_proposal_out_again(page: Page, server: Se
 
     dialog.get_by_role("button", name="Pin message").click()
 
-    expect(dialog.get_by_text("is pinned: every context shows it")).to_be_visible()
+    expect(dialog.get_by_text("is pinned. Every context contains it")).to_be_visible()
     expect(dialog.get_by_role("button", name="Confirm")).to_be_enabled()
     assert [mark.kind for mark in server.engine.store.marks(session.id)] == ["pin"]
-    expect(page.get_by_text("The proposal was worked out again.")).to_be_visible()
+    expect(page.get_by_text("The proposal was updated.")).to_be_visible()
     expect(dialog.get_by_role("button", name=re.compile("Pin message"))).to_be_visible()
 
     dialog.get_by_role("button", name="Unpin message").click()

@@ -59,7 +59,7 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     session = small_session(server)
     open_page(page, server, "settings", session)
     page.locator(".st-key-settings_scope").get_by_text("This session").click()
-    expect(page.get_by_text("Holds for “Small” only.")).to_be_visible()
+    expect(page.get_by_text("Applies to “Small” only.")).to_be_visible()
 
     field = page.locator(".st-key-settings_trigger_ratio input")
     field.fill("50")
@@ -113,7 +113,7 @@ def test_a_compaction_is_made_undone_and_redone_by_keyboard(page: Page, server: 
     session = long_session(server)
     open_page(page, server, "compaction", session)
 
-    page.locator(".st-key-compaction_open button").wait_for()
+    page.locator(".st-key-compaction_compact button").wait_for()
 
     page.keyboard.press("Control+k")
     page.locator(".st-key-compact_confirm button").press("Enter")

@@ -10,8 +10,8 @@ import pytest
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
+from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
 from dashboard.texts import Language, languages, translate
-from dashboard.turn_runner import RunningTurn, TurnRunner
 from tests.dashboard_app import Dashboard, open_dashboard
 
 ANSWERS = ("compact", "drop_oldest", "new_session", "refuse")

@@ -14,7 +14,7 @@ from ctxcore.messages.values import JsonObject, ToolCall, text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import SessionInfo
-from dashboard import chat_side
+from dashboard.chat_page import side
 from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
@@ -252,7 +252,7 @@ def test_a_summary_that_saves_nothing_is_warned_about(app: Dashboard) -> None:
     app.at.text_area(key="compact_summary").set_value("far too long " * 2_000).run()
     app.check()
 
-    assert any("not be smaller" in warning.value for warning in app.at.warning)
+    assert any("not get smaller" in warning.value for warning in app.at.warning)
 
 
 def test_nothing_to_fold_is_said_instead_of_offered(app: Dashboard) -> None:
@@ -305,7 +305,7 @@ def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status = LocalModelStatus(available=False, reason=LocalModelProblem.PROCESSOR(flags=("avx2",)))
-    monkeypatch.setattr(chat_side, "local_model_status", lambda: status)
+    monkeypatch.setattr(side, "local_model_status", lambda: status)
     app.engine.create_session("Chat", model=LOCAL_MODEL)
     app.run()
 

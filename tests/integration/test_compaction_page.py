@@ -17,7 +17,7 @@ from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import Dashboard, open_dashboard, told
+from tests.dashboard_app import Dashboard, open_dashboard, rendered
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> No
 def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     at = opened(app, long_session(app))
 
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     at.text_area(key="compact_summary").set_value("Only what matters.").run()
     at.button(key="compact_confirm").click().run()
     app.check()
@@ -139,13 +139,15 @@ def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) 
     app.engine.set_model(session.id, "scripted/roomy")  # some of what is planned to fold is kept
     save_figures(app.engine.store, "scripted/roomy", {"window_tokens": 8_000})
     at = opened(app, session)
-    at.button(key="compaction_open").click().run()
-    (proposed,) = [one.label for one in at.expander if one.label.startswith("Messages that")]
+    at.button(key="compaction_compact").click().run()
+    (proposed,) = [
+        one.label for one in at.expander if one.label.startswith("Messages to be folded")
+    ]
 
     at.button(key="compact_confirm").click().run()
     app.check()
 
-    (recorded,) = [one.label for one in at.expander if one.label.startswith("Messages folded")]
+    (recorded,) = [one.label for one in at.expander if one.label.startswith("Folded messages")]
     assert proposed.rpartition("(")[2] == recorded.rpartition("(")[2]
 
 
@@ -155,7 +157,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == told(TriggerCode.ASKED(tokens=0), "en")
+    assert table["Trigger"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
@@ -215,7 +217,7 @@ def test_a_failed_summary_is_told_with_its_reason(app: Dashboard, language: Lang
     failed = translate("compaction.outcome.failed", language)
     assert table[translate("compaction.outcome", language)][0] == failed
     (event,) = app.engine.store.last_events(session.id, (FAILED,), limit=1)
-    why = told(from_json(event.body["reason"]), language)
+    why = rendered(from_json(event.body["reason"]), language)
     assert why in app.texts().replace("\\", "")
 
 
@@ -237,7 +239,7 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     assert len(before) == 2
     assert before == sorted(before, reverse=True)
     newest, _ = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
-    rule = told(from_json(newest.body["trigger"]), language)
+    rule = rendered(from_json(newest.body["trigger"]), language)
     assert table[translate("compaction.trigger", language)][0] == rule
     assert translate("compaction.planned.on", language) in app.texts()
 

@@ -11,7 +11,7 @@ import pytest
 
 from ctxcore.engine.policies import save_figures
 from ctxcore.store.values import Scope, SessionInfo
-from dashboard import verdict_table
+from dashboard import widgets
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
@@ -128,12 +128,12 @@ def test_a_table_that_does_not_hold_all_verdicts_says_so(
 ) -> None:
     session = with_output(app)
     count = len(app.engine.context(session.id).runs)
-    monkeypatch.setattr(verdict_table, "SHOWN_RUNS", count)
+    monkeypatch.setattr(widgets, "SHOWN_RUNS", count)
     assert len(opened(app, session).dataframe[0].value) == count
     told = translate("usage.verdicts.newest", "en", shown=2, count=count)
     assert told not in app.texts()
 
-    monkeypatch.setattr(verdict_table, "SHOWN_RUNS", 2)
+    monkeypatch.setattr(widgets, "SHOWN_RUNS", 2)
     app.run()
 
     assert len(app.at.dataframe[0].value) == 2

@@ -11,9 +11,9 @@ import pytest
 
 from ctxcore.reasons.codes import LossCode
 from ctxcore.store.values import Scope
-from dashboard.compactions_page.pinning import unpin
+from dashboard.lost_facts import unpin_block
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import Dashboard, open_dashboard, told
+from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.engines import START
 from tests.losing_sessions import losing_session, recorded_session, ticket_session
 
@@ -54,7 +54,7 @@ def test_lost_facts_are_listed_with_what_was_needed_first(
     assert table[translate("compact.lost.needed_later", language)][0] == f"#{length} · {by}"
     assert len(table) == len(lost)
     assert at.dataframe[0].value[translate("compact.lost", language)][0] == len(lost)
-    kind = told(LossCode.IDENTIFIER(), language)
+    kind = rendered(LossCode.IDENTIFIER(), language)
     assert f"{kind}: {len(lost):,}" in app.texts()
     assert any(lost[-1] in code.value for code in at.code)
 
@@ -88,7 +88,7 @@ def test_one_click_pins_the_message_and_the_context_says_the_fact_again(app: Das
 
     assert fact in str(app.engine.context(session_id).messages)
     assert translate("compact.lost.state.pinned", "en") in app.texts()
-    seq = int(lost_table(at)["Said in message"][0])
+    seq = int(lost_table(at)["In message"][0])
     assert translate("compact.lost.pinned", "en", seq=seq) in [toast.value for toast in at.toast]
 
     at.button(key=f"{key}_unpin").click().run()
@@ -106,7 +106,7 @@ def test_a_pin_is_taken_back_from_any_message_of_its_block(app: Dashboard) -> No
     app.engine.pin(session.id, result.seq - 1)
     opened(app, session.id)
 
-    assert unpin(session.id, result.block)
+    unpin_block(session.id, result.block)
 
     assert app.engine.call_target(session.id).view.anchors().pinned == ()
 
@@ -127,7 +127,7 @@ def test_a_message_that_is_shown_again_need_not_be_pinned(app: Dashboard) -> Non
 def test_an_excluded_message_is_not_pinned_by_the_way(app: Dashboard) -> None:
     session_id, made = losing_session(app.engine)
     at = opened(app, session_id)
-    seq = int(lost_table(at)["Said in message"][0])
+    seq = int(lost_table(at)["In message"][0])
 
     app.engine.exclude(session_id, seq - 1)
     app.run()
@@ -171,7 +171,7 @@ def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
     at = opened(app, session_id, language)
     at.session_state["compact_lost"] = True
 
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     app.check()
 
     lost = lost_table(at, language)
@@ -184,7 +184,7 @@ def test_the_dialog_tells_what_would_be_lost_before_it_is_confirmed(
 def test_a_fact_that_is_written_into_the_summary_is_not_lost(app: Dashboard) -> None:
     at = opened(app, ticket_session(app.engine))
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     before = list(lost_table(at)["Fact"])
     summary = at.text_area(key="compact_summary")
 
@@ -198,10 +198,10 @@ def test_a_pin_in_the_dialog_leads_to_a_proposal_that_keeps_the_fact(app: Dashbo
     session_id = ticket_session(app.engine)
     at = opened(app, session_id)
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     fact = lost_table(at)["Fact"][0]
 
-    seq = int(lost_table(at)["Said in message"][0])
+    seq = int(lost_table(at)["In message"][0])
     at.button(key="compact_lost_facts_pin").click().run()
     app.check()
     assert fact not in list(lost_table(at)["Fact"])
@@ -219,8 +219,8 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
     session_id = ticket_session(app.engine)
     at = opened(app, session_id)
     at.session_state["compact_lost"] = True
-    at.button(key="compaction_open").click().run()
-    fact, seq = lost_table(at)["Fact"][0], int(lost_table(at)["Said in message"][0])
+    at.button(key="compaction_compact").click().run()
+    fact, seq = lost_table(at)["Fact"][0], int(lost_table(at)["In message"][0])
     at.button(key="compact_lost_facts_pin").click().run()
 
     at.button(key=f"compact_unpin_{seq}").click().run()
@@ -230,7 +230,7 @@ def test_a_pin_in_the_dialog_can_be_taken_back_there(app: Dashboard) -> None:
     assert translate("context.unpinned", "en", seq=seq) in app.texts()
     assert app.engine.call_target(session_id).view.anchors().pinned == ()
     at.button(key="compact_cancel").click().run()
-    at.button(key="compaction_open").click().run()
+    at.button(key="compaction_compact").click().run()
     assert translate("context.unpinned", "en", seq=seq) not in app.texts()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from dashboard.sessions_page.pages import PAGE_SESSIONS
+from dashboard.sessions_page.sections import PAGE_SESSIONS
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.small_transcript import claude_code_lines

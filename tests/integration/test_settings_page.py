@@ -17,7 +17,7 @@ from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.values import Scope
 from dashboard import services
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard, told
+from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard, rendered
 
 USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
 MINE = Scope(kind="user", owner="local")
@@ -362,9 +362,9 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     assert app.at.title[0].value == translate("settings.problem.title", language)
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
-    assert told(PlaceCode.VARIABLE(variable=variable), language) in shown
+    assert rendered(PlaceCode.VARIABLE(variable=variable), language) in shown
     assert {"en": "Trigger (%)", "zh": "触发线（%）"}[language] in shown
-    assert told(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
+    assert rendered(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
     app.run()
@@ -458,7 +458,7 @@ def test_several_get_the_same_at_once(app: Dashboard) -> None:
         assert overrides(app, scope) == given
     table = at.dataframe[0].value
     assert list(table["Who"]) == ["Group team"] * 3 + ["Ben"] * 3
-    assert list(table["Has"])[:3] == ["dual threshold", "tiktoken", "40,000"]
+    assert list(table["Value"])[:3] == ["dual threshold", "tiktoken", "40,000"]
 
 
 def test_a_wrong_value_for_several_changes_nobody(app: Dashboard) -> None:

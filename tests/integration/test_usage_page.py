@@ -16,11 +16,11 @@ from ctxcore.engine.events import TextDelta
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
-from dashboard.shell import select_session
+from dashboard.selection import select_session
 from dashboard.texts import Language, languages, translate
-from dashboard.usage.account_section import PATH_CHARS
+from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
-from tests.dashboard_app import Dashboard, open_dashboard, told
+from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.small_transcript import claude_code_lines
 
 
@@ -73,7 +73,7 @@ def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language
 
     column = translate("usage.error", language)
     (table,) = [shown.value for shown in at.dataframe if column in shown.value]
-    assert list(table[column]) == [told(CallCode.STOPPED(), language)]
+    assert list(table[column]) == [rendered(CallCode.STOPPED(), language)]
 
 
 @pytest.mark.parametrize("language", languages())
@@ -178,7 +178,7 @@ def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> N
     at = opened(app, session)
 
     assert translate("usage.verdicts", "en", number=20) in app.texts()
-    assert "What was not sent" in app.texts()
+    assert "Not sent:" in app.texts()
     key = f"usage_turns_{session.id}_20_pick"
     at.selectbox(key=key).set_value("1").run()
     app.check()

@@ -7,7 +7,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import to_json
 from ctxcore.store.values import Event
-from dashboard.compactions_page.attempts import attempts, plans
+from dashboard.compactions_page.rows import attempts, plans
 from tests.engines import START
 
 

@@ -11,9 +11,8 @@ from ctxcore.policy.names import STRATEGIES
 from ctxcore.reasons.codes import ChoiceCode
 from ctxcore.reasons.values import known_codes
 from dashboard import texts
-from dashboard.compactions_page.labels import strategy_label
-from dashboard.tell import tell_recorded
 from dashboard.texts import Language, catalogue, languages
+from dashboard.wording import reason_text, strategy_label
 
 OTHERS = ("truncate", "summarize", EMERGENCY, "drop_oldest", "new_session", EDITED)
 DONE = (*STRATEGIES, *OTHERS)
@@ -41,5 +40,5 @@ def test_every_kind_of_fact_has_a_code() -> None:
 
 
 def test_a_reason_is_told_where_one_was_recorded() -> None:
-    assert tell_recorded(ChoiceCode.FAST()) == "speed is preferred"
-    assert tell_recorded(None) == ""
+    assert reason_text(ChoiceCode.FAST()) == "speed is preferred"
+    assert reason_text(None) == ""

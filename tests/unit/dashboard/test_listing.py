@@ -9,7 +9,6 @@ import pytest
 
 from ctxcore.engine.core import ContextEngine
 from dashboard import texts
-from dashboard.jobs import Job, Progress
 from dashboard.sessions_page.importing import (
     Choice,
     choices,
@@ -17,9 +16,10 @@ from dashboard.sessions_page.importing import (
     problem_lines,
     read_upload,
 )
-from dashboard.sessions_page.pages import PAGE_SESSIONS, list_page
-from dashboard.tell import tell_error
+from dashboard.sessions_page.jobs import Job, Progress
+from dashboard.sessions_page.sections import PAGE_SESSIONS, list_page
 from dashboard.texts import languages
+from dashboard.wording import error_text
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 
@@ -59,7 +59,7 @@ def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
         for language in languages():
             monkeypatch.setattr(texts, "OUTSIDE", language)
             error = read_upload(engine, "x.json", data).error
-            told[language] = tell_error(error) if error else ""
+            told[language] = error_text(error) if error else ""
 
     assert told["zh"].startswith("x.json")
     assert "expected" not in told["zh"].lower()
@@ -129,7 +129,7 @@ def test_a_job_that_breaks_off_says_so_in_the_language_of_the_page(
             thread.join()
 
     assert job.error is not None
-    assert tell_error(job.error) == "程序出错（KeyError），操作中断了；详情见服务器日志"
+    assert error_text(job.error) == "程序出错（KeyError），操作中断了；详情见服务器日志"
 
 
 def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
@@ -142,7 +142,7 @@ def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
 
     ((name, error),) = done.errors
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
-    assert (name, tell_error(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
+    assert (name, error_text(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
 
 
 def test_the_list_has_pages() -> None:

@@ -13,16 +13,21 @@ from ctxcore.compression.outputs import compress
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import counter_for
-from dashboard.context_page.marking import MOST_LINES, mark_elided, mark_missing, mark_pieces
-from dashboard.context_page.pieces import pieces_of
+from dashboard.context_page.marking import (
+    MOST_LINES,
+    mark_elided,
+    mark_missing,
+    mark_pieces,
+    pieces_of,
+)
 from dashboard.context_page.shortened import (
     LeftOut,
-    asked_of,
     elided_of,
     find_shortened,
     left_out,
     limits_for,
     mark,
+    queries_for,
     with_block,
 )
 from tests.histories import outputs
@@ -154,7 +159,7 @@ def test_what_the_library_left_out_of_a_message_is_found_again() -> None:
     context = fit(messages, max_tokens=2_000, policy=policy)
 
     [one] = find_shortened(context)
-    asked = asked_of(one, ListHistory(parse_messages(messages), counter))
+    asked = queries_for(one, ListHistory(parse_messages(messages), counter))
     elided = elided_of(one, limits_for(policy, "search", 500), asked, counter)
 
     assert (one.seq, one.name) == (3, "search")

@@ -15,7 +15,7 @@ from ctxcore.store.values import ScopeKind
 from dashboard.settings.fields import FIELDS
 from dashboard.settings.scopes import scope_names
 from dashboard.texts import catalogue
-from dashboard.wording import words_for
+from dashboard.wording import name_text
 
 ROOT = Path(__file__).resolve().parents[3]
 AREAS = ("context", "usage", "compaction", "sessions", "settings")
@@ -81,6 +81,6 @@ def test_every_choice_has_words() -> None:
     assert [
         (name, choice)
         for name, choice in choices
-        if words_for(f"settings.choice.{name}", choice) == choice
+        if name_text(f"settings.choice.{name}", choice) == choice
         and f"settings.choice.{name}.{choice}" not in catalogue("en")
     ] == []

@@ -32,7 +32,7 @@ from dashboard.settings.fields import (
     shown_first,
 )
 from dashboard.settings.inputs import field_help, field_name, group_name, preset_line, value_text
-from dashboard.settings.saving import typed
+from dashboard.settings.saving import as_typed, typed
 from dashboard.settings.scopes import (
     budget_for,
     changed,
@@ -42,9 +42,8 @@ from dashboard.settings.scopes import (
     tokens_of,
     without,
 )
-from dashboard.settings.typed_rules import as_typed
-from dashboard.tell import tell
 from dashboard.texts import Language, catalogue, languages
+from dashboard.wording import reason_text
 from tests.unit.test_policy_fields import Bolder
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -122,7 +121,7 @@ def test_what_is_allowed_is_told_in_the_language_of_the_page(
     told = {}
     for language in languages():
         monkeypatch.setattr(texts, "OUTSIDE", language)
-        told[language] = tell(as_typed(said, field))
+        told[language] = reason_text(as_typed(said, field))
 
     assert told["zh"] not in (str(said), told["en"])
     assert "(" not in told["en"]
@@ -161,11 +160,11 @@ def test_a_share_is_told_as_the_percentages_that_are_typed() -> None:
     share = AllowedCode.NUMBER(low=0.001, high=1)
     ratio = field_named("facts_ratio")
 
-    assert tell(as_typed(AllowedCode.OR_NONE(allowed=share), ratio)) == (
+    assert reason_text(as_typed(AllowedCode.OR_NONE(allowed=share), ratio)) == (
         "a number from 0.1 % to 100 %, or nothing"
     )
-    assert tell(as_typed(share, None)) == "a number from 0.001 to 1"
-    assert tell(as_typed(stated("something new"), ratio)) == "something new"
+    assert reason_text(as_typed(share, None)) == "a number from 0.001 to 1"
+    assert reason_text(as_typed(stated("something new"), ratio)) == "something new"
 
 
 def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:

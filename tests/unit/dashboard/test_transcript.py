@@ -14,7 +14,8 @@ from ctxcore.store.values import (
     TurnInfo,
     TurnState,
 )
-from dashboard.transcript import active_chain, can_redo, first_shown, make_transcript
+from dashboard.chat_page.transcript import first_shown, make_transcript
+from dashboard.reads import active_chain, can_redo
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
 from ctxcore.reasons.values import stated
-from dashboard.turn_runner import RunningTurn, TurnRunner
+from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
 
 WAIT_SECONDS = 10
 
@@ -211,7 +211,7 @@ def test_an_answer_that_no_turn_waited_for_is_done_when_it_is_carried_out() -> N
     assert (turn.state, turn.error) == ("done", None)
 
 
-def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
+def test_only_what_the_engine_ended_is_recorded_by_its_turn() -> None:
     def broken() -> Iterator[TurnEvent]:
         raise ContextError("no model is set")
 
@@ -219,7 +219,7 @@ def test_only_what_the_engine_ended_is_told_by_its_turn() -> None:
     finish(told)
     finish(untold)
 
-    assert (told.is_told, untold.is_told) == (True, False)
+    assert (told.is_recorded, untold.is_recorded) == (True, False)
     assert untold.error == stated("no model is set")
 
 

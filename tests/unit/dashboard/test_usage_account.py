@@ -7,16 +7,10 @@ from pathlib import Path
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.report import usage_report
 from ctxcore.tokens.count import counter_for
-from dashboard.usage.account import (
-    OTHER_TOOLS,
-    Share,
-    excerpt,
-    largest,
-    shares,
-    transcript_of,
-    turn_starts,
-)
-from dashboard.usage.labels import share_name
+from dashboard.excerpts import excerpt
+from dashboard.reads import transcript_of, turn_starts
+from dashboard.usage.account import share_name
+from dashboard.usage.rows import OTHER_TOOLS, Share, largest, shares
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
 

@@ -7,17 +7,11 @@ from typing import Any, cast
 import plotly.graph_objects as go
 import pytest
 
-from dashboard.charts.compactions import before_and_after
-from dashboard.charts.palette import SEGMENT_COLORS
-from dashboard.charts.usage import (
-    Figure,
-    Line,
-    estimate_against_provider,
-    stacked_turns,
-    where_tokens_went,
-)
-from dashboard.usage.account import Share
-from dashboard.usage.rows import Bar, Compared
+from dashboard.compactions_page.detail import before_and_after
+from dashboard.usage.charts import Line, estimate_against_provider, stacked_turns, where_tokens_went
+from dashboard.usage.rows import Bar, Compared, Share
+from dashboard.widgets import Figure
+from dashboard.window_chart import SEGMENT_COLORS
 
 NAMES = {"system": "System", "summary": "Summary", "recent": "Recent"}
 COLORS = {name: SEGMENT_COLORS[name] for name in ("system", "summary", "recent")}

@@ -13,14 +13,14 @@ from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from dashboard.usage.rows import (
-    Known,
+    KnownSum,
     bars,
     compared,
     estimate_tokens,
     known_sum,
     not_sent,
     sent_tokens,
-    spent_on,
+    totals_of,
     turn_rows,
 )
 
@@ -120,9 +120,9 @@ def test_a_compaction_is_told_with_the_turn_before_it() -> None:
 def test_unknown_stays_unknown_and_is_counted() -> None:
     calls = [call(1, cost=0.5), call(2)]
 
-    assert known_sum(calls, lambda one: one.cost) == Known(value=0.5, missing=1)
-    assert known_sum(calls[1:], lambda one: one.cost) == Known(value=None, missing=1)
-    assert known_sum([], lambda one: one.cost) == Known(value=None)
+    assert known_sum(calls, lambda one: one.cost) == KnownSum(value=0.5, missing=1)
+    assert known_sum(calls[1:], lambda one: one.cost) == KnownSum(value=None, missing=1)
+    assert known_sum([], lambda one: one.cost) == KnownSum(value=None)
 
 
 def test_reserve_and_free_are_not_sent() -> None:
@@ -229,13 +229,13 @@ def test_summaries_are_a_part_of_what_was_sent_but_of_no_context() -> None:
     assert (sent.parts["recent"], sent.parts["summaries"]) == (100, 80)
     assert "summaries" not in context.parts
     assert rows[0].context_tokens == 100
-    assert rows[0].sent_tokens == Known(value=180)
+    assert rows[0].sent_tokens == KnownSum(value=180)
 
 
 def test_what_was_spent_is_the_sum_of_answers_and_summaries() -> None:
     calls = with_a_summary()
     summaries = [one for one in calls if one.purpose == "summary"]
 
-    assert spent_on(calls).sent == Known(value=220)
-    assert spent_on(summaries).cost == Known(value=0.02)
-    assert spent_on(calls).calls == 3
+    assert totals_of(calls).sent == KnownSum(value=220)
+    assert totals_of(summaries).cost == KnownSum(value=0.02)
+    assert totals_of(calls).calls == 3

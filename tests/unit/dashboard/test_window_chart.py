@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, make_breakdown
 from ctxcore.budget import TokenBudget
-from dashboard.charts.comparison import changes, comparison_table
-from dashboard.charts.palette import SEGMENT_COLORS
-from dashboard.charts.window import (
+from dashboard.window_chart import (
     BLACK,
     LIGHT_TEXT,
+    SEGMENT_COLORS,
     WHITE,
+    changes,
+    comparison_table,
     window_bar,
     window_parts,
     window_table,

@@ -1,1 +1,0 @@
-"""Owns the charts: pure functions from values of ctxcore to what is drawn."""

@@ -1,0 +1,1 @@
+"""The chat page: actions, transcript, running turns, and the column beside them."""

@@ -1,0 +1,138 @@
+"""Callbacks of the chat page: send, stop, retry, answer, mark, fork and choose a model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.compaction.plans import Answer
+from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
+from dashboard.compaction_dialog import open_compaction
+from dashboard.selection import current_session, select_session
+from dashboard.services import default_model, engine
+from dashboard.texts import t
+from dashboard.widgets import report_errors
+
+PROBLEM = "chat_problem"
+SHOWN = "chat_shown"
+ANSWERED = "chat_answered"
+NEW_MODEL = "chat_model_new"
+
+COMMAND = "/compact"
+"""Typed in place of the button; the only command."""
+
+_TITLE_CHARS = 60  # chosen: fits the sidebar
+
+
+@report_errors(PROBLEM)
+def send(text: str) -> None:
+    """Sends `text` in the current session, or in a new one if there is none."""
+    session = current_session()
+    if session is None:
+        session = engine().create_session(model=st.session_state.get(NEW_MODEL))
+        select_session(session.id)
+    if not session.title:
+        engine().rename(session.id, " ".join(text.split())[:_TITLE_CHARS])
+    turn_runner().start(engine(), session.id, text)
+
+
+def submit() -> None:
+    """Sends the text of the input field, or runs the command in it."""
+    text = st.session_state["chat_ask"]
+    if text.strip().lower() == COMMAND:
+        _compact()
+    else:
+        send(text)
+
+
+def _compact() -> None:
+    """Opens the compaction dialog, or says that there is nothing to compact."""
+    session = current_session()
+    if session is None or not session.length:
+        st.session_state[PROBLEM] = t("chat.nothing_to_compact")
+    else:
+        open_compaction(session.id)
+
+
+@report_errors(PROBLEM)
+def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
+    """Answers the pending compaction `plan_id`."""
+    pending = engine().pending(session_id)
+    if pending is None or pending.plan_id != plan_id:
+        st.session_state[PROBLEM] = t("chat.question.answered")
+    else:
+        st.session_state[ANSWERED] = turn_runner().answer(engine(), session_id, plan_id, chosen)
+
+
+def follow_answered_turn() -> None:
+    """Selects the session in which a turn answered on this page continues, if it is another one."""
+    turn, session = st.session_state.get(ANSWERED), current_session()
+    if not isinstance(turn, RunningTurn) or session is None:
+        return
+    is_running = turn.is_running  # read first, because a turn moves before it ends
+    has_moved = turn.session_id != turn.first_session_id == session.id
+    if is_running and not has_moved:
+        return
+    del st.session_state[ANSWERED]
+    if has_moved:
+        select_session(turn.session_id)
+        st.toast(t("chat.moved"), icon=":material/add_comment:")
+        st.rerun()
+
+
+@report_errors(PROBLEM)
+def retry() -> None:
+    """Resumes the last turn."""
+    if (session := current_session()) is not None:
+        turn_runner().resume(engine(), session.id)
+
+
+def stop(session_id: str) -> None:
+    """Stops the running turn; the partial answer is kept."""
+    if (turn := turn_runner().running(session_id)) is not None:
+        turn.cancel()
+
+
+def dismiss(session_id: str) -> None:
+    """Removes a message that could not be sent from the page."""
+    turn_runner().dismiss(session_id)
+
+
+@report_errors(PROBLEM)
+def act_on_message(key: str, seq: int) -> None:
+    """Runs the action chosen in the menu of message `seq` (from 1)."""
+    session = current_session()
+    if session is None:
+        return
+    match st.session_state[key]:
+        case "pin":
+            engine().pin(session.id, seq - 1)
+        case "unpin":
+            engine().unpin(session.id, seq - 1)
+        case "exclude":
+            engine().exclude(session.id, seq - 1)
+        case "include":
+            engine().include(session.id, seq - 1)
+        case "fork":
+            select_session(engine().fork(session.id, seq - 1).id)
+            st.toast(t("chat.forked"), icon=":material/call_split:")
+
+
+@report_errors(PROBLEM)
+def unpin(session_id: str, seq: int) -> None:
+    """Unpins message `seq`."""
+    engine().unpin(session_id, seq - 1)
+
+
+@report_errors(PROBLEM)
+def choose_model(session_id: str | None, key: str) -> None:
+    """Sets the model of the session, or of the one that the next message starts."""
+    chosen = st.session_state[key]
+    if session_id is None:
+        st.session_state[NEW_MODEL] = chosen
+    else:
+        engine().set_model(session_id, None if chosen == default_model() else chosen)
+
+
+def show_older(page: int) -> None:
+    """Shows `page` older messages more."""
+    st.session_state[SHOWN] = st.session_state.get(SHOWN, page) + page

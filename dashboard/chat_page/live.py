@@ -1,0 +1,73 @@
+"""Draws a running turn: its answer as it streams, and the window as it fills.
+
+Drawing stops when the turn ends or the page is left; the turn itself keeps running.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ctxcore.assembly.context import Context
+from ctxcore.tokens.count import count_tokens
+from dashboard.chat_page.turn_runner import RunningTurn
+from dashboard.safe_markdown import safe_markdown
+from dashboard.texts import t
+
+PANEL_SECONDS = 1.0  # chosen: between redraws of the window while an answer streams
+
+DrawPanel = Callable[[Context, int], None]
+
+
+def draw_user_message(text: str) -> None:
+    """Draws what the user just sent."""
+    if text:
+        with st.chat_message("user"):
+            st.markdown(safe_markdown(text))
+
+
+def follow(
+    turn: RunningTurn, session_id: str, panel: DeltaGenerator, draw_panel: DrawPanel
+) -> None:
+    """Draws the running answer in the current container until it ends or leaves the session."""
+    with st.chat_message("assistant"):
+        answer, activity = st.empty(), st.empty()
+    started = time.monotonic()
+    window = _LiveWindow(turn, panel, draw_panel)
+    answer_text = ""
+    for chunk in turn.follow():
+        if turn.session_id != session_id:
+            return
+        if chunk:
+            answer_text += chunk
+            answer.markdown(safe_markdown(answer_text))
+        activity.caption(_activity(turn, time.monotonic() - started))
+        window.update(answer_text)
+    activity.empty()
+
+
+def _activity(turn: RunningTurn, seconds: float) -> str:
+    name = "stopping" if turn.is_stopping else turn.activity
+    return t(f"chat.activity.{name}", seconds=f"{seconds:.0f}")
+
+
+class _LiveWindow:
+    """Redraws the window at most once per `PANEL_SECONDS`: counting the growing answer is slow."""
+
+    def __init__(self, turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
+        self._turn = turn
+        self._panel = panel
+        self._draw = draw_panel
+        self._drawn_at: float | None = None
+
+    def update(self, answer_text: str) -> None:
+        """Redraws the window if the interval has passed."""
+        context, now = self._turn.context, time.monotonic()
+        if context is None or (self._drawn_at and now - self._drawn_at < PANEL_SECONDS):
+            return
+        self._drawn_at = now
+        with self._panel.container():
+            self._draw(context, count_tokens(answer_text) if answer_text else 0)

@@ -1,0 +1,110 @@
+"""Draws the right column of the chat page: model, window, last failure, pinned messages."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ctxcore.assembly.context import Context
+from ctxcore.engine.events import COMPACTED, FAILED
+from ctxcore.engine.policies import ModelCatalog
+from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
+from ctxcore.store.values import SessionInfo
+from dashboard.chat_page import actions
+from dashboard.reads import reason_in
+from dashboard.safe_markdown import plain_label
+from dashboard.services import default_model, engine
+from dashboard.texts import t
+from dashboard.window_panel import TriggerLevel, window_panel
+from dashboard.wording import reason_text
+
+
+def model_names(session_model: str | None, catalog: ModelCatalog) -> list[str]:
+    """The models to choose from, each once: the default, the connections, the built-in one."""
+    named = [
+        session_model or default_model(),
+        default_model(),
+        *(connection.model for connection in catalog.connections),
+        LOCAL_MODEL,
+    ]
+    return list(dict.fromkeys(named))
+
+
+def model_label(model: str, catalog: ModelCatalog) -> str:
+    """The name of a model in the list."""
+    if model == LOCAL_MODEL:
+        return t("chat.local_model")
+    connection = catalog.connection(model)
+    return f"{connection.name} · {model}" if connection and connection.name else model
+
+
+def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
+    """Draws the model picker and notes on the model; returns the chosen model."""
+    catalog = ModelCatalog.load(engine().store)
+    pending = st.session_state.get(actions.NEW_MODEL)
+    chosen = session.model if session else pending
+    names = model_names(chosen, catalog)
+    session_id = session.id if session else None
+    key = f"chat_model_{session_id or 'none'}"
+    st.session_state[key] = chosen or default_model()
+    model = st.selectbox(
+        t("chat.model"),
+        names,
+        format_func=lambda name: model_label(name, catalog),
+        key=key,
+        disabled=is_running,
+        on_change=actions.choose_model,
+        args=(session_id, key),
+    )
+    _about_model(model)
+    return model
+
+
+def _about_model(model: str) -> None:
+    if model != LOCAL_MODEL:
+        return
+    status = local_model_status()
+    if status.available:
+        st.caption(t("chat.local_note"))
+        return
+    st.warning(
+        t(
+            "chat.local_unavailable",
+            reason=plain_label(reason_text(status.reason), max_chars=300),
+        ),
+        icon=":material/info:",
+    )
+    st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
+
+
+def draw_window(panel: DeltaGenerator, context: Context | None, level: TriggerLevel | None) -> None:
+    """Draws the window into `panel`, where a running turn can redraw it."""
+    if context is not None:
+        with panel.container():
+            window_panel(context, level)
+
+
+def draw_failure(session: SessionInfo) -> None:
+    """Draws why the last compaction failed, unless one was recorded since."""
+    newest = engine().store.last_events(session.id, (COMPACTED, FAILED), limit=1)
+    if newest and newest[0].kind == FAILED:
+        reason = plain_label(reason_text(reason_in(newest[0].body, "reason")), max_chars=200)
+        st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
+
+
+def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:
+    """Draws the pinned messages, each with a button that unpins it."""
+    if not pinned:
+        return
+    st.markdown(f"**{t('chat.pinned')}**")
+    for seq in sorted(pinned):
+        info = engine().store.messages(session.id, seq, seq)[0]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"chat_pin_{seq}"):
+            st.caption(f"#{seq} {plain_label(info.message.text, max_chars=90)}", width="stretch")
+            st.button(
+                t("chat.action.unpin"),
+                key=f"chat_unpin_{seq}",
+                type="tertiary",
+                on_click=actions.unpin,
+                args=(session.id, seq),
+            )

@@ -1,0 +1,230 @@
+"""Draws a transcript: messages, tool calls, compactions, and how turns ended.
+
+Text of models and people passes through `safe_markdown`; tool output is shown as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.messages.values import Message, ToolCall
+from ctxcore.reasons.problems import BudgetProblem
+from ctxcore.reasons.values import Reason
+from ctxcore.store.values import MessageInfo, TurnInfo
+from dashboard import numbers
+from dashboard.chat_page.transcript import Marker, Transcript
+from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.texts import t
+from dashboard.widgets import show_summary
+from dashboard.wording import reason_sentence
+
+MOST_CHARS = 6_000  # chosen: of a tool's output; an export has all of it
+
+_ENDING_ICONS = {
+    "stopped": ":material/stop_circle:",
+    "failed": ":material/error:",
+    "interrupted": ":material/power_off:",
+    "awaiting_tools": ":material/build:",
+    "awaiting_confirmation": ":material/help:",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """Callbacks for a message and for a turn."""
+
+    on_message: Callable[[str, int], None]
+    """Gets the key of the widget, whose value is the action, and the message number."""
+    on_retry: Callable[[], None]
+
+
+class TranscriptView:
+    """Draws one transcript into the current container."""
+
+    def __init__(self, transcript: Transcript, context: Context | None, actions: Actions) -> None:
+        self._transcript = transcript
+        self._context = context
+        self._actions = actions
+
+    def draw(self, *, can_retry: bool) -> None:
+        """Draws everything, oldest first; the last turn gets a button to resume it if it can be."""
+        messages = self._transcript.messages
+        self._markers(self._transcript.older)
+        start = 0
+        while start < len(messages):
+            end = _block_end(messages, start)
+            self._block(messages[start:end])
+            start = end
+        if can_retry and messages and (last := messages[-1].seq) in self._transcript.endings:
+            turn = self._transcript.endings[last]
+            st.button(
+                t(_retry_key(turn)),
+                key="chat_retry",
+                icon=":material/refresh:",
+                on_click=self._actions.on_retry,
+            )
+
+    def _block(self, block: tuple[MessageInfo, ...]) -> None:
+        """Draws a message in a bubble, together with the results of its calls."""
+        first = block[0]
+        if first.message.is_system:
+            with st.expander(t("chat.system"), type="compact", icon=":material/settings:"):
+                _code(first.message.text)
+                self._footer(first)
+        else:
+            is_user = first.message.role == "user"
+            with st.chat_message("user" if is_user else "assistant"):
+                for info in block:
+                    self._message(info)
+        for info in block:
+            if (turn := self._transcript.endings.get(info.seq)) is not None:
+                draw_ending(turn)
+            self._markers(info.seq)
+
+    def _message(self, info: MessageInfo) -> None:
+        if info.message.is_tool_result:
+            self._result(info)
+        else:
+            draw_message(info.message)
+            self._footer(info)
+
+    def _result(self, info: MessageInfo) -> None:
+        """Draws tool output and its menu in an expander."""
+        tool = plain_label(info.function_name or info.message.name or "?")
+        label = f"{t('chat.result', tool=tool)} · {self._details(info.seq)}"
+        with st.expander(label, type="compact", icon=":material/output:"):
+            _code(info.message.text)
+            self._menu(info.seq)
+
+    def _footer(self, info: MessageInfo) -> None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.caption(self._details(info.seq), width="content")
+            self._menu(info.seq)
+
+    def _menu(self, seq: int) -> None:
+        key = f"chat_menu_{seq}"
+        st.menu_button(
+            "",
+            self._options(seq),
+            key=key,
+            icon=":material/more_horiz:",
+            type="tertiary",
+            help=t("chat.menu"),
+            format_func=lambda action: t(f"chat.action.{action}"),
+            on_click=self._actions.on_message,
+            args=(key, seq),
+        )
+
+    def _options(self, seq: int) -> list[str]:
+        is_pinned = seq in self._transcript.pinned
+        is_excluded = seq in self._transcript.excluded
+        return [
+            "unpin" if is_pinned else "pin",
+            "include" if is_excluded else "exclude",
+            "fork",
+        ]
+
+    def _details(self, seq: int) -> str:
+        """Number, size and verdict of a message, as far as they are known."""
+        parts = [f"#{seq}"]
+        context = self._context
+        if context is not None and seq <= len(context.verdicts):
+            verdict = context.verdict(seq - 1)
+            size = numbers.tokens(verdict.before_tokens, is_exact=context.is_exact)
+            parts.append(t("chat.size", tokens=size))
+            if verdict.verdict != "kept":
+                parts.append(t(f"chat.verdict.{verdict.verdict}"))
+        if seq in self._transcript.pinned:
+            parts.append(f":material/keep: {t('chat.pinned_mark')}")
+        if seq in self._transcript.excluded:
+            parts.append(f":material/visibility_off: {t('chat.excluded_mark')}")
+        return " · ".join(parts)
+
+    def _markers(self, seq: int) -> None:
+        for marker in self._transcript.markers.get(seq, ()):
+            _draw_marker(marker)
+
+
+def _retry_key(turn: TurnInfo) -> str:
+    """The key of the label on the button that resumes a turn."""
+    if _is_refused(turn):
+        return "chat.retry_refused"
+    goes_on = turn.state in ("stopped", "awaiting_confirmation")
+    return "chat.retry_stopped" if goes_on else "chat.retry"
+
+
+def _is_refused(turn: TurnInfo) -> bool:
+    """Whether a person refused the compaction that the turn needed."""
+    return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
+
+
+def draw_message(message: Message) -> None:
+    """Draws a message: its thinking, its text, its tool calls."""
+    if message.reasoning:
+        with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
+            st.markdown(safe_markdown(message.reasoning))
+    if message.text:
+        st.markdown(safe_markdown(message.text))
+    for call in message.calls:
+        _draw_call(call)
+
+
+def _draw_call(call: ToolCall) -> None:
+    label = t("chat.call", tool=plain_label(call.name))
+    with st.expander(label, type="compact", icon=":material/build:"):
+        _code(call.arguments, language="json")
+
+
+def draw_ending(turn: TurnInfo) -> None:
+    """Draws how a turn ended that did not end normally."""
+    if turn.state == "interrupted" and turn.partial:
+        with st.chat_message("assistant"):
+            st.markdown(safe_markdown(turn.partial))
+    icon = _ENDING_ICONS[turn.state]
+    ending = t(f"chat.ended.{turn.state}")
+    if turn.error is not None and _is_refused(turn):
+        st.warning(_detail(turn.error), icon=":material/block:")
+    elif turn.state == "failed":
+        st.error(f"{ending} {_detail(turn.error)}", icon=icon)
+    else:
+        st.caption(f"{icon} {ending}")
+
+
+def _detail(error: Reason | None) -> str:
+    return "" if error is None else plain_label(reason_sentence(error), max_chars=600)
+
+
+def _draw_marker(marker: Marker) -> None:
+    key = "chat.marker_imported" if marker.is_imported else "chat.marker"
+    label = t(
+        key,
+        before=numbers.tokens(marker.before_tokens),
+        after=numbers.tokens(marker.after_tokens),
+    )
+    with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
+        show_summary(marker.summary)
+    if marker.facts_lost:
+        with st.container(horizontal=True, vertical_alignment="center", key="chat_lost"):
+            st.caption(t("chat.marker.lost", count=f"{marker.facts_lost:,}"), width="content")
+            link = t("chat.marker.see_lost")
+            st.page_link("../pages/compaction.py", label=link, icon=":material/arrow_forward:")
+    if marker.is_still_over:
+        st.caption(f":material/add_comment: {t('compaction.still_over')}")
+
+
+def _code(text: str, *, language: str | None = None) -> None:
+    st.code(text[:MOST_CHARS], language=language, wrap_lines=True)
+    if len(text) > MOST_CHARS:
+        st.caption(t("chat.more_chars", count=f"{len(text) - MOST_CHARS:,}"))
+
+
+def _block_end(messages: tuple[MessageInfo, ...], start: int) -> int:
+    """The index behind the tool results that follow the message at `start`."""
+    end = start + 1
+    while end < len(messages) and messages[end].message.is_tool_result:
+        end += 1
+    return end

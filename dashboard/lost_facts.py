@@ -1,0 +1,214 @@
+"""Draws the list of lost facts: counts, table, the selected fact, and its pin.
+
+Facts are quotes of messages: they stand in tables and code blocks, never in markdown. A pin keeps
+a whole block (a call with its results), so unpinning removes the pins of all its messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.compaction.loss_report import LostFact, loss_code
+from ctxcore.facts.values import KINDS, Kind
+from ctxcore.replay.losses import NeededBy, NeededFact
+from dashboard import numbers
+from dashboard.excerpts import passage, short_fact
+from dashboard.services import engine
+from dashboard.texts import t
+from dashboard.widgets import Row, show_problem, table_with_choice
+from dashboard.wording import reason_text
+
+FACT_CHARS = 56  # chosen: fits a column; the selected fact is shown in full below
+NAME_CHARS = 70  # chosen: fits the list beside the table
+
+Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
+PIN_PROBLEM = "pinning_problem"
+_AHEAD = 32  # chosen: messages read at a time; blocks are rarely longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRow:
+    """One lost fact as it is listed; message numbers from 1."""
+
+    text: str
+    kind: Kind
+    seq: int
+    needed_seq: int | None = None
+    needed_by: NeededBy | None = None
+
+    @classmethod
+    def of(cls, fact: NeededFact) -> LostRow:
+        """A row for a fact whose later use is known."""
+        needed = None if fact.needed_at is None else fact.needed_at + 1
+        return cls(
+            text=fact.text,
+            kind=fact.kind,
+            seq=fact.at + 1,
+            needed_seq=needed,
+            needed_by=fact.needed_by,
+        )
+
+    @classmethod
+    def proposed(cls, fact: LostFact) -> LostRow:
+        """A row for a fact that a proposal would lose."""
+        return cls(text=fact.text, kind=fact.kind, seq=fact.seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinning:
+    """Where and how a lost fact can be pinned; the callbacks get a message number."""
+
+    view: HistoryView
+    context: Context | None
+    help: str
+    on_pin: Callable[[int], None]
+    on_unpin: Callable[[int], None]
+
+
+def kind_counts(kinds: Sequence[Kind]) -> list[tuple[Kind, int]]:
+    """The number of facts of each kind, in the order of `KINDS`."""
+    counted = Counter(kinds)
+    return [(kind, counted[kind]) for kind in KINDS if counted[kind]]
+
+
+def show_kinds(rows: Sequence[LostRow]) -> None:
+    """Draws the number of facts of each kind on one line."""
+    counts = kind_counts([row.kind for row in rows])
+    st.caption(" · ".join(f"{_kind(kind)}: {count:,}" for kind, count in counts))
+
+
+def show_lost_facts(
+    rows: Sequence[LostRow],
+    pinning: Pinning,
+    *,
+    key: str,
+    knows_later: bool,
+    kept_elsewhere: Collection[str] | None = None,
+) -> None:
+    """Draws the table, the selected fact in its messages, and the button that pins it.
+
+    `kept_elsewhere`: of what another product lost, the texts that our policy would have kept.
+    """
+    options = [str(at) for at in range(len(rows))]
+    chosen = table_with_choice(
+        [_cells(row, knows_later, kept_elsewhere) for row in rows],
+        options,
+        key=key,
+        label=t("compact.lost.choose"),
+        name=lambda option: _name(rows[int(option)]),
+        alt=t("compact.lost"),
+    )
+    _chosen(rows[int(chosen)], pinning, key)
+
+
+def _kind(kind: Kind) -> str:
+    """The name of a kind of fact."""
+    return reason_text(loss_code(kind)())
+
+
+def _name(row: LostRow) -> str:
+    return f"#{row.seq} · {short_fact(row.text, row.kind, NAME_CHARS)}"
+
+
+def _cells(row: LostRow, knows_later: bool, kept_elsewhere: Collection[str] | None) -> Row:
+    cells: dict[str, object] = {
+        t("compact.lost.fact"): short_fact(row.text, row.kind, FACT_CHARS),
+        t("compact.lost.kind"): _kind(row.kind),
+        t("compact.lost.said_in"): row.seq,
+    }
+    if knows_later:
+        cells[t("compact.lost.needed_later")] = _needed(row)
+    if kept_elsewhere is not None:
+        is_kept = row.text in kept_elsewhere
+        cells[t("compact.lost.ours_keeps")] = t("compaction.yes" if is_kept else "compaction.no")
+    return cells
+
+
+def _needed(row: LostRow) -> str:
+    """Who used the fact again, and where."""
+    if row.needed_seq is None:
+        return t("compaction.no")
+    by = t(f"compact.lost.by.{row.needed_by}")
+    return f"#{row.needed_seq} · {by}"
+
+
+def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
+    _pin_button(row.seq, pinning, key)
+    _said(row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    if row.needed_seq is not None:
+        by = t(f"compact.lost.by.{row.needed_by}")
+        _said(
+            row, pinning.view, row.needed_seq, t("compact.lost.needed", seq=row.needed_seq, by=by)
+        )
+
+
+def _pin_button(seq: int, pinning: Pinning, key: str) -> None:
+    state = pinnable(seq, pinning.view, pinning.context)
+    tokens = numbers.tokens(block_tokens(seq, pinning.view))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_pinning"):
+        if state == "pinned":
+            unpin_button(seq, key=f"{key}_unpin", on_unpin=pinning.on_unpin)
+        else:
+            st.button(
+                t("compact.lost.pin", seq=seq),
+                key=f"{key}_pin",
+                icon=":material/keep:",
+                help=pinning.help,
+                disabled=state != "free",
+                on_click=pinning.on_pin,
+                args=(seq,),
+            )
+        st.caption(t(f"compact.lost.state.{state}", tokens=tokens), width="stretch")
+    show_problem(PIN_PROBLEM)
+
+
+def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None:
+    """Draws a button that unpins message `seq`."""
+    label = t("compact.lost.unpin", seq=seq)
+    st.button(label, key=key, icon=":material/keep_off:", on_click=on_unpin, args=(seq,))
+
+
+def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
+    (counted,) = view.get([seq])
+    st.caption(f"{title} · {t(f'fact.role.{counted.message.role}')}")
+    st.code(passage(counted.message, row.text), language=None, wrap_lines=True)
+
+
+def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:
+    """Whether pinning message `seq` would change anything, and if not, why."""
+    anchors = view.anchors()
+    if seq in anchors.pinned:
+        return "pinned"
+    if seq in anchors.excluded:
+        return "excluded"
+    is_shown = context is not None and context.verdict(seq - 1).verdict == "kept"
+    return "shown" if is_shown else "free"
+
+
+def block_tokens(seq: int, view: HistoryView) -> int:
+    """What a pin of message `seq` keeps: its whole block, a call with its results."""
+    return sum(row.tokens for row in _block(seq, view))
+
+
+def _block(seq: int, view: HistoryView) -> list[Counted]:
+    head, length = view.get([seq])[0].block, view.count()
+    found: list[Counted] = []
+    for first in range(head, length + 1, _AHEAD):
+        rows = view.get(range(first, min(first + _AHEAD, length + 1)))
+        found += [row for row in rows if row.block == head]
+        if rows[-1].block != head:
+            break
+    return found
+
+
+def unpin_block(session_id: str, seq: int) -> None:
+    """Unpins every message of the block of message `seq`."""
+    for row in _block(seq, engine().call_target(session_id).view):
+        engine().unpin(session_id, row.seq - 1)

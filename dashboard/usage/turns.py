@@ -1,0 +1,135 @@
+"""Draws the table of a session's turns, and the calls and verdicts of the selected turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ctxcore.store.values import CallInfo, SessionInfo
+from dashboard import numbers
+from dashboard.reads import last_call_with_runs
+from dashboard.texts import t
+from dashboard.usage.rows import (
+    TurnUsage,
+    estimate_tokens,
+    is_summary,
+    known_sum,
+    not_sent,
+    sent_tokens,
+)
+from dashboard.widgets import Row, csv_button, plain_table, table_with_choice, verdict_table
+from dashboard.wording import reason_text
+
+
+def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
+    """Draws every turn, newest first, and the calls of the selected one."""
+    st.subheader(t("usage.turns"))
+    newest_first = list(reversed(turns))
+    by_option = {str(turn.number): turn for turn in newest_first}
+    rows = _turn_rows(newest_first)
+    chosen = table_with_choice(
+        rows,
+        list(by_option),
+        key=f"usage_turns_{session.id}_{len(turns)}",
+        label=t("usage.choose_turn"),
+        name=lambda option: f"{option} · {by_option[option].title}",
+        alt=t("usage.turns"),
+    )
+    csv_button(rows, key="usage_turns_csv", name="turns.csv")
+    _turn(session, by_option[chosen])
+
+
+def _turn_rows(turns: Sequence[TurnUsage]) -> list[Row]:
+    """One row per turn; texts are looked up once, since there may be thousands of rows."""
+    names = (
+        t("usage.turn"),
+        t("usage.said"),
+        t("usage.state"),
+        t("usage.figure.calls"),
+        t("usage.mode.context"),
+        t("usage.figure.sent"),
+        t("usage.figure.cached"),
+        t("usage.figure.output"),
+        t("usage.figure.cost"),
+        t("usage.compactions"),
+    )
+    kinds = {turn.state or "recorded" for turn in turns}
+    states = {state: t(f"usage.state.{state}") for state in kinds}
+    unknown = t("common.unknown")
+    return [dict(zip(names, _turn_cells(turn, states, unknown), strict=True)) for turn in turns]
+
+
+def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Sequence[object]:
+    calls = turn.calls
+    cost = known_sum(calls, lambda call: call.cost)
+    return (
+        turn.number,
+        turn.title,
+        states[turn.state or "recorded"],
+        len(calls),
+        turn.context_tokens,
+        turn.sent_tokens.value,
+        known_sum(calls, lambda call: call.cached_tokens).value,
+        known_sum(calls, lambda call: call.output_tokens).value,
+        unknown if cost.value is None else numbers.money(cost.value),
+        len(turn.compactions),
+    )
+
+
+def _turn(session: SessionInfo, turn: TurnUsage) -> None:
+    """Draws the calls of one turn, and the verdicts of its last call."""
+    if not turn.calls:
+        st.caption(t("usage.turn.no_calls", number=turn.number))
+        return
+    plain_table(
+        [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
+        alt=t("usage.turn.calls", number=turn.number),
+    )
+    if (call := last_call_with_runs(session, turn.calls)) is not None:
+        _verdicts(turn, call)
+    else:
+        st.caption(t("usage.turn.no_verdicts"))
+
+
+def _call_row(number: int, call: CallInfo) -> Row:
+    return {
+        t("usage.call"): number,
+        t("usage.purpose"): t(f"usage.purpose.{'summary' if is_summary(call) else 'answer'}"),
+        t("usage.model"): call.model or t("common.unknown"),
+        t("usage.ours"): estimate_tokens(call),
+        t("usage.theirs"): call.input_tokens,
+        t("usage.figure.cached"): call.cached_tokens,
+        t("usage.figure.output"): call.output_tokens,
+        t("usage.figure.cost"): numbers.money(call.cost),
+        t("usage.seconds"): None
+        if call.latency_seconds is None
+        else round(call.latency_seconds, 2),
+        t("usage.error"): reason_text(call.error),  # stopped, or what failed
+    }
+
+
+def _verdicts(turn: TurnUsage, call: CallInfo) -> None:
+    """Draws the verdict on each message in the last call of the turn."""
+    st.markdown(f"**{t('usage.verdicts', number=turn.number)}**")
+    before = sum(run.before_tokens for run in call.runs)
+    gone = not_sent(call.runs)
+    st.caption(_left_out(before, gone, sent_tokens(call)))
+    verdict_table(call.runs, alt=t("usage.verdicts", number=turn.number))
+
+
+def _left_out(before: int, gone: dict[str, int], sent: int | None) -> str:
+    left_out = sum(gone.values())
+    if not left_out:
+        return t("usage.all_sent", history=numbers.tokens(before), sent=numbers.tokens(sent))
+    parts = ", ".join(
+        f"{t(f'usage.verdict.{verdict}')} {numbers.tokens(tokens)}"
+        for verdict, tokens in gone.items()
+    )
+    return t(
+        "usage.not_sent",
+        tokens=numbers.tokens(left_out),
+        history=numbers.tokens(before),
+        share=numbers.percent(left_out, before),
+        parts=parts,
+    )

@@ -1,0 +1,118 @@
+"""The window panel: how full the window is, and how far the next compaction is.
+
+A policy may compare the whole input or only the history, by the model's counter or its own rule.
+A share of the trigger is always computed from the number that the trigger compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import streamlit as st
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.verdicts import Breakdown
+from ctxcore.budget import TokenBudget
+from ctxcore.compaction.triggers import measure
+from ctxcore.engine.services import CallTarget
+from dashboard import numbers
+from dashboard.texts import t
+from dashboard.window_chart import (
+    outside_tokens,
+    window_bar,
+    window_table,
+    with_reply,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerLevel:
+    """The tokens that the trigger of a policy compares, and how they are counted."""
+
+    tokens: int
+    compares: Literal["input", "history"] = "input"
+    counting: str = "model"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the whole input by the model's counter, as every context has it."""
+        return self.compares == "input" and self.counting == "model"
+
+
+def trigger_level(target: CallTarget) -> TriggerLevel:
+    """What the trigger compares now, with nothing of the history left out."""
+    policy = target.call.policy
+    measured = measure(target.view, target.call, target.record).ruling
+    of_history = policy.trigger_on == "history"
+    return TriggerLevel(
+        tokens=measured.history_tokens if of_history else measured.input_tokens,
+        compares=policy.trigger_on,
+        counting=policy.counting,
+    )
+
+
+def level_text(level: TriggerLevel) -> str:
+    """What the trigger compares; empty if it is the number shown anyway."""
+    if level.counting != "model":
+        return t(f"compact.compares.{level.compares}.by_rule", rule=level.counting)
+    return t("compact.compares.history") if level.compares == "history" else ""
+
+
+def segment_label(name: str) -> str:
+    """The text for a segment or a mark on the bar."""
+    return t(f"common.segment.{name}")
+
+
+def window_panel(
+    context: Context, level: TriggerLevel | None = None, *, reply_tokens: int = 0
+) -> None:
+    """Draws how full the window is: numbers, bar and table.
+
+    `level` is what the trigger compares, by default the whole input. `reply_tokens` are those of a
+    running answer; they are added.
+    """
+    breakdown = with_reply(context.breakdown, reply_tokens)
+    is_exact = context.is_exact and not reply_tokens
+    outside = outside_tokens(context)
+    level = level or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
+    level = replace(level, tokens=level.tokens + reply_tokens)
+    st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))
+    how = t("compact.counted", how=numbers.exactness(is_exact))
+    parts = (_distance(level.tokens, context.budget), level_text(level), how)
+    st.caption(" · ".join(filter(None, parts)))
+    if outside:
+        st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
+    st.html(window_bar(breakdown, context.budget, segment_label))
+    st.html(window_table(breakdown, segment_label, is_exact=is_exact))
+
+
+def _headline(
+    breakdown: Breakdown, budget: TokenBudget | None, level: TriggerLevel, *, is_exact: bool
+) -> str:
+    """The tokens used, with their share of the window and of the trigger."""
+    used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
+    if budget is None:
+        return t("compact.used_unknown", used=used)
+    return t(
+        "compact.used",
+        used=used,
+        usable=numbers.tokens(budget.usable_tokens),
+        of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
+        of_trigger=numbers.percent(level.tokens, _trigger_tokens(budget)),
+    )
+
+
+def _trigger_tokens(budget: TokenBudget) -> int:
+    """Where automatic compaction starts: at the latest at what is usable."""
+    return min(budget.trigger_tokens, budget.usable_tokens)
+
+
+def _distance(tokens: int, budget: TokenBudget | None) -> str:
+    """The distance to the next compaction in words, so that colour is not needed to read it."""
+    if budget is None:
+        return t("compact.no_window")
+    left = _trigger_tokens(budget) - tokens
+    if left <= 0:
+        return t("compact.over_trigger", over=numbers.tokens(-left))
+    return t("compact.to_trigger", left=numbers.tokens(left))
