@@ -27,13 +27,11 @@ _AT: Final = (
 _ENGLISH = re.compile(
     rf"\b(?:{_CLOCK},? on (?:\d{{1,2}} {_MONTH}(?:,? \d{{4}}\b)?"
     rf"|{_MONTH} \d{{1,2}}(?:,? \d{{4}}\b)?|{_DAY})"
-    rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z"
-    rf"|[+-]\d{{2}}:?\d{{2}})?)?|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}"
-    rf"|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?"
+    rf"|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}"
     rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?{_AT}|\d{{1,2}}(?:st|nd|rd"
-    rf"|th)?(?: of)? {_MONTH}(?:,? \d{{4}}\b)?{_AT}|{_MONTH} \d{{4}}\b"
-    rf"|(?:(?:next|this|last|coming|every|on) )?{_DAY}{_AT}|(?:tomorrow|yesterday|today"
-    rf"|tonight|the day after tomorrow){_AT}"
+    rf"|th)?(?: of)? {_MONTH}(?:,? \d{{4}}\b)?{_AT}|{_MONTH} \d{{4}}\b|(?:(?:next|this|last|coming"
+    rf"|every|on) )?{_DAY}{_AT}|(?:tomorrow|yesterday|today|tonight|the day after tomorrow){_AT}"
     r"|(?:next|last|this coming|the following) (?:week(?:end)?|month|year|summer|winter"
     r"|spring|fall|autumn|quarter)"
     r"|(?:in|within) (?:a|an|one|two|three|four|five|six|ten|\d+) (?:more )?(?:minutes?"
@@ -103,10 +101,9 @@ _EMPTY = frozenset(
 )
 
 _SAYS: Final = (
-    r" (?:is|was|will be|has been"
-    r"|got|gets|starts?|begins?|ends?|takes place|happens|opens|closes|due)(?: now| then)?"
-    r"(?: due| set| planned| scheduled| moved| rescheduled| postponed| pushed| changed|"
-    r" shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
+    r" (?:is|was|will be|has been|got|gets|starts?|begins?|ends?|takes place|happens|opens|closes"
+    r"|due)(?: now| then)?(?: due| set| planned| scheduled| moved| rescheduled| postponed| pushed"
+    r"| changed| shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
     rf" (?P<date>{_ENGLISH.pattern})"
 )
 _SAID_OF = re.compile(_SAYS, re.IGNORECASE)  # without the matter: found or not in no time

@@ -62,8 +62,7 @@ _BOUNDS: Final = re.compile(  # what stays true of the work or the person withou
     r"|twelve)\b"
     rf"|(?:please )?(?:{VERBS}|speak|talk)\b[^.;,?]* (?:only|at a time)[.!]*$"
     r"|(?:please )?only (?!(?:a|an|the|one|two|three|i|he|she|they|we|my|because|if|in|on|at|then"
-    r"|time"
-    r"|some|few|you|it|so|that|to|for|with)\b)[a-z]+ (?!(?:and|or|is|are|was|were|of)\b)"
+    r"|time|some|few|you|it|so|that|to|for|with)\b)[a-z]+ (?!(?:and|or|is|are|was|were|of)\b)"
     r"|(?:please )?follow [^.;]*\b(?:style|guide|guidelines|conventions?|format|standard)\b"
     r"|(?:please )?sign (?:my|our|the) [a-z]+s? (?:as|with)\b"
     r"|(?:please )?round (?:up |down )?to (?:the (?:nearest|next)|\w+ (?:decimals?|digits?|places))"
@@ -254,27 +253,22 @@ _TESTS: Final[tuple[tuple[frozenset[str], Callable[[str], bool]], ...]] = (
     (
         _cues(
             "on onwards onward starting today forward henceforth hereafter future times"
-            " circumstances case account rest"
-            " remainder all until unless without needs need requires require every each whenever"
-            " any anytime time standing"
-            " before after now rule rules constraint constraints requirement requirements"
-            " convention conventions preference"
-            " preferences only always never soon ever"
+            " circumstances case account rest remainder all until unless without needs need"
+            " requires require every each whenever any anytime time standing before after now rule"
+            " rules constraint constraints requirement requirements convention conventions"
+            " preference preferences only always never soon ever"
         ),
         _is_standing,
     ),
     (
         _cues(
             "reply respond answer write speak talk communicate explain chat keep limit restrict"
-            " call address refer stick"
-            " prefer treat consider use stop quit cease refrain sure ensure see ask check"
-            " consult confirm tell warn notify"
-            " inform alert let get wait ping run show remember bear leave stay hands assume"
-            " default end start begin sign"
-            " cite add include put give provide format name prefix update document test review"
-            " log mention attach append"
-            " not quote round sort spell express number if when be let's want like expect need"
-            " require never always only don't rather"
+            " call address refer stick prefer treat consider use stop quit cease refrain sure"
+            " ensure see ask check consult confirm tell warn notify inform alert let get wait ping"
+            " run show remember bear leave stay hands assume default end start begin sign cite add"
+            " include put give provide format name prefix update document test review log mention"
+            " attach append not quote round sort spell express number if when be let's want like"
+            " expect need require never always only don't rather"
         ),
         _is_directive,
     ),

@@ -50,13 +50,11 @@ _DECISION = re.compile(
     r" (?:option|plan) \w+))"
 )
 _CHOICE = re.compile(  # a person settles it by saying so; a model says it of every step
-    r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i"
-    r"|we)(?:'ll| will|'re going to| are going to| am going to|'m going to)(?: just|"
-    r" then)? (?:go (?:with|for)|use|take|choose|pick|stick (?:to|with)|adopt|proceed"
-    r" with|book)"
-    r"|(?:i'm|we're|i am|we are) going with|we (?:chose|went with)|option [a-d\d]"
-    r" it is|final answer|go with (?:option|the|plan)|(?:is|are) approved|please (?:go"
-    r" ahead|proceed) with)"
+    r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i|we)(?:'ll"
+    r"| will|'re going to| are going to| am going to|'m going to)(?: just| then)? (?:go (?:with"
+    r"|for)|use|take|choose|pick|stick (?:to|with)|adopt|proceed with|book)|(?:i'm|we're|i am"
+    r"|we are) going with|we (?:chose|went with)|option [a-d\d] it is|final answer"
+    r"|go with (?:option|the|plan)|(?:is|are) approved|please (?:go ahead|proceed) with)"
 )
 _DECISION_HAN = re.compile(
     "(?:我们?|大家|团队|最[终后]|那|就|已经?|一致)[^，,。？?]{0,6}(?:决定|选定|敲定|定了"

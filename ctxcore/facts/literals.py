@@ -17,13 +17,11 @@ BARE_WEIGHT: Final = 0.5  # of what is seldom asked for again: 5s, 10%, a settin
 
 _NUMBER: Final = r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−]?\d+(?:\.\d+)?"
 _UNIT: Final = (
-    r"(?:%|percent|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?|rs?)?|days?|weeks?|months?"
-    r"|years?|[KMGT]i?B|bytes?|bits?|kg|g|lbs?|pounds?|km|mi(?:les?)?|cm|mm|m|feet|ft"
-    r"|inch(?:es)?"
-    r"|°[CF]|degrees|people|guests|persons?|passengers?|nights?|bags?|tickets?|tokens?"
-    r"|words?|characters?|lines?|pages?|items?|requests?|users?|rows?|times|retries|px|pt"
-    r"|dpi|fps|rpm|mph|kcal|cal(?:ories)?|cups?|tbsp|tsp|ml|l(?:iters?|itres?)?|oz|kWh|W"
-    r"|V|Hz|[kKMG]Hz|stars?|points?)"
+    r"(?:%|percent|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?|rs?)?|days?|weeks?|months?|years?"
+    r"|[KMGT]i?B|bytes?|bits?|kg|g|lbs?|pounds?|km|mi(?:les?)?|cm|mm|m|feet|ft|inch(?:es)?|°[CF]"
+    r"|degrees|people|guests|persons?|passengers?|nights?|bags?|tickets?|tokens?|words?|characters?"
+    r"|lines?|pages?|items?|requests?|users?|rows?|times|retries|px|pt|dpi|fps|rpm|mph|kcal"
+    r"|cal(?:ories)?|cups?|tbsp|tsp|ml|l(?:iters?|itres?)?|oz|kWh|W|V|Hz|[kKMG]Hz|stars?|points?)"
 )
 _MONEY = re.compile(
     r"[$€£¥￥]\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?"
@@ -35,9 +33,8 @@ _MONEY_SIGNS: Final = (  # every amount of money has one of them
     *("usd", "eur", "gbp", "cny", "rmb", "jpy", "chf", "dollar", "bucks", "yuan", "cents"),
 )
 _MONEY_HAN = re.compile(
-    r"(?:人民币)?(?:\d[\d,]*(?:\.\d+)?"
-    r"|[一二三四五六七八九十百千两]{1,6})\s?[万亿千百]?\s?(?:元|块钱|块(?=[，。、,]|$)"
-    r"|美元|美金|欧元|英镑|日元|港币|人民币)"
+    r"(?:人民币)?(?:\d[\d,]*(?:\.\d+)?|[一二三四五六七八九十百千两]{1,6})\s?[万亿千百]?\s?(?:元"
+    r"|块钱|块(?=[，。、,]|$)|美元|美金|欧元|英镑|日元|港币|人民币)"
 )
 _QUANTITY = re.compile(rf"\d(?<![\w.,$€£¥-]\d)(?:[\d,]*\d)?(?:\.\d+)?\s?{_UNIT}(?!\w)")
 _QUANTITY_HAN = re.compile(
@@ -48,11 +45,10 @@ _QUANTITY_HAN = re.compile(
 _NOUN: Final = (
     r"ports?|timeouts?|budget|retries|retry limit|max(?:imum)?(?: \w+)?|min(?:imum)?(?:"
     r" \w+)?|limit|threshold|batch size|page size|chunk size|pool size|size|temperature"
-    r"|version|age|height|weight|width|length"
-    r"|deadline|interval|ttl|rate limit|quota|capacity|price|cost|fee|rent|salary|total"
-    r"|count|score|rating|ratio|line|step|chapter|page|level|floor|room|number of \w+"
-    r"|window|memory|workers?|threads?|replicas?|concurrency|delay|workdays|seed|epochs?"
-    r"|learning rate|discount|tax(?: rate)?|coverage"
+    r"|version|age|height|weight|width|length|deadline|interval|ttl|rate limit|quota|capacity|price"
+    r"|cost|fee|rent|salary|total|count|score|rating|ratio|line|step|chapter|page|level|floor|room"
+    r"|number of \w+|window|memory|workers?|threads?|replicas?|concurrency|delay|workdays|seed"
+    r"|epochs?|learning rate|discount|tax(?: rate)?|coverage"
 )
 _NAMED_NUMBER = re.compile(
     rf"\b((?:[a-z][\w-]*[ _-])?(?:{_NOUN}))\b(?P<join>\s*(?:is|was|of|to|at|=|:|from \S+"
@@ -73,11 +69,10 @@ _NOUNS: Final = frozenset(_NOUN_WORDS.split())  # every name has one of these wo
 _SETTING = re.compile(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
 _SETTING_NAME = re.compile(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
 _NAMED_NUMBER_HAN = re.compile(
-    r"([\u4e00-\u9fff]{2,8}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到"
-    r"|调整为|提高到|降到|增加到|减到|不超过|：|:|="
-    r"|\s)\s?(?P<value>\d[\d,]*(?:\.\d+)?\s?(?:[万亿千百]?元|[万亿]|公斤|公里|平方米|平米"
-    r"|米|厘米|小时|分钟|秒|毫秒|天|人|位|张|间|晚|次|岁|GB|MB|KB|%|％|度|字|行|页|分|个"
-    r"|层)?)"
+    r"([\u4e00-\u9fff]{2,8}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到|调整为"
+    r"|提高到|降到|增加到|减到|不超过|：|:|=|\s)\s?(?P<value>\d[\d,]*(?:\.\d+)?\s?(?:[万亿千百]?元"
+    r"|[万亿]|公斤|公里|平方米|平米|米|厘米|小时|分钟|秒|毫秒|天|人|位|张|间|晚|次|岁|GB|MB|KB|%|％"
+    r"|度|字|行|页|分|个|层)?)"
 )
 _NO_NAME_HAN = re.compile("^(?:周|星期|大概|一般|记得|电话|手机)|[的得像了]$")
 _WEAK_NAMES = frozenset(
@@ -175,11 +170,10 @@ _URL = re.compile(
 )
 _EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _EXTENSION = (
-    "py|pyi|ts|tsx|js|jsx|mjs|cjs|json|jsonl|ya?ml|toml|md|mdx|rst|txt|csv|tsv|html?"
-    "|s?css|less|sql|sh|bash|zsh|ps1|go|rs"
-    "|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|ex|exs|erl|lua|r|ipynb|ini|cfg|conf|env"
-    "|lock|log|xml|svg|png|jpe?g|gif|pdf"
-    "|docx?|xlsx?|pptx?|zip|tar|gz|db|sqlite|proto|graphql|vue|tf|gradle|properties|patch|diff"
+    "py|pyi|ts|tsx|js|jsx|mjs|cjs|json|jsonl|ya?ml|toml|md|mdx|rst|txt|csv|tsv|html?|s?css|less|sql"
+    "|sh|bash|zsh|ps1|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|ex|exs|erl|lua|r|ipynb|ini|cfg"
+    "|conf|env|lock|log|xml|svg|png|jpe?g|gif|pdf|docx?|xlsx?|pptx?|zip|tar|gz|db|sqlite|proto"
+    "|graphql|vue|tf|gradle|properties|patch|diff"
 )
 _PATH = re.compile(
     rf"(?:~|\.{{1,2}}|[A-Za-z]:|\$\w+)?[/\\][\w.@+-][\w.@+/\\-]*"

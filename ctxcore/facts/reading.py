@@ -45,8 +45,7 @@ _BULLET = re.compile(
 )
 _END = re.compile(  # one class of characters first: the search skips from one to the next
     r"[.!?…。！？；\n](?:(?<=\n)|(?<=[。！？；])[”’」』）)]*"
-    r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!"
-    r"?…\"'”’)\]*_]*(?=\s)"
+    r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!?…\"'”’)\]*_]*(?=\s)"
     r"|(?<=[!?…])(?![\w/&=#.!?…-])[”’」』）)]*)"
 )
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")

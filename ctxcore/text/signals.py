@@ -24,11 +24,10 @@ _MENTION: Final = re.compile(
 )
 # In whatever `_MENTION` finds, and found three times as fast: most texts speak of no error.
 _STEM: Final = re.compile(
-    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|"
-    r"unauthori|forbidden|invalid|not found|no such file|fault|err!|killed|"
-    r"sig(?:kill|segv|abrt|term)|backoff|"
-    r"errimage|core dumped|out of memory|"
-    r"e(?:conn|noent|acces|perm|timedout|nospc|addrinuse|pipe|notfound|ai_again|hostunreach|"
+    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|unauthori"
+    r"|forbidden|invalid|not found|no such file|fault|err!|killed|sig(?:kill|segv|abrt|term)"
+    r"|backoff|errimage|core dumped|out of memory|e(?:conn|noent|acces|perm|timedout|nospc"
+    r"|addrinuse|pipe|notfound|ai_again|hostunreach|"
     rf"netunreach|exist|busy|inval|nomem|mfile|isdir|notdir)|{_HAN}"
 )
 # Lines of code, diffs, listings and quotations that only speak of errors.

@@ -4,7 +4,7 @@ import pytest
 
 from ctxcore.salience.ranking import read_literals, weigh_literals
 from ctxcore.salience.units import Unit
-from tests.unit.worth.building import output, utterance
+from tests.unit.salience.building import output, utterance
 
 
 def literals_of(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ctxcore.salience.ranking import Group, Ranking, Worth, is_talk
 from ctxcore.salience.units import Unit
-from tests.unit.worth.building import said
+from tests.unit.salience.building import said
 
 
 def unit(tokens: int, text: str) -> Unit:

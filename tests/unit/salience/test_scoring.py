@@ -6,7 +6,7 @@ import pytest
 
 from ctxcore.salience.ranking import score_units
 from tests.processes import printed_under_hash_seeds
-from tests.unit.worth.building import output, said, utterance
+from tests.unit.salience.building import output, said, utterance
 
 
 def worths(*texts: str) -> list[float]:
