@@ -13,6 +13,7 @@ from typing import Final
 from ctxcore.facts.reading import Clauses
 from ctxcore.facts.topics import is_number, matter_of, names_something
 from ctxcore.facts.values import Aim
+from ctxcore.text.words import word_set
 
 _CLAUSE: Final = re.compile(
     r"[,;:!?]|\.(?=\s|$)|\s[-–—]\s|—|\b(?:but|because|since|so that|as long as|if)\b"
@@ -103,7 +104,7 @@ _CASE: Final = re.compile(  # “that ticket”, “page 3”, “today”, “t
 _ANEW: Final = re.compile(r"\b(?:from now on|from here on|going forward|rules?|as of)\b")
 CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 _WORD: Final = re.compile(r"[a-z']+")
-_CUE_WORDS = """
+_CUES: Final = word_set("""
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
     exempt exception exceptions except excluded dropped skipped ignored removed lifted after back
     too fine ok okay allowed permitted welcome acceptable alright optional off gone history void
@@ -117,8 +118,7 @@ _CUE_WORDS = """
     dropped scrapped abolished waived relaxed
     forget skip ignore scrap cancel stop quit ditch lift disregard remove lose scratch waive undo
     leave
-"""
-_CUES: Final = frozenset(_CUE_WORDS.split())
+""")
 CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
 """Runs of letters: a sentence with none of them changes nothing."""
 MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones

@@ -37,6 +37,7 @@ from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.text.languages import HAN
+from ctxcore.text.words import word_set
 
 MOST_DECISIONS: Final = 8
 MOST_QUESTIONS: Final = 6
@@ -110,16 +111,14 @@ _DECISION_GATE = re.compile(
     r"|plan|option|final|approved|proceed|go ahead|[决定选敲就采结确]"
 )
 # A word of each English form above; most sentences have none and need no pattern.
-_DECIDING_WORDS = """
+_DECIDING: Final = word_set("""
     decided agreed settled opted concluded decision going go let lets ll will chose went option
     final approved please
-"""
-_DECIDING: Final = frozenset(_DECIDING_WORDS.split())
-_FIXING_WORDS = """
+""")
+_FIXING: Final = word_set("""
     fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
     works working passes pass solution
-"""
-_FIXING: Final = frozenset(_FIXING_WORDS.split())
+""")
 _HAS_HAN = re.compile(f"[{HAN}]")
 
 

@@ -14,6 +14,7 @@ from ctxcore.facts import chinese_changes, english_changes
 from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Aim, Effect
 from ctxcore.text.languages import HAN
+from ctxcore.text.words import word_set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +102,14 @@ _LATEST_HAN = re.compile(
 _TURNS_INTO: Final = re.compile("改成|改为|改用|换成|换为|调整为|更新为")
 _HAS_HAN: Final = re.compile(f"[{HAN}]")
 _CLAUSE: Final = re.compile(r"[,;，；]\s*(?:but |不过|但是?)?")
-_CUES_WORDS = """
+_CUES: Final = word_set("""
     again now freely longer anymore more forget ignore disregard scrap drop cancel lift remove
     revoke withdraw undo scratch mind nevermind dump retire relax waive discard skip rule rules
     restriction restrictions ban requirement limit constraint instruction policy freeze
     guideline optional mandatory free back stop mind changed instead rather actually change plan
     plans correction switch switched switching replace replaces replaced update updated make
     lifted dropped feel resume need anyway after
-"""
-_CUES: Final = frozenset(_CUES_WORDS.split())
+""")
 _ALL_CUES: Final = _CUES | english_changes.CUE_PARTS
 _ASKS: Final = re.compile(
     "[?？]$|(?:吗|呢|么)[。！!]*$|^(?:can|could|may|should|do|does|is|are|why|what|how"

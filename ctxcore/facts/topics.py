@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from ctxcore.text.languages import HAN, simplified
+from ctxcore.text.words import word_set
 
 MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
@@ -19,7 +20,7 @@ SAID_CHARS: Final = 2_000
 _WORD = re.compile(rf"[A-Za-z0-9][\w.+#'’/-]*|[{HAN}]+")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9][\w.+#'/-]*", re.ASCII)  # the same without Chinese, sooner
 
-_EMPTY_WORDS = """
+_EMPTY = word_set("""
     a about actually after again all allow allowed also always am an and any anymore anyway are
     as ask at be been before but by can cancel cannot change could do does doesn don done don't
     drop each else ever every everything fine first follow for forget free from future further
@@ -33,14 +34,12 @@ _EMPTY_WORDS = """
     without would yes yet you you'd you'll you're your yours forward won can't cannot doesn't
     didn't isn't aren't shouldn't mustn't needn't whether while time times anything something
     nothing little bit exempt except too fine well any other others another below above
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_WEAK_WORDS = """
+""")
+_WEAK = word_set("""
     use used uses add writ mak put do send run show tell creat work answer reply respond respons
     messag touch chang edit modify mention includ call giv check say talk speak keep code file
     project me new set word minut hour day week month percent dollar euro
-"""
-_WEAK = frozenset(_WEAK_WORDS.split())
+""")
 _EMPTY_HAN = re.compile(
     "从现在起|从现在开始|现在开始|从今以后|从今往后|今后|以后|此后|往后|每次|每当|凡是"
     "|一律|始终|永远|无论如何|任何时候|统一|全部|所有|默认|尽量|从今天[起开]?始?"
@@ -63,11 +62,10 @@ _AMOUNT = re.compile(
     "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层兆字行页封份句]"
     "|[周晚][一二三四五六日七八九十]"
 )
-_NUMBER_WORDS = """
+_NUMBERS = word_set("""
     two thre four fiv six seven eight nin ten twelv fifteen twenty thirty fifty hundr thousand
     third fourth fifth sixth seventh eighth ninth tenth twelfth fifteenth twentieth
-"""
-_NUMBERS = frozenset(_NUMBER_WORDS.split())  # as stems
+""")  # as stems
 _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
 _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
