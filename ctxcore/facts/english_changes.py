@@ -1,7 +1,7 @@
-"""Owns the English forms that take a rule back or give it another value, clause by clause.
+"""Finds English clauses that take a rule back or give it another value.
 
-A form alone says little (“you can … now” is said of everything): what a clause is about is told
-with it, and only a rule about the same is taken back.
+A form alone is ambiguous (“you can … now” fits everything), so each comes with the content words of
+its clause, and only a rule about the same topic is taken back.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _CLAUSE: Final = re.compile(
 _LEAD: Final = (
     r"(?:please |ok(?:ay)? |and |so |then |now |also |actually |let's |can you |could you )*"
 )
-_TURN: Final = re.compile(  # what it is about stands between the verb and the value
+_TURN: Final = re.compile(  # the topic stands between the verb and the value
     rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump"
     rf"|cut"
     r"|drop|set|change|switch|turn|relax|loosen|tighten|update|reset|revert|adjust|widen|narrow)\b"
     r"(?: (?:the|my|our|that|your))?([^.;]*?)(?: back)?(?: up| down)? (?:to|into|from)\b"
     r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
 )
-_MOVES: Final = re.compile(  # … or before it
+_MOVES: Final = re.compile(  # the topic stands before the verb
     r" (?:ha(?:s|ve) (?:gone (?:up|down)|risen)|(?:ha(?:s|ve) been|was|were) (?:raised|lowered|set"
     r"|moved|changed|switched|extended|cut)|went (?:up|down)|can grow|may grow)(?= |$)"
     r"| (?:moves|changes|switches|goes (?:up|down)|rises|drops|(?:is|was) moved|has moved"
@@ -59,11 +59,11 @@ _LIFTS: Final = re.compile(
     r"|^(?:and |so )*(?:i|we) (?:dropped|scrapped|abolished|lifted|waived|relaxed|removed) the\b"
 )
 _STOPS: Final = re.compile(r"\b(?:stop|quit) ([a-z]+ing)\b")
-_ADDS: Final = re.compile(  # another one beside the only one
+_ADDS: Final = re.compile(  # allows another thing beside the only one
     r"\b(?:(?:is|are) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
     r"|right) ?(?:too|as well)?|also (?:works?|fine|okay)|works? (?:too|as well)|will do too)\b"
 )
-_TOO: Final = re.compile(  # of an amount that is named with it
+_TOO: Final = re.compile(  # of an amount in the same clause
     r"\b(?:is|are|was|were|seems?|turned out)(?: far| way| a bit| much)? too"
     r" (?:few|many|much|short|long|coarse|strict|tight|little|low|high|late|early|narrow)\b"
     r"|\b(?:is|are)(?:n't| not) enough\b"
@@ -75,7 +75,7 @@ _PERMITS: Final = re.compile(
     r"|go ahead and|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to|(?:can"
     r"|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
 )
-_NO_CASE: Final = (  # behind “that” or “this”, what is no single thing
+_NO_CASE: Final = (  # behind “that” or “this”: not one single thing
     r"(?:rules?|instruction|restriction|limit|ban|requirement|polic(?:y|ies)|constraint|guideline"
     r"|convention|freeze|point|month|week|year|quarter|on|is|was|the|an?|we|you|i|it|he|she|they"
     r"|there|no|not|one|way|can|may|will|has|and|or|but|any|all|every\w*|much|many|part|thing)\b"
@@ -121,13 +121,13 @@ _CUES: Final = word_set("""
 """)
 CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
 """Runs of letters: a sentence with none of them changes nothing."""
-MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones
+MOST_WORDS: Final = 28  # of a sentence; chosen: people take rules back in short ones
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` takes back, or gives another value.
+    """The changes that the clauses of `words` make.
 
-    A clause that names nothing (“use it whenever you like”) is about what the one before it names.
+    A clause that names nothing (“use it whenever you like”) has the topic of the one before it.
     """
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return

@@ -1,6 +1,6 @@
-"""Owns the words around a cue in English: what may stand before an order, and what tells instead.
+"""Patterns of English orders, of what may stand before them, and of sentences that tell a story.
 
-Forms are lower case; a sentence is read with its quotations masked.
+They match lower-case sentences with quotations masked.
 """
 
 from __future__ import annotations
