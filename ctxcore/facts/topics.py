@@ -1,7 +1,7 @@
-"""Owns matters: the content words of a sentence, by which two sentences are about the same thing.
+"""Extracts and compares topics: the content words that tell what a sentence is about.
 
-English words are cut to a plain stem; Chinese is read as overlapping pairs of characters. Words
-that only say what to do with a thing weigh less than the thing.
+English words are cut to a stem; Chinese is read as overlapping pairs of characters. Words for what
+to do with a thing weigh less than the thing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 from ctxcore.text.languages import HAN, simplified
 from ctxcore.text.words import word_set
 
+# Chosen: bounds on the work for one text; a longer one is no single statement.
 MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
 
@@ -89,7 +90,7 @@ def matter_of(text: str) -> tuple[str, ...]:
 
 
 def overlap(one: Collection[str], other: Collection[str]) -> float:
-    """How far the smaller of two matters lies in the other, in [0, 1]; 0 for weak words alone."""
+    """The share of the smaller topic that lies in the other, in [0, 1]; 0 for weak words alone."""
     shared = set(one) & set(other)
     if not any(_weight(word) == 1.0 for word in shared):
         return 0.0
@@ -98,10 +99,9 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
 
 
 def covered(part: Collection[str], whole: Collection[str]) -> float:
-    """How far `part` lies in `whole`, in [0, 1]; 0 where nothing but weak words is shared.
+    """The share of `part` that lies in `whole`, in [0, 1]; 0 where only weak words are shared.
 
-    Of Chinese it counts characters: a pair across two words, such as a verb with its object, says
-    nothing of either.
+    Of Chinese it counts characters, since a pair may span two words.
     """
     shared = set(part) & set(whole)
     if not any(_weight(word) == 1.0 for word in shared):
@@ -110,52 +110,52 @@ def covered(part: Collection[str], whole: Collection[str]) -> float:
 
 
 def mentioned(part: Collection[str], whole: Collection[str]) -> float:
-    """How far `whole` speaks of `part`, numbers aside, in [0, 1].
+    """The share of `part` that `whole` mentions, numbers aside, in [0, 1].
 
     Of Chinese each character counts, where at least one word is the same.
     """
-    said = {*whole, *"".join(word for word in whole if not word.isascii())}
+    found = {*whole, *"".join(word for word in whole if not word.isascii())}
     full = wanted = 0.0
     for word in {word for word in part if not is_number(word)}:
         weight = _weight(word)
         wanted += weight
-        if word in said:
+        if word in found:
             full += weight
         elif not word.isascii():
-            full += weight * sum(character in said for character in word) / len(word)
+            full += weight * sum(character in found for character in word) / len(word)
     return full / wanted if wanted and shared_words(part, whole) else 0.0
 
 
 def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
-    """Whether `matter` has a word of `part`, or a Chinese character of it."""
+    """Whether a topic has a word of `part`, or a Chinese character of it."""
     characters = {*"".join(word for word in matter if not word.isascii())}
     return any(word in matter or not characters.isdisjoint(word) for word in part)
 
 
 def names_something(matter: Collection[str]) -> bool:
-    """Whether a matter has a word of full weight or an amount: “use it” has none."""
+    """Whether a topic has a word of full weight or an amount; “use it” has none."""
     return any(_weight(word) == 1.0 or is_number(word) for word in matter)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:
-    """How many words of full weight two matters share."""
+    """The number of words of full weight that two topics share."""
     return sum(_weight(word) == 1.0 for word in {*one} & {*other})
 
 
 @lru_cache(maxsize=16_384)
 def is_number(word: str) -> bool:
-    """Whether a word of a matter is a number, or a Chinese pair with one in it."""
+    """Whether a word of a topic is a number, or a Chinese pair with one in it."""
     return word.isdigit() or word in _NUMBERS or bool(_NUMERAL.search(word))
 
 
 @lru_cache(maxsize=16_384)
 def is_amount(word: str) -> bool:
-    """Whether a word of a matter is an amount or a time: what takes the place of such alone."""
+    """Whether a word of a topic is an amount or a time."""
     return word.isdigit() or bool(_AMOUNT.search(word))
 
 
 def likeness(one: Collection[str], other: Collection[str]) -> float:
-    """Shared words over all words, in [0, 1]: 1 where two matters are the same."""
+    """Shared words over all words, in [0, 1]: 1 where two topics are the same."""
     mine, theirs = frozenset(one), frozenset(other)
     shared = len(mine & theirs)
     every = len(mine) + len(theirs) - shared
