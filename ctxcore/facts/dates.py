@@ -9,7 +9,7 @@ from typing import Final
 from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.languages import has_han
+from ctxcore.text.languages import HAN, has_han
 from ctxcore.text.words import word_set
 
 _MONTH: Final = (
@@ -102,7 +102,7 @@ _MOVED = re.compile(
 )
 _MOVES = ("move", "push", "postpone", "reschedule", "shift", "change", "set", "delay", "bring")
 _SUBJECT_HAN = re.compile(
-    f"([\u4e00-\u9fff]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
+    f"([{HAN}]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
     "|改到|改成|改为|推迟到|提前到|延到|延期到|挪到|订在|定于|："
     f"|:)(?P<date>{_CHINESE.pattern})"
 )

@@ -14,6 +14,7 @@ from ctxcore.facts.reading import latin_words, near_digits
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import Role
 from ctxcore.text.identifiers import EMAIL, URL, kind_of_name
+from ctxcore.text.languages import HAN
 from ctxcore.text.words import word_set
 
 # Chosen: bounds on the work that one message can make; what goes beyond them is a log or a dump.
@@ -155,7 +156,7 @@ _NOUNS: Final = word_set("""
 _SETTING = re.compile(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
 _SETTING_NAME = re.compile(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
 _NAMED_NUMBER_HAN = re.compile(
-    r"([\u4e00-\u9fff]{2,8}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到|调整为"
+    rf"([{HAN}]{{2,8}}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到|调整为"
     r"|提高到|降到|增加到|减到|不超过|：|:|=|\s)\s?(?P<value>\d[\d,]*(?:\.\d+)?\s?(?:[万亿千百]?元"
     r"|[万亿]|公斤|公里|平方米|平米|米|厘米|小时|分钟|秒|毫秒|天|人|位|张|间|晚|次|岁|GB|MB|KB|%|％"
     r"|度|字|行|页|分|个|层)?)"
