@@ -1,4 +1,7 @@
-"""Owns error lines in tool outputs, and the news that a command which failed has passed."""
+"""Finds what agents record: errors, commands, files they use, to-do lists and memories.
+
+Reads tool outputs, the arguments of tool calls, and requests to remember something.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,16 @@ from typing import Final
 from ctxcore.facts.reading import PROSE_CHARS, one_line, sample, sentences
 from ctxcore.facts.topics import matter_of
 from ctxcore.facts.values import Effect, Fact, Kind
-from ctxcore.messages.values import JsonValue, Message, Role
+from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.text.signals import error_report, mentions_error
+from ctxcore.text.words import word_set
 
-MOST_ERRORS: Final = 3
+MOST_ERRORS: Final = 3  # of one output; chosen: the first ones and the last tell what went wrong
 LINE_CHARS: Final = 240
 
 _ERROR_OBJECT = re.compile(
-    r"^\s*\{[^{}]{0,60}\"(?:error|error_message|errors"
-    r"|exception)\"\s*:\s*(?:\{[^{}]*?\"message\"\s*:\s*)?\"([^\"]{3,300})"
+    r"^\s*\{[^{}]{0,60}\"(?:error|error_message|errors|exception)\"\s*:\s*"
+    r"(?:\{[^{}]*?\"message\"\s*:\s*)?\"([^\"]{3,300})"
 )
 _FAILED_EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?:?|code) [1-9]\d{0,2}\b", re.IGNORECASE
@@ -33,8 +37,8 @@ _DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 
 
 def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
-    """The error lines of an output; where it has none, that its command now passes."""
-    lines = _lines(text) if mentions_error(text) else []
+    """The errors in an output; for a `command` whose output has none, that it now passes."""
+    lines = _error_lines(text) if mentions_error(text) else []
     for line in lines:
         yield Fact(
             kind="error",
@@ -48,8 +52,8 @@ def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
         yield Fact(kind="error", text="", key="", subject=command, effect="fixes", role=role)
 
 
-def _lines(text: str) -> list[str]:
-    """Different error lines; of a traceback its last, which says what went wrong."""
+def _error_lines(text: str) -> list[str]:
+    """Different error lines, the last among them: in a traceback it says what went wrong."""
     if found := _ERROR_OBJECT.match(text):
         return [one_line(found[1], LINE_CHARS)]
     lines: dict[str, str] = {}
@@ -59,73 +63,47 @@ def _lines(text: str) -> list[str]:
             lines.setdefault(_DIGITS.sub("0", line.lower())[:80], line)
         if len(lines) > 40:
             break
-    told = list(lines.values())
-    return told if len(told) <= MOST_ERRORS else [*told[: MOST_ERRORS - 1], told[-1]]
+    errors = list(lines.values())
+    return errors if len(errors) <= MOST_ERRORS else [*errors[: MOST_ERRORS - 1], errors[-1]]
 
 
 def command_of(arguments: dict[str, str]) -> str:
-    """The command a call ran, on one line, if it is one that passes or fails; else empty."""
+    """The command of a call on one line, if it is one that passes or fails; else empty."""
     command = arguments.get("command") or arguments.get("cmd") or arguments.get("script") or ""
     plain = " ".join(command[:2_000].split())
     return plain[:160] if _RUNS.search(plain) else ""
 
 
+# Chosen: bounds on the work and the facts of one call; usual calls stay far below.
 MOST_FILES: Final = 24
 ARGUMENT_CHARS: Final = 400_000
 PATH_CHARS: Final = 240
 
-_READS_WORDS = """
+_READS: Final = word_set("""
     read open view cat readfile viewfile openfile getfile getfilecontents fileread notebookread
     readmanyfiles readtextfile viewimage
-"""
-_READS: Final = frozenset(_READS_WORDS.split())
-_WRITES_WORDS = """
+""")
+_WRITES: Final = word_set("""
     write edit create insert append multiedit applypatch strreplace strreplaceeditor
     strreplacebasededittool replace writefile createfile editfile editblock updatefile
     searchreplace notebookedit filewrite fileedit writetofile patch replaceinfile writetextfile
     deletefile removefile insertcontent texteditor
-"""
-_WRITES: Final = frozenset(_WRITES_WORDS.split())
-_SHELLS_WORDS = """
+""")
+_SHELLS: Final = word_set("""
     bash shell terminal execcommand runcommand runshellcommand executebash executecommand
     runterminalcmd localshell exec run cmd
-"""
-_SHELLS: Final = frozenset(_SHELLS_WORDS.split())
+""")
 _PATHS: Final = (
-    "file_path",
-    "path",
-    "filename",
-    "file",
-    "filepath",
-    "target_file",
-    "notebook_path",
-    "absolute_path",
-    "relative_workspace_path",
+    *("file_path", "path", "filename", "file", "filepath", "target_file", "notebook_path"),
+    *("absolute_path", "relative_workspace_path"),
 )
 _BEFORE: Final = (
-    "old_string",
-    "old_str",
-    "oldText",
-    "old_text",
-    "search",
-    "SEARCH",
-    "find",
-    "target_content",
+    *("old_string", "old_str", "oldText", "old_text", "search", "SEARCH", "find"),
+    *("target_content"),
 )
 _AFTER: Final = (
-    "new_string",
-    "new_str",
-    "newText",
-    "new_text",
-    "replace",
-    "content",
-    "file_text",
-    "text",
-    "contents",
-    "replacement",
-    "new_source",
-    "insert_text",
-    "code_edit",
+    *("new_string", "new_str", "newText", "new_text", "replace", "content", "file_text"),
+    *("text", "contents", "replacement", "new_source", "insert_text", "code_edit"),
 )
 _PATCH = re.compile(
     r"^\*\*\* (Update|Add|Delete) File: (.+)$|^(?:\+\+\+|---) (?:[ab]/)?(\S+)"
@@ -137,15 +115,15 @@ _SHELL_READ = re.compile(
     r"(?:^|[;&|(]\s*)(?:cat|head|tail|less|more|nl|bat|sed -n|wc|jq)\s+((?:-\S+\s+|\d+\s+"
     r"|'[^']*'\s+|\"[^\"]*\"\s+)*)([\w./~@+-]+\.\w+|/[\w./@+-]+)"
 )
+_WRITTEN: Final = r"([\w./~@+-]+\.\w+|/(?!dev/)[\w./@+-]+)"
 _SHELL_WRITE = re.compile(
-    r"(?<![0-9&=>-])>{1,2}\s*([\w./~@+-]+\.\w+|/(?!dev/)[\w./@+-]+)|\b(?:tee(?: -a)?"
-    r"|touch|rm(?: -\w+)*|sed -i(?: '')?(?: -e)? (?:'[^']*'"
-    r"|\"[^\"]*\"))\s+([\w./~@+-]+\.\w+|/(?!dev/)[\w./@+-]+)"
+    rf"(?<![0-9&=>-])>{{1,2}}\s*{_WRITTEN}|\b(?:tee(?: -a)?|touch|rm(?: -\w+)*"
+    rf"|sed -i(?: '')?(?: -e)? (?:'[^']*'|\"[^\"]*\"))\s+{_WRITTEN}"
 )
 
 
 def arguments_of(arguments: str) -> dict[str, JsonValue]:
-    """The arguments of a call as values; a patch that is no JSON as its `input`."""
+    """The arguments of a call; a patch instead of JSON becomes the argument `input`."""
     if len(arguments) > ARGUMENT_CHARS:
         return {}
     try:
@@ -156,7 +134,7 @@ def arguments_of(arguments: str) -> dict[str, JsonValue]:
 
 
 def strings_of(arguments: dict[str, JsonValue]) -> dict[str, str]:
-    """The arguments that are texts; a command given as a list as one line."""
+    """The arguments that are texts; a command given as a list becomes one line."""
     found = {name: value for name, value in arguments.items() if isinstance(value, str)}
     for name, value in arguments.items():
         if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
@@ -165,27 +143,32 @@ def strings_of(arguments: dict[str, JsonValue]) -> dict[str, str]:
 
 
 def file_uses(name: str, arguments: dict[str, JsonValue], role: Role) -> Iterator[Fact]:
-    """Files that a call reads or changes, in the order it names them."""
-    plain = re.sub(r"[^a-z]", "", name.rpartition("__")[2].rpartition(".")[2].lower())
+    """The files that a call reads or changes, in the order it names them."""
+    plain = _letters(name.rpartition("__")[2].rpartition(".")[2])
     texts = strings_of(arguments)
     if plain in _SHELLS:
-        yield from _of_shell(texts.get("command") or texts.get("cmd") or "", role)
+        yield from _shell_files(texts.get("command") or texts.get("cmd") or "", role)
         return
     path = next((texts[key] for key in _PATHS if texts.get(key)), "")
     patch = next((text for text in texts.values() if "*** Begin Patch" in text[:200]), "")
     if patch:
-        yield from _of_patch(patch, role)
+        for changed, size in list(_patch_sizes(patch).items())[:MOST_FILES]:
+            yield _file("file_changed", changed, size, role)
     elif path and (plain in _READS or texts.get("command") == "view"):
         yield _file("file_read", path, "", role)
     elif path and plain in _WRITES:
-        yield _file("file_changed", path, _edit_size(arguments, texts), role, effect="adds")
+        yield _file("file_changed", path, _edit_size(arguments, texts), role)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
 
 
 def changes(text: str, role: Role) -> Iterator[Fact]:
-    """The lines per file that a diff, or the statistics of one, adds and takes."""
+    """The lines per file that a diff, or the statistics of one, adds and removes."""
     if "diff --git" in text or "\n+++ " in text:
-        for path, (added, taken) in _patch_sizes(text).items():
-            yield _file("change", path, f"+{added} −{taken}", role)
+        for path, size in _patch_sizes(text).items():
+            yield _file("change", path, size, role)
     elif " | " in text:
         for found in list(_STAT.finditer(text))[:MOST_FILES]:
             total, plus, minus = int(found[2]), len(found[3]), len(found[4])
@@ -193,31 +176,24 @@ def changes(text: str, role: Role) -> Iterator[Fact]:
             yield _file("change", found[1].strip(), f"+{added} −{total - added}", role)
 
 
-def _of_patch(patch: str, role: Role) -> Iterator[Fact]:
-    for path, (added, taken) in list(_patch_sizes(patch).items())[:MOST_FILES]:
-        yield _file("file_changed", path, f"+{added} −{taken}", role, effect="adds")
-
-
-def _patch_sizes(patch: str) -> dict[str, tuple[int, int]]:
-    sizes: dict[str, tuple[int, int]] = {}
+def _patch_sizes(patch: str) -> dict[str, str]:
+    """The added and removed lines of each file in a patch, such as `+12 −3`."""
+    added, removed = Counter[str](), Counter[str]()
     path = ""
     for found in _PATCH.finditer(patch[:ARGUMENT_CHARS]):
-        if found[2] or found[3]:
-            named = (found[2] or found[3]).strip()
+        if named := (found[2] or found[3] or "").strip():
             path = named if named != "/dev/null" else path
-            sizes.setdefault(path, (0, 0))
+            added[path] += 0  # a file without changed lines counts too
         elif path:
-            added, taken = sizes[path]
-            sizes[path] = (added + (found[4] == "+"), taken + (found[4] == "-"))
-    return {name: size for name, size in sizes.items() if name}
+            (added if found[4] == "+" else removed)[path] += 1
+    return {path: f"+{count} −{removed[path]}" for path, count in added.items() if path}
 
 
-def _of_shell(command: str, role: Role) -> Iterator[Fact]:
-    words = command[:4_000]
-    for found in list(_SHELL_READ.finditer(words))[:MOST_FILES]:
+def _shell_files(command: str, role: Role) -> Iterator[Fact]:
+    for found in list(_SHELL_READ.finditer(command[:4_000]))[:MOST_FILES]:
         yield _file("file_read", found[2], "", role)
-    for found in list(_SHELL_WRITE.finditer(words))[:MOST_FILES]:
-        yield _file("file_changed", found[1] or found[2], "", role, effect="adds")
+    for found in list(_SHELL_WRITE.finditer(command[:4_000]))[:MOST_FILES]:
+        yield _file("file_changed", found[1] or found[2], "", role)
 
 
 def _edit_size(arguments: dict[str, JsonValue], texts: dict[str, str]) -> str:
@@ -225,77 +201,75 @@ def _edit_size(arguments: dict[str, JsonValue], texts: dict[str, str]) -> str:
     pairs = [texts]
     if isinstance(edits, list):
         pairs = [strings_of(edit) for edit in edits[:50] if isinstance(edit, dict)]
-    added = taken = 0
+    added = removed = 0
     for pair in pairs:
         before = Counter(_first(pair, _BEFORE).splitlines())
         after = Counter(_first(pair, _AFTER).splitlines())
         added += (after - before).total()
-        taken += (before - after).total()
-    return f"+{added} −{taken}"
+        removed += (before - after).total()
+    return f"+{added} −{removed}"
 
 
 def _first(texts: dict[str, str], names: tuple[str, ...]) -> str:
     return next((texts[name] for name in names if name in texts), "")
 
 
-def _file(kind: Kind, path: str, value: str, role: Role, *, effect: Effect = "states") -> Fact:
+def _file(kind: Kind, path: str, value: str, role: Role) -> Fact:
     plain = " ".join(path[:PATH_CHARS].split())
+    effect: Effect = "adds" if kind == "file_changed" else "states"
     return Fact(
         kind=kind, text=plain, key=plain, subject=plain, value=value, effect=effect, role=role
     )
 
 
-MOST_ITEMS: Final = 30
+MOST_ITEMS: Final = 30  # of a to-do list; chosen: a longer list is cut
 ITEM_CHARS: Final = 120
 
-_NAMES_WORDS = """
+_TODO_TOOLS: Final = word_set("""
     todowrite updateplan writetodos todoupdate updatetodos settodos managetodolist todolist
     updatetodolist tasktracker plan writetodo
-"""
-_NAMES: Final = frozenset(_NAMES_WORDS.split())
+""")
 _LISTS: Final = ("todos", "plan", "tasks", "items", "todoList", "todo_list", "task_list", "steps")
 _TITLES: Final = ("content", "step", "description", "title", "text", "task", "name")
 _MARKS: Final = {"done": "x", "doing": "~", "open": " ", "dropped": "-"}
+_STATES: Final = {
+    "done": ("completed", "done", "complete", "finished", "closed"),
+    "dropped": ("cancelled", "canceled", "dropped", "skipped"),
+    "doing": ("in_progress", "doing", "active", "started"),
+}
 
 
 def todo_state(name: str, arguments: dict[str, JsonValue], role: Role) -> Fact | None:
-    """The list that a to-do call writes; None for any other call."""
-    if re.sub(r"[^a-z]", "", name.rpartition("__")[2].lower()) not in _NAMES:
+    """The to-do list that a call writes; None for any other call."""
+    if _letters(name.rpartition("__")[2]) not in _TODO_TOOLS:
         return None
     items = next((value for key in _LISTS if isinstance(value := arguments.get(key), list)), None)
     if items is None:
         return None
-    told = [item for raw in items[:MOST_ITEMS] if (item := _item(raw)) is not None]
-    done = sum(state == "done" for state, _ in told)
-    return Fact(
-        kind="todo",
-        text="; ".join(f"[{_MARKS[state]}] {title}" for state, title in told),
-        key="todo",
-        value=f"{done}/{len(told)}",
-        role=role,
-    )
+    entries = [entry for item in items[:MOST_ITEMS] if (entry := _todo_entry(item)) is not None]
+    text = "; ".join(f"[{_MARKS[state]}] {title}" for state, title in entries)
+    done = sum(state == "done" for state, _ in entries)
+    return Fact(kind="todo", text=text, key="todo", value=f"{done}/{len(entries)}", role=role)
 
 
-def _item(raw: JsonValue) -> tuple[str, str] | None:
-    if isinstance(raw, str):
-        return "open", one_line(raw, ITEM_CHARS)
-    if not isinstance(raw, dict):
+def _todo_entry(item: JsonValue) -> tuple[str, str] | None:
+    """The state and the title of an item of a to-do list; None where it has no title."""
+    if isinstance(item, str):
+        return "open", one_line(item, ITEM_CHARS)
+    if not isinstance(item, dict):
         return None
-    title = next((value for key in _TITLES if isinstance(value := raw.get(key), str)), "")
-    return (_state(raw), one_line(title, ITEM_CHARS).replace(";", ",")) if title else None
+    title = next((value for key in _TITLES if isinstance(value := item.get(key), str)), "")
+    return (_state(item), one_line(title, ITEM_CHARS).replace(";", ",")) if title else None
 
 
-def _state(raw: dict[str, JsonValue]) -> str:
-    if raw.get("done") is True or raw.get("completed") is True:
+def _state(item: dict[str, JsonValue]) -> str:
+    if item.get("done") is True or item.get("completed") is True:
         return "done"
-    told = str(raw.get("status") or raw.get("state") or "").lower().replace("-", "_")
-    if told in ("completed", "done", "complete", "finished", "closed"):
-        return "done"
-    if told in ("cancelled", "canceled", "dropped", "skipped"):
-        return "dropped"
-    return "doing" if told in ("in_progress", "doing", "active", "started") else "open"
+    state = str(item.get("status") or item.get("state") or "").lower().replace("-", "_")
+    return next((name for name, words in _STATES.items() if state in words), "open")
 
 
+# Chosen: bounds on what one message may ask to keep; a longer text is a document.
 MEMORY_CHARS: Final = 400
 PASSAGE_CHARS: Final = 20_000
 MOST_PASSAGES: Final = 20
@@ -322,51 +296,47 @@ _READS_MEMORY: Final = ("view", "read", "search", "list", "delete", "get")
 
 
 def passages_of(message: Message) -> list[str]:
-    """What stands between `<Pin>` and `</Pin>` in a user's message."""
-    if message.role != "user":
+    """The texts between `<Pin>` and `</Pin>` in a user's message."""
+    if message.role != "user" or "<" not in (text := message.text):
         return []
-    text = message.text
-    if "<" not in text:
-        return []
-    found = (part.strip() for part in _PIN.findall(text)[:MOST_PASSAGES])
-    return [part[:PASSAGE_CHARS] for part in found if part]
+    passages = (passage.strip() for passage in _PIN.findall(text)[:MOST_PASSAGES])
+    return [passage[:PASSAGE_CHARS] for passage in passages if passage]
 
 
 def memories_of(message: Message) -> list[str]:
-    """What a message asks to be remembered, in its words."""
+    """What a message asks to remember, in its words: a user's request, or calls that write it."""
     if message.role == "user":
-        return [*_asked(message.text)]
-    return [told for call in message.calls for told in _written(call.name, call.arguments)]
+        return list(_requested_memories(message.text))
+    return [memory for call in message.calls for memory in _written_memories(call)]
 
 
-def _asked(text: str) -> Iterator[str]:
+def _requested_memories(text: str) -> Iterator[str]:
     prose = sample(text, PROSE_CHARS)
-    if not (_REMEMBER.search(prose) or _REMEMBER_HAN.search(prose)):
+    if not _asks_to_remember(prose):
         return
     for sentence in sentences(prose):
-        said = sentence.text.strip()
-        if said.endswith(("?", "？")):
-            continue
-        if _REMEMBER.search(said) or _REMEMBER_HAN.search(said):
-            yield one_line(said, MEMORY_CHARS)
+        words = sentence.text.strip()
+        if not words.endswith(("?", "？")) and _asks_to_remember(words):
+            yield one_line(words, MEMORY_CHARS)
 
 
-def _written(name: str, arguments: str) -> Iterator[str]:
-    """What a tool call that writes a memory writes."""
-    if not _WRITES_MEMORY.search(re.sub(r"[^a-z]", "", name.rpartition("__")[2].lower())):
+def _asks_to_remember(text: str) -> bool:
+    return bool(_REMEMBER.search(text) or _REMEMBER_HAN.search(text))
+
+
+def _written_memories(call: ToolCall) -> Iterator[str]:
+    if not _WRITES_MEMORY.search(_letters(call.name.rpartition("__")[2])):
         return
-    values = arguments_of(arguments)
-    if str(values.get("command") or values.get("action") or "").lower() in _READS_MEMORY:
-        return
-    value = next((values[key] for key in _TEXTS if values.get(key)), None)
-    yield from _told(value)
+    values = arguments_of(call.arguments)
+    if str(values.get("command") or values.get("action") or "").lower() not in _READS_MEMORY:
+        yield from _memory_texts(values)
 
 
-def _told(value: JsonValue) -> Iterator[str]:
+def _memory_texts(value: JsonValue) -> Iterator[str]:
     if isinstance(value, str) and value.strip():
         yield one_line(value, MEMORY_CHARS)
     elif isinstance(value, list):
-        for one in value[:MOST_PASSAGES]:
-            yield from _told(one)
+        for item in value[:MOST_PASSAGES]:
+            yield from _memory_texts(item)
     elif isinstance(value, dict):
-        yield from _told(next((value[key] for key in _TEXTS if value.get(key)), None))
+        yield from _memory_texts(next((value[key] for key in _TEXTS if value.get(key)), None))

@@ -1,7 +1,7 @@
-"""Owns the Chinese forms that take a rule back or give it another value, clause by clause.
+"""Finds Chinese clauses that take a rule back or give it another value.
 
-A form alone says little (可以…了 is said of everything): what a clause is about is told with it,
-and only a rule about the same is taken back.
+A form alone is ambiguous (可以…了 fits everything), so each comes with the content words of its
+clause, and only a rule about the same topic is taken back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ctxcore.facts.values import Aim
 
 _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
 
-_TURNS: Final = re.compile(  # another value: what it is about stands before it
+_TURNS: Final = re.compile(  # sets another value; the topic stands before it
     "改(?:[成为用到回作至由叫称住写寄发送去走坐订买放存交按从在穿吃喝选点约做]|一下)"
     "|[换切转](?:[成为到用回给作个掉]|一[下种个])|换(?=[^，。了吗人]{2,}$)|切换|替换|更换"
     "|(?:提[高升前早]|砍|削|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
@@ -25,26 +25,24 @@ _TURNS: Final = re.compile(  # another value: what it is about stands before it
     "|改名(?=[叫为成]?)"
     "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
 )
-_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还由]")  # all that have none are no turns
+_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还由]")  # every turn has one of these
 _ATTRIBUTE: Final = re.compile("(?:时间|日期|地点|方式|颜色|风格|价格|预算|折扣)$")
 _FROM: Final = re.compile("(?<=[^，])[从由]")
-_LIFTS: Final = re.compile(  # it holds no longer, or not always; or another is as good
+_LIFTS: Final = re.compile(  # a rule holds no longer, not always, or not alone
     "取代|代替|不要太|别太|不要这么|别这么|别那么|不(?:要求|做要求|用|必|需|须|再|强求|强制|勉强"
-    "|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得"
-    "|是非|是必须|光是?|仅|只[是看用])"
-    "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]"
-    "|取消|撤[销回]|废[除止]|作废|失效|无效|不算数?|不作数|不适用|去掉|拿掉|删掉|撤掉"
-    "|省[了掉去略]|免了|算了$|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止"
-    "|没有?[^，。]{1,8}也"
-    "|例外|除外|除了|不在此限"
-    "|也(?:可以|好|[行成能]|没关系|没问题|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])|就(?:可以|[行成])"
+    "|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得|是非|是必须|光是?|仅|只[是看用])"
+    "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]|取消|撤[销回]"
+    "|废[除止]|作废|失效|无效|不算数?|不作数|不适用|去掉|拿掉|删掉|撤掉|省[了掉去略]|免了|算了$"
+    "|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止|没有?[^，。]{1,8}也|例外|除外|除了"
+    "|不在此限|也(?:可以|好|[行成能]|没关系|没问题|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])"
+    "|就(?:可以|[行成])"
     "|随[便意你您]|无所谓"
 )
-_ADDS: Final = re.compile("的([^的，。]{1,8}?)也(?:可以|好|[行成能]|没问题)")  # another kind of it
-_TOO: Final = re.compile("够了|不够|太[^，。]{1,4}了?$")  # of an amount that is named with it
+_ADDS: Final = re.compile("的([^的，。]{1,8}?)也(?:可以|好|[行成能]|没问题)")  # allows another kind
+_TOO: Final = re.compile("够了|不够|太[^，。]{1,4}了?$")  # of an amount in the same clause
 _NEEDS_NOT: Final = re.compile("不(?:用|必|需要?|须)(?:再|都|总)?([^，。]{1,12})")
 _LIKE: Final = ("那么", "这么", "太")
-_PERMITS: Final = re.compile(  # what was forbidden may be
+_PERMITS: Final = re.compile(  # allows what was forbidden
     "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
     "|现在[^，。]{0,3}(?:可以|允许|能|也)|以后[^，。]{0,3}(?:可以|允许|能)"
     "|今后[^，。]{0,3}(?:可以|允许|能)|又[^，。]{0,3}(?:可以|允许|能)|已经?[^，。]{0,3}(?:可以"
@@ -55,7 +53,7 @@ _MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。
 _NO_MORE: Final = re.compile(
     "(?:别|甭|勿|不)(?!过|能不|得不|够)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$"
 )
-MOST_ALLOWING: Final = 20  # characters of a clause that allows something in passing
+MOST_ALLOWING: Final = 20  # characters of a clause that allows; chosen: longer ones tell more
 _ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
 _OTHERS: Final = re.compile(
     "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|过去|当时"
@@ -74,9 +72,9 @@ CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` takes back, or gives another value.
+    """The changes that the clauses of `words` make.
 
-    A clause that names nothing (“改成五千”) is about what the clause before it names.
+    A clause that names nothing (“改成五千”) has the topic of the one before it.
     """
     before = ""
     for clause in CLAUSES.own(words):
@@ -89,7 +87,7 @@ def aims(words: str) -> Iterator[Aim]:
 
 
 def _aim(clause: str) -> Aim | None:
-    """What `clause` changes, as far as it names it; None where it changes nothing."""
+    """The change that `clause` makes, with the topic that it names; None where it makes none."""
     if _MAY_TURN.search(clause) and (turn := _TURNS.search(clause)):
         topic = _FROM.split(clause[: turn.start()], maxsplit=1)[0]
         return Aim("turns", matter_of(_ATTRIBUTE.sub("", topic) or topic))
@@ -108,6 +106,6 @@ def _aim(clause: str) -> Aim | None:
 
 
 def _done(clause: str) -> tuple[str, ...]:
-    """What need not be done any more, where the clause names it behind the form."""
+    """The action that is lifted, where the clause names it behind the form."""
     needs_not = _NEEDS_NOT.search(clause)
     return matter_of(needs_not[1]) if needs_not and not needs_not[1].startswith(_LIKE) else ()

@@ -1,6 +1,7 @@
-"""Owns what holds of a piece of work in Chinese without a word of order: 标题要简短, 发票都寄到….
+"""Detects standing instructions in Chinese sentences, and whether they forbid.
 
-A form counts where a clause opens with the thing that it is said of, and nobody acts in it.
+Some sentences need no order to lay down a rule (标题要简短, 发票都寄到…): such a form counts where
+the clause opens with the thing that it is about, and nobody acts in it.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MOST_HEAD: Final = 12  # characters before the form
+MOST_HEAD: Final = 12  # characters before the form; chosen: more are a clause, not a thing
 
-_SETS: Final = re.compile(  # behind the thing that it is said of
+_SETS: Final = re.compile(  # stands behind the thing that it is about
     "(?:都|一律)(?:[发寄送交传]给|安排[在到]|[写存保留换导排翻]成|[放存寄发送交传写记约订]在?到"
     "|[放存写记约订]在|[用按走选](?=[^，,。]{2,}[。！]?$))"
     "|要(?:按|用|以)(?=[^了，。]{3,}[。！]?$)"
@@ -23,8 +24,7 @@ _SETS: Final = re.compile(  # behind the thing that it is said of
     "|加密|压缩|备份|脱敏|对齐|编号|分页|分段|注明|标注|署名|审核|复核|签字|盖章|留底)"
     "|抄送|汇报|同步|[寄发送交转]给|离[^，。]{1,12}(?:以内|之内))"
     "|(?<![一两三四五六七八九十几这那每])只(?!是|有|剩|不过|好|怕|要|见|想|会|能|知道|记得|听说"
-    "|看过"
-    "|差|可|当|身|顾)(?=[^了过，。？?吗呢]{3,}[。！]?$)"
+    "|看过|差|可|当|身|顾)(?=[^了过，。？?吗呢]{3,}[。！]?$)"
     "|按照?(?=[A-Za-z0-9 ]+[。！]?$|[^，。]{1,8}(?:格式|标准|规范|顺序|算|排列?|计算)[。！]?$)"
     "|里不[放加写带含留](?=[^了过，。吗]{1,10}[。！]?$)"
 )
@@ -34,10 +34,8 @@ _BOUNDS: Final = re.compile(
     "最多[^，。]{1,12}[，,][^。]{0,12}不能|谁(?:来)?问都不"
     "|全文(?:使用|采用|用|写)|通篇(?:使用|采用|用|写)|正文(?:使用|采用|用|写)"
     "|每(?:天|日|周[一二三四五六日天]?|月|晚|小时)[^，。我他她]{0,8}(?:同步|备份|更新|汇总|清理"
-    "|发送"
-    "|推送|发给|巡检)"
-    "|[字个行页条]左右[。！]?$"
-    "|每次(?:最多|都|只)?(?:[给帮替]我|问我)"
+    "|发送|推送|发给|巡检)"
+    "|[字个行页条]左右[。！]?$|每次(?:最多|都|只)?(?:[给帮替]我|问我)"
 )
 _EACH: Final = re.compile(
     "每[次个条封份篇张单到家笔段章页场位种][^，,。；我他她]{0,10}(?:都要?|要|必须|只)"
@@ -47,7 +45,7 @@ _REMINDS: Final = re.compile("[点分前候上午][^，。]{0,4}$")
 
 
 def is_bound(words: str) -> bool:
-    """Whether a sentence says what holds of a thing that is worked on, or of each of its kind."""
+    """Whether the sentence tells what holds of a thing or of its kind, without an order."""
     if _BOUNDS.search(words) or _EACH.match(words):
         return True
     reminds = words.find("提醒我")
@@ -66,11 +64,10 @@ def _has_head(before: str, cue: str) -> bool:
 _IDIOMS = re.compile(
     "[怪了舍恨巴由见免顾值要]不得|(?<!预)算不得|不得(?:了|而知|其)|必须(?:承认|说[，是]|给.{0,6}赞|点赞)"
     "|千万要?(?:保重|小心|注意)|不要[这那]样"
-    "|不要说(?:[一二三五十百千万\\d你我他是]|这)|要不要|不要(?:紧|脸|命|钱|担心|客气"
-    "|着急|难过|害怕|怕|伤心|太|灰心|放弃|气馁|生气|哭|想太多|多想|误会|这么|那么"
-    "|忘记(?!加|在|给|写)|了"
-    "|吵|急|慌|紧张|自责|勉强|介意|见外|谢|开玩笑|逗|焦虑|沮丧|难为|让自己|给自己|压抑"
-    "|过于|过度|总是|老是|一直(?:想|觉得))"
+    "|不要说(?:[一二三五十百千万\\d你我他是]|这)|要不要|不要(?:紧|脸|命|钱|担心|客气|着急|难过|害怕"
+    "|怕|伤心|太|灰心|放弃|气馁|生气|哭|想太多|多想|误会|这么|那么|忘记(?!加|在|给|写)|了|吵|急|慌"
+    "|紧张|自责|勉强|介意|见外|谢|开玩笑|逗|焦虑|沮丧|难为|让自己|给自己|压抑|过于|过度|总是|老是"
+    "|一直(?:想|觉得))"
     "|(?<!请)(?<!都)(?<!们)别(?:生[我你他她]|人|的|处|家|样|墅|名|致|说(?!明)|提了|担心"
     "|客气|着急|难过|怕|伤心|急|太|哭|想太多|多想|误会|这么|那么|闹|逗|吵|慌"
     "|紧张|生气|自责|开玩笑|介意|灰心|放弃|忘了|气馁|见外|谢|扭|看|针|具|离|让自己"
@@ -105,13 +102,12 @@ _PERSON = re.compile(
 )
 _TO_YOU = re.compile("你(?!们?[的]?(?:自己|家))|您|请|麻烦")
 
-_STRONG = re.compile(  # what holds from then on, whoever says it
+_STRONG = re.compile(  # always a standing instruction
     "从现在(?:起|开始)|从今(?:以后|往后|天起|天开始|后)|今后|往后|此后|以后"
     "|每(?:个?[周天月日晚早年]|个?星期)[^，,。我]{0,8}(?:把|给我|发给|提醒我|[叫喊催]我|汇报|通知)"
-    "|每次(?![和跟与])(?=[^，,。]*[，,]?[^，,。]*(?:必须|前(?:提醒|告诉|通知|问)我|先|请"
-    "|务必|都(?:要|用|附|给我"
-    "|把|写|加|按|检查|运行|更新|问|先|告诉|得|必须|需)|要(?!求)))|每当(?=.*(?:都|要"
-    "|必须|先|请))|凡是|凡(?=.*(?:必须|一律|都|要|不))|一律|无论(?:如何|什么"
+    "|每次(?![和跟与])(?=[^，,。]*[，,]?[^，,。]*(?:必须|前(?:提醒|告诉|通知|问)我|先|请|务必"
+    "|都(?:要|用|附|给我|把|写|加|按|检查|运行|更新|问|先|告诉|得|必须|需)|要(?!求)))"
+    "|每当(?=.*(?:都|要|必须|先|请))|凡是|凡(?=.*(?:必须|一律|都|要|不))|一律|无论(?:如何|什么"
     "|任何)[^，,。]*[，,]?[^，,。]*(?:不|要|必须|都)"
     "|任何(?:时候|情况下?|人)[^，,。]{0,8}(?:不|要|必须|别|都)|绝对?不(?:要|能|允许|可"
     "|得|许|准)|千万(?:不|别|要)|切勿|切记|严禁|禁止|不得|不许|不准|不允许|务必"
@@ -122,7 +118,7 @@ _STRONG = re.compile(  # what holds from then on, whoever says it
     "|接下来(?:都|请|所有|的?所有|不要|一直|全部)|长期(?:有效|遵守)|整个(?:对话|项目"
     "|会话)"
 )
-_ORDER = re.compile(  # an order; it stands unless it is for this once
+_ORDER = re.compile(  # a standing instruction unless it is for this once
     "只(?:推荐|使?用|看|回答|讨论|选|订|买|允许|接受|输出|写|改|修改|显示|提供|给我)"
     "|必须|只能|只准|只许|只可以?(?!惜)|一定(?:要|得|不能|不要)|不要"
     "|(?<![特区性个差级类告分送离识辨派有])别|勿|请?记住|请?记得(?=每|在每|先|要|用|加)"
@@ -136,11 +132,10 @@ _ORDER = re.compile(  # an order; it stands unless it is for this once
     "|该有)(?=[使用写改含有出包])|应(?:当|该)?(?:统一|始终|全部|一律)"
 )
 _ALL = re.compile(
-    "(?:所有|每个|每条|每一|全部|任何|各个|凡)[^，,。；;！!？?]{1,24}(?:都(?:要|必须|得"
-    "|应|请|用|使用|写|按|放|加|不(?:要|能|得|许|准)|只|先|附|标|由)|一律|统一|要(?!求"
-    "|是)|必须|应当?(?!有|该是)|得(?=先|用|写|加|按)|请"
-    "|(?<![费作信日常])用(?![户品途于心完])|不(?:要|能|得|许|准|可))|(?:统一|一律|全部"
-    "|都)(?:使用|采用|改?用|写成|按|以|放在?|加上?|换成)"
+    "(?:所有|每个|每条|每一|全部|任何|各个|凡)[^，,。；;！!？?]{1,24}(?:都(?:要|必须|得|应|请|用"
+    "|使用|写|按|放|加|不(?:要|能|得|许|准)|只|先|附|标|由)|一律|统一|要(?!求|是)|必须|应当?(?!有"
+    "|该是)|得(?=先|用|写|加|按)|请|(?<![费作信日常])用(?![户品途于心完])|不(?:要|能|得|许|准|可))"
+    "|(?:统一|一律|全部|都)(?:使用|采用|改?用|写成|按|以|放在?|加上?|换成)"
 )
 _STYLE = re.compile(
     "请?(?:全程|始终|一直|统一|都|只|尽量|坚持)?用[^，,。！？?]{0,12}?(?:语|文|话|口吻"
@@ -176,12 +171,17 @@ _NEGATIVE = re.compile(
     "不要|别|勿|不得|不许|不准|不允许|禁止|严禁|不能|不可|绝不|不再|避免|停止|不用"
     "|不超过|不(?:应|该)|不[放加写带含留吃接收打做]|未经"
 )
+_TELLS_OF_US = re.compile(
+    "[，,]?(?:我|他|她|它|咱)(?!们?的?(?:代码|项目|回答|文档)|说|问|让|发|要求|希望|要你|想让|叫"
+    "|们(?:用|统一|都|改|只|不))"
+)
+_TELLS_BEFORE = re.compile("[才就也还又真却所因]$|^(?:这|那)(?!个?项目|条规则)")
 _STOP = re.compile("[，,；;。！!]")
 _COMMA = re.compile("[，,；;：:。！!、]|\\s{1,}|——")
 
 
 def is_rule(sentence: str) -> bool:
-    """Whether a Chinese sentence, masked, lays down what holds from then on."""
+    """Whether a Chinese sentence, masked, is a standing instruction."""
     words = sentence.strip(" \t*_\"'")
     if _QUESTION.search(words):
         return bool(_POLITE.search(words)) and not re.match(
@@ -194,19 +194,19 @@ def is_rule(sentence: str) -> bool:
 
 
 def is_negative(sentence: str) -> bool:
-    """Whether it forbids."""
+    """Whether the sentence forbids something."""
     return bool(_NEGATIVE.search(sentence))
 
 
 def _clause_before(words: str, at: int) -> tuple[str, str]:
-    """What the clause says before `at`, and what the sentence says before that clause."""
+    """The text before `at` in its clause, and the sentence before that clause."""
     starts = [stop.end() for stop in _COMMA.finditer(words, 0, at)]
     start = starts[-1] if starts else 0
     return words[start:at], words[:start]
 
 
-def _is_told(words: str, at: int) -> bool:
-    """Whether the cue at `at` tells the listener, not a story about someone."""
+def _is_addressed(words: str, at: int) -> bool:
+    """Whether the cue at `at` is for the listener, and not about somebody else."""
     before, earlier = _clause_before(words, at)
     if _TO_YOU.search(before):
         return not _PERSON.match(before)
@@ -218,17 +218,11 @@ def _is_told(words: str, at: int) -> bool:
 def _is_strong(words: str) -> bool:
     for cue in _STRONG.finditer(words):
         rest = words[cue.end() :]
-        if not _is_told(words, cue.start()) or (len(rest) < 2 and len(words) < 6):
+        if not _is_addressed(words, cue.start()) or (len(rest) < 2 and len(words) < 6):
             continue
-        if _FLAT.match(cue[0]) and not _ORDERS.search(rest[:24]):
-            continue
-        if re.match(
-            "[，,]?(?:我|他|她|它|咱)(?!们?的?(?:代码|项目|回答|文档)|说|问|让|发|要求|希望|要你"
-            "|想让|叫|们(?:用|统一|都|改|只|不))",
-            rest,
-        ):
-            continue
-        return True
+        is_flat = _FLAT.match(cue[0]) and not _ORDERS.search(rest[:24])
+        if not is_flat and not _TELLS_OF_US.match(rest):
+            return True
     return False
 
 
@@ -238,24 +232,24 @@ def _is_order(words: str) -> bool:
         before, earlier = _clause_before(words, cue.start())
         if cue[0].endswith("记住"):
             rest = words[cue.end() :].strip("：:，, ")
-        if len(rest) < (
-            0 if "在" in cue[0] or "我" in cue[0] or cue[0] == "保密" else 2
-        ) or not _is_told(words, cue.start()):
+        is_whole = "在" in cue[0] or "我" in cue[0] or cue[0] == "保密"
+        if (len(rest) < 2 and not is_whole) or not _is_addressed(words, cue.start()):
             continue
         if rest.startswith(("＿", "有点")) or (rest.startswith("是") and not before):
             continue
-        is_plain = cue[0] in ("必须", "只能", "一定要", "一定得", "不再", "只可", "只可以")
-        if is_plain and not before and _PERSON.search(earlier) and not _TO_YOU.search(earlier):
-            continue
-        if is_plain and re.search("[才就也还又真却所因]$|^(?:这|那)(?!个?项目|条规则)", before):
-            continue
-        return True
+        if cue[0] not in ("必须", "只能", "一定要", "一定得", "不再", "只可", "只可以"):
+            return True
+        is_of_others = not before and _PERSON.search(earlier) and not _TO_YOU.search(earlier)
+        if not is_of_others and not _TELLS_BEFORE.search(before):
+            return True
     return False
 
 
 def _is_style(words: str) -> bool:
+    if re.search("推荐|介绍|帮我(?:查|找|订)", words):
+        return False
     return any(
-        _is_told(words, cue.start()) and not re.search("推荐|介绍|帮我(?:查|找|订)", words)
+        _is_addressed(words, cue.start())
         for pattern in (_ALL, _STYLE)
         for cue in pattern.finditer(words)
     )

@@ -1,15 +1,16 @@
-"""Owns dates and times, written and spoken, in English and Chinese; the words stay as they were."""
+"""Finds dates and times, written and spoken, in English and Chinese; the words stay as they are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.languages import HAN
+from ctxcore.text.languages import HAN, has_han
+from ctxcore.text.words import word_set
 
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
@@ -27,13 +28,11 @@ _AT: Final = (
 _ENGLISH = re.compile(
     rf"\b(?:{_CLOCK},? on (?:\d{{1,2}} {_MONTH}(?:,? \d{{4}}\b)?"
     rf"|{_MONTH} \d{{1,2}}(?:,? \d{{4}}\b)?|{_DAY})"
-    rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z"
-    rf"|[+-]\d{{2}}:?\d{{2}})?)?|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}"
-    rf"|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?"
+    rf"|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}"
     rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?{_AT}|\d{{1,2}}(?:st|nd|rd"
-    rf"|th)?(?: of)? {_MONTH}(?:,? \d{{4}}\b)?{_AT}|{_MONTH} \d{{4}}\b"
-    rf"|(?:(?:next|this|last|coming|every|on) )?{_DAY}{_AT}|(?:tomorrow|yesterday|today"
-    rf"|tonight|the day after tomorrow){_AT}"
+    rf"|th)?(?: of)? {_MONTH}(?:,? \d{{4}}\b)?{_AT}|{_MONTH} \d{{4}}\b|(?:(?:next|this|last|coming"
+    rf"|every|on) )?{_DAY}{_AT}|(?:tomorrow|yesterday|today|tonight|the day after tomorrow){_AT}"
     r"|(?:next|last|this coming|the following) (?:week(?:end)?|month|year|summer|winter"
     r"|spring|fall|autumn|quarter)"
     r"|(?:in|within) (?:a|an|one|two|three|four|five|six|ten|\d+) (?:more )?(?:minutes?"
@@ -46,18 +45,16 @@ _WORDS: Final = (
     *(" ago", "in a ", "in an ", "in one ", "in two ", "in three ", "coming "),
 )
 _DATE_DIGITS = re.compile(r"\d(?::\d\d|/\d|\.\d\d?\.\d{4}|\d{3}-\d\d)")
-_MONTH_WORDS = """
+_MONTHS: Final = word_set("""
     jan january feb february mar march apr april may jun june jul july aug august sep sept september
     oct october nov november dec december
-"""
-_MONTHS: Final = frozenset(_MONTH_WORDS.split())
-_OTHER_WORDS = """
+""")
+_DATE_WORDS: Final = _MONTHS | word_set("""
     am pm m noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
     wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday sundays
     minute minutes hour hours day days week weeks weekend month months year years summer winter
     spring fall autumn quarter
-"""
-_DATE_WORDS: Final = _MONTHS | frozenset(_OTHER_WORDS.split())
+""")
 _NUMERAL: Final = "[一二三四五六七八九十两\\d]{1,3}"
 _PART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"
 _HOUR: Final = (
@@ -74,43 +71,25 @@ _CHINESE = re.compile(
     "|元旦|中秋节?|端午节?|清明节?"
 )
 _DIGIT = re.compile("[0-9]")
-_HAS_HAN = re.compile(f"[{HAN}]")
 _NUMERIC = re.compile(  # as programs print them
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)"
     r"|\d{4}/\d{2}/\d{2}(?!\d)"
 )
 _WRITTEN = re.compile(rf"{_NUMERIC.pattern}|\b{_MONTH} \d{{1,2}},? \d{{4}}\b")
 _ABSOLUTE = re.compile(rf"\d{{4}}|\d[/.]\d|{_MONTH} \d|\d {_MONTH}|\d月|[日号]|(?i:{_DAY})|周|星期")
-RELATIVE_WEIGHT: Final = 0.5  # “last month” says little once it is not known from when
-_EMPTY = frozenset(
-    {
-        "today",
-        "yesterday",
-        "今天",
-        "昨天",
-        "早上",
-        "上午",
-        "中午",
-        "下午",
-        "晚上",
-        "今年",
-        "tonight",
-        "凌晨",
-        "傍晚",
-        "夜里",
-        "早晨",
-    }
+RELATIVE_WEIGHT: Final = 0.5  # of “last month”; chosen: it says little without the message's date
+_VAGUE = word_set(
+    "today yesterday tonight 今天 昨天 今年 凌晨 早上 早晨 上午 中午 下午 傍晚 晚上 夜里"
 )
 
 _SAYS: Final = (
-    r" (?:is|was|will be|has been"
-    r"|got|gets|starts?|begins?|ends?|takes place|happens|opens|closes|due)(?: now| then)?"
-    r"(?: due| set| planned| scheduled| moved| rescheduled| postponed| pushed| changed|"
-    r" shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
+    r" (?:is|was|will be|has been|got|gets|starts?|begins?|ends?|takes place|happens|opens|closes"
+    r"|due)(?: now| then)?(?: due| set| planned| scheduled| moved| rescheduled| postponed| pushed"
+    r"| changed| shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
     rf" (?P<date>{_ENGLISH.pattern})"
 )
-_SAID_OF = re.compile(_SAYS, re.IGNORECASE)  # without the matter: found or not in no time
-_MATTER = re.compile(
+_HAS_SUBJECT = re.compile(_SAYS, re.IGNORECASE)  # tells fast whether `_SUBJECT` finds anything
+_SUBJECT = re.compile(
     r"\b(?:the|our|my|your|this|its|his|her|their)?\s?((?!it\b|this\b|that\b|there\b"
     rf"|today\b|he\b|she\b)[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?){_SAYS}",
     re.IGNORECASE,
@@ -122,93 +101,68 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _MOVES = ("move", "push", "postpone", "reschedule", "shift", "change", "set", "delay", "bring")
-_MATTER_HAN = re.compile(
-    f"([\u4e00-\u9fff]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
+_SUBJECT_HAN = re.compile(
+    f"([{HAN}]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
     "|改到|改成|改为|推迟到|提前到|延到|延期到|挪到|订在|定于|："
     f"|:)(?P<date>{_CHINESE.pattern})"
 )
 
 
 def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
-    """Dates and times; one said of a clear matter (“the meeting is on …”) knows its subject.
+    """Dates and times; one with a clear subject (“the meeting is on …”) is named after it.
 
-    `counted` is the part of `text` around digits; further lines are read for words such as Friday.
+    `counted` is the part of `text` around digits; of the rest, lines with words such as Friday.
     """
-    covered: list[str] = []
     is_tool = role == "tool"
-    in_counted = _found(_written_in(counted) if is_tool else _ENGLISH, counted)
-    spoken = "" if is_tool else _spoken(text)
+    is_numeric = is_tool and _MONTHS.isdisjoint(latin_words(counted))
+    pattern = _NUMERIC if is_numeric else _WRITTEN if is_tool else _ENGLISH
+    in_counted = _found(pattern, counted)
+    spoken = "" if is_tool else _lines_with_date_words(text)
     in_spoken = _found(_ENGLISH, spoken)
-    han = "" if text.isascii() else "\n".join(filter(_HAS_HAN.search, text.split("\n")))
-    if not is_tool:
-        for fact in _said_of(counted if in_counted else "", spoken if in_spoken else "", han, role):
-            covered.append(fact.text)
-            yield fact
+    han = "" if text.isascii() else "\n".join(filter(has_han, text.split("\n")))
+    dated = (counted if in_counted else "", spoken if in_spoken else "")
+    named = [] if is_tool else list(_named(dated, han, role))
+    yield from named
+    covered = tuple(fact.text for fact in named)
     for found in (*in_counted, *in_spoken, *_CHINESE.finditer(han)):
-        yield from _plain(found[0], covered, role)
+        words = found[0].strip(" .,")
+        if words.lower() not in _VAGUE and len(words) > 1 and not words.endswith(covered):
+            weight = 1.0 if _ABSOLUTE.search(words) else RELATIVE_WEIGHT
+            yield Fact(kind="date", text=words, key=words.lower(), role=role, weight=weight)
 
 
-def _found(dates_of: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    return list(dates_of.finditer(text)) if text and _may_date(text) else []
+def _found(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """The dates in `text`; the slow search runs only where digits or a word may make one."""
+    may_date = _DATE_DIGITS.search(text) or not _DATE_WORDS.isdisjoint(latin_words(text))
+    return list(pattern.finditer(text)) if may_date else []
 
 
-def _written_in(text: str) -> re.Pattern[str]:
-    """What finds the dates that a program prints in `text`."""
-    return _NUMERIC if _MONTHS.isdisjoint(latin_words(text)) else _WRITTEN
+def _named(dated: Sequence[str], han: str, role: Role) -> Iterator[Fact]:
+    """The dates with a subject in English texts that hold dates, and in a Chinese one."""
+    may_name = [text for text in dated if _HAS_SUBJECT.search(text)]
+    may_move = [text for text in dated if any(map(text.lower().__contains__, _MOVES))]
+    for pattern, texts in ((_SUBJECT, may_name), (_MOVED, may_move), (_SUBJECT_HAN, [han])):
+        for found in (match for text in texts for match in pattern.finditer(text)):
+            subject, date = subject_of(found[1]), found["date"].strip(" .,")
+            value = date.lower()
+            key = f"{subject}=" if subject else value
+            yield Fact(kind="date", text=date, key=key, subject=subject, value=value, role=role)
 
 
-def _said_of(counted: str, spoken: str, han: str, role: Role) -> Iterator[Fact]:
-    """Dates said of a matter; where no date is, none is said of one."""
-    for part, pattern in (
-        (counted if _SAID_OF.search(counted) else "", _MATTER),
-        (spoken if _SAID_OF.search(spoken) else "", _MATTER),
-        (counted if _may_move(counted) else "", _MOVED),
-        (spoken if _may_move(spoken) else "", _MOVED),
-        (han, _MATTER_HAN),
-    ):
-        for found in pattern.finditer(part) if part else ():
-            yield _of(subject_of(found[1]), found["date"], role)
-
-
-def _may_move(text: str) -> bool:
-    return bool(text) and any(map(text.lower().__contains__, _MOVES))
-
-
-def _may_date(text: str) -> bool:
-    """Whether `text` has digits or a word that every date has one of."""
-    return bool(_DATE_DIGITS.search(text)) or not _DATE_WORDS.isdisjoint(latin_words(text))
-
-
-def _spoken(text: str) -> str:
-    """The lines of `text` with a word that may be a date, without a digit of its own."""
-    lower = text.lower()
-    if not any(map(lower.__contains__, _WORDS)):
+def _lines_with_date_words(text: str) -> str:
+    """The lines and sentences of `text` with a word that may be a date, and no digit."""
+    if not any(map(text.lower().__contains__, _WORDS)):
         return ""
-    pieces = re.split(r"\n|(?<=[.!?]) ", text)
     return "\n".join(
         piece
-        for piece in pieces
+        for piece in re.split(r"\n|(?<=[.!?]) ", text)
         if any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
     )
 
 
-def _plain(words: str, covered: list[str], role: Role) -> Iterator[Fact]:
-    words = words.strip(" .,")
-    if words.lower() not in _EMPTY and len(words) > 1 and not words.endswith(tuple(covered)):
-        weight = 1.0 if _ABSOLUTE.search(words) else RELATIVE_WEIGHT
-        yield Fact(kind="date", text=words, key=words.lower(), role=role, weight=weight)
-
-
-def _of(subject: str, date: str, role: Role) -> Fact:
-    date = date.strip(" .,")
-    key = f"{subject}=" if subject else date.lower()
-    return Fact(kind="date", text=date, key=key, subject=subject, value=date.lower(), role=role)
-
-
 _LEADING = re.compile(
-    r"^(?:(?:the|our|my|your|this|its|his|her|their|that|and|but|so|ok|okay|actually|then"
-    r"|now|well|a|an|new|current|if|when|because|since|though|i think|think|said|says"
-    r"|know|hope|guess|says)\s+)+"
+    r"^(?:(?:the|our|my|your|this|its|his|her|their|that|and|but|so|ok|okay|actually|then|now|well"
+    r"|a|an|new|current|if|when|because|since|though|i think|think|said|says|know|hope|guess)\s+)+"
 )
 _LEADING_HAN = re.compile(
     "^(?:那|那么|好的?|我们?的?|你们?的?|这个?|那个?|把|将|所以|但是?|请|新的|现在|目前"
@@ -216,12 +170,10 @@ _LEADING_HAN = re.compile(
 )
 
 
+_NO_SUBJECT = word_set("it which what there who that 这 那 它 时间 日期")
+
+
 def subject_of(words: str) -> str:
-    """The name of a thing in a plain form: “The team meeting” and “our team meeting” meet."""
+    """The name of a thing without what leads to it: “The team meeting”, “our team meeting”."""
     plain = _LEADING_HAN.sub("", _LEADING.sub("", " ".join(words.lower().split())))
-    return (
-        ""
-        if plain
-        in ("it", "which", "what", "there", "who", "that", "这", "那", "它", "时间", "日期")
-        else plain
-    )
+    return "" if plain in _NO_SUBJECT else plain

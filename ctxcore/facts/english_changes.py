@@ -1,7 +1,7 @@
-"""Owns the English forms that take a rule back or give it another value, clause by clause.
+"""Finds English clauses that take a rule back or give it another value.
 
-A form alone says little (“you can … now” is said of everything): what a clause is about is told
-with it, and only a rule about the same is taken back.
+A form alone is ambiguous (“you can … now” fits everything), so each comes with the content words of
+its clause, and only a rule about the same topic is taken back.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 from ctxcore.facts.reading import Clauses
 from ctxcore.facts.topics import is_number, matter_of, names_something
 from ctxcore.facts.values import Aim
+from ctxcore.text.words import word_set
 
 _CLAUSE: Final = re.compile(
     r"[,;:!?]|\.(?=\s|$)|\s[-–—]\s|—|\b(?:but|because|since|so that|as long as|if)\b"
@@ -21,14 +22,14 @@ _CLAUSE: Final = re.compile(
 _LEAD: Final = (
     r"(?:please |ok(?:ay)? |and |so |then |now |also |actually |let's |can you |could you )*"
 )
-_TURN: Final = re.compile(  # what it is about stands between the verb and the value
+_TURN: Final = re.compile(  # the topic stands between the verb and the value
     rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump"
     rf"|cut"
     r"|drop|set|change|switch|turn|relax|loosen|tighten|update|reset|revert|adjust|widen|narrow)\b"
     r"(?: (?:the|my|our|that|your))?([^.;]*?)(?: back)?(?: up| down)? (?:to|into|from)\b"
     r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
 )
-_MOVES: Final = re.compile(  # … or before it
+_MOVES: Final = re.compile(  # the topic stands before the verb
     r" (?:ha(?:s|ve) (?:gone (?:up|down)|risen)|(?:ha(?:s|ve) been|was|were) (?:raised|lowered|set"
     r"|moved|changed|switched|extended|cut)|went (?:up|down)|can grow|may grow)(?= |$)"
     r"| (?:moves|changes|switches|goes (?:up|down)|rises|drops|(?:is|was) moved|has moved"
@@ -39,21 +40,18 @@ _INSTEAD: Final = re.compile(
     r"| really| yet| sure| so)) ([^.;]+)"
 )
 _LIFTS: Final = re.compile(
-    r"\b(?:no longer|any ?more|any longer|(?:don't|doesn't|do not|does not|needn't|need not|won't)"
-    r"(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really"
-    r"| always)?"
-    r" (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory|set on"
-    r"|strict|bound to)|not(?= (?:allergic|vegetarian|vegan)\b)|(?:needn't"
-    r"|need not)|exempt|exceptions?|except for|excluded|(?:can|may|could"
-    r"|should) be (?:dropped|skipped|ignored|removed|lifted|left out)|(?:is|are) (?:optional"
-    r"|enough|plenty|sufficient|(?:of )?no (?:more )?use|only (?:needed|required"
-    r"|necessary))|(?:was|were) wrong|changed my mind|no need|will do"
-    r"|(?:may|can|could) (?:now )?(?:skip|omit|drop|ignore|bypass)|(?:is|are) no (?:problem|issue)"
-    r"|(?:stopped|gave up|quit)(?: being| eating)?|leave(?= [^.;]{2,40} out\b)"
-    r"|can (?:do|go|live) without"
-    r"|(?:thing|part|bit|idea) (?:is|are) (?:off|out|gone|over|dead)|do too|works? too"
-    r"|also (?:fine|ok|okay|works?|allowed)"
-    r"|(?:is|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
+    r"\b(?:no longer|any ?more|any longer|(?:don't|doesn't|do not|does not|needn't|need not"
+    r"|won't)(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really"
+    r"| always)? (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory"
+    r"|set on|strict|bound to)|not(?= (?:allergic|vegetarian|vegan)\b)|(?:needn't|need not)|exempt"
+    r"|exceptions?|except for|excluded|(?:can|may|could|should) be (?:dropped|skipped|ignored"
+    r"|removed|lifted|left out)|(?:is|are) (?:optional|enough|plenty|sufficient"
+    r"|(?:of )?no (?:more )?use|only (?:needed|required|necessary))|(?:was|were) wrong"
+    r"|changed my mind|no need|will do|(?:may|can|could) (?:now )?(?:skip|omit|drop|ignore|bypass)"
+    r"|(?:is|are) no (?:problem|issue)|(?:stopped|gave up|quit)(?: being| eating)?"
+    r"|leave(?= [^.;]{2,40} out\b)|can (?:do|go|live) without|(?:thing|part|bit|idea) (?:is"
+    r"|are) (?:off|out|gone|over|dead)|do too|works? too|also (?:fine|ok|okay|works?|allowed)|(?:is"
+    r"|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
     r"|as well))\b|^not (?:just|only)\b|(?<=[a-z]) (?:is|are) (?:out|history|off the table)$"
     r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
     r"|scrap"
@@ -61,24 +59,23 @@ _LIFTS: Final = re.compile(
     r"|^(?:and |so )*(?:i|we) (?:dropped|scrapped|abolished|lifted|waived|relaxed|removed) the\b"
 )
 _STOPS: Final = re.compile(r"\b(?:stop|quit) ([a-z]+ing)\b")
-_ADDS: Final = re.compile(  # another one beside the only one
+_ADDS: Final = re.compile(  # allows another thing beside the only one
     r"\b(?:(?:is|are) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
     r"|right) ?(?:too|as well)?|also (?:works?|fine|okay)|works? (?:too|as well)|will do too)\b"
 )
-_TOO: Final = re.compile(  # of an amount that is named with it
+_TOO: Final = re.compile(  # of an amount in the same clause
     r"\b(?:is|are|was|were|seems?|turned out)(?: far| way| a bit| much)? too"
     r" (?:few|many|much|short|long|coarse|strict|tight|little|low|high|late|early|narrow)\b"
     r"|\b(?:is|are)(?:n't| not) enough\b"
 )
 _PERMITS: Final = re.compile(
-    r"\b(?:after all|(?:whenever|wherever|as often as) (?:you|we|they) (?:like|want|wish)"
-    r"|(?:is|are|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
-    r"|right|possible|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free"
-    r"|(?:free|welcome) to|go ahead and"
-    r"|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to"
-    r"|(?:can|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
+    r"\b(?:after all|(?:whenever|wherever|as often as) (?:you|we|they) (?:like|want|wish)|(?:is|are"
+    r"|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright|right"
+    r"|possible|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free|(?:free|welcome) to"
+    r"|go ahead and|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to|(?:can"
+    r"|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
 )
-_NO_CASE: Final = (  # behind “that” or “this”, what is no single thing
+_NO_CASE: Final = (  # behind “that” or “this”: not one single thing
     r"(?:rules?|instruction|restriction|limit|ban|requirement|polic(?:y|ies)|constraint|guideline"
     r"|convention|freeze|point|month|week|year|quarter|on|is|was|the|an?|we|you|i|it|he|she|they"
     r"|there|no|not|one|way|can|may|will|has|and|or|but|any|all|every\w*|much|many|part|thing)\b"
@@ -107,7 +104,7 @@ _CASE: Final = re.compile(  # “that ticket”, “page 3”, “today”, “t
 _ANEW: Final = re.compile(r"\b(?:from now on|from here on|going forward|rules?|as of)\b")
 CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 _WORD: Final = re.compile(r"[a-z']+")
-_CUE_WORDS = """
+_CUES: Final = word_set("""
     longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
     exempt exception exceptions except excluded dropped skipped ignored removed lifted after back
     too fine ok okay allowed permitted welcome acceptable alright optional off gone history void
@@ -121,17 +118,16 @@ _CUE_WORDS = """
     dropped scrapped abolished waived relaxed
     forget skip ignore scrap cancel stop quit ditch lift disregard remove lose scratch waive undo
     leave
-"""
-_CUES: Final = frozenset(_CUE_WORDS.split())
+""")
 CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
 """Runs of letters: a sentence with none of them changes nothing."""
-MOST_WORDS: Final = 28  # of a sentence: people take things back in short ones
+MOST_WORDS: Final = 28  # of a sentence; chosen: people take rules back in short ones
 
 
 def aims(words: str) -> Iterator[Aim]:
-    """What each clause of `words` takes back, or gives another value.
+    """The changes that the clauses of `words` make.
 
-    A clause that names nothing (“use it whenever you like”) is about what the one before it names.
+    A clause that names nothing (“use it whenever you like”) has the topic of the one before it.
     """
     if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
         return

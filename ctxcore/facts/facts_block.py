@@ -1,14 +1,17 @@
-"""Owns the carrier: a compact text of facts beside a summary, within its own budget, never above.
+"""Renders facts as a compact text within a token budget, and reads such texts back.
 
-Instructions come first and verbatim; the rest is chosen by worth per token, and of one kind each
-next one counts less, so that no kind fills the room alone. What does not fit is told as a count.
+Instructions come first and verbatim; the rest is chosen by salience per token, and each further
+fact of a kind counts less, so that no kind fills the room alone. A count stands for what is left
+out.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from ctxcore.facts.finding import find_facts
@@ -20,9 +23,9 @@ from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
-NEXT_FACTOR: Final = 0.85  # what the next of a kind is worth beside the one before
-LEAST_WORTH: Final = 0.1
-MOST_MERGED: Final = 2_000  # tokens of facts from messages that nobody passes any more
+NEXT_FACTOR: Final = 0.85  # of a fact beside the one of its kind before it; chosen: for variety
+LEAST_WORTH: Final = 0.1  # chosen: what many newer facts have outlived is left out
+MOST_MERGED: Final = 2_000  # tokens of facts from messages that are no longer passed; chosen
 
 HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
     "en": {
@@ -75,7 +78,7 @@ _BEFORE: Final[dict[Language, str]] = {"en": " (was {note})", "zh": "（原为 {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """The text, what of the entries it says, its tokens, and how many did not fit."""
+    """A text of facts, the entries in it, its tokens, and how many entries were left out."""
 
     text: str
     entries: tuple[Entry, ...]
@@ -88,6 +91,7 @@ class _Line:
     entry: Entry
     text: str
     tokens: int
+    is_protected: bool
 
 
 def carry(
@@ -100,56 +104,57 @@ def carry(
     protected_tokens: int = 0,
     visible: Collection[int] = (),
 ) -> Carried:
-    """The most worthwhile of `entries` as a text of at most `max_tokens`; empty if none fits.
+    """The most salient of `entries` as a text of at most `max_tokens`; empty if none fits.
 
-    `visible` are the messages that the context shows verbatim: what one of them says is not said
-    again. `protected_kinds` are taken before all others, alone in up to `protected_tokens`.
+    `visible` are the messages that the context shows verbatim: their facts are not repeated.
+    `protected_kinds` are taken before all others, alone in up to `protected_tokens`.
     """
     shown = frozenset(visible)
     hidden = [entry for entry in entries if shown.isdisjoint(entry.seqs)]
     ranked = _ranked(hidden, counter, language, protected_kinds)
-    protected = [line for line in ranked if line.entry.kind in protected_kinds]
-    rooms = (max_tokens, max(max_tokens, protected_tokens))
-    for left_out in (0, len(hidden)):  # the line that tells the count takes room as well
+    rooms = {True: max(max_tokens, protected_tokens), False: max_tokens}  # by `is_protected`
+    chosen: list[_Line] = []
+    for left_out in (0, len(hidden)):  # the line with the count takes room as well
         more = counter.count(_more(left_out, language))
-        room, most = (tokens - more for tokens in rooms)
-        chosen = _chosen(ranked, room, protected, most, counter, language)
+        limits = {is_protected: tokens - more for is_protected, tokens in rooms.items()}
+        chosen = _chosen(ranked, limits, counter, language)
         if len(chosen) == len(hidden):
             break
-    while True:
-        text = _text(chosen, len(hidden) - len(chosen), language)
+    while chosen:
+        left_out = len(hidden) - len(chosen)
+        lines = sorted(
+            chosen, key=lambda line: (KINDS.index(line.entry.kind), line.entry.seqs[0], line.text)
+        )
+        text = _text(lines, left_out, language)
         tokens = counter.count(text)
-        is_mixed = bool(chosen) and chosen[-1].entry.kind not in protected_kinds
-        if tokens <= rooms[0 if is_mixed else 1] or not chosen:
-            break
+        if tokens <= rooms[chosen[-1].is_protected]:
+            entries = tuple(line.entry for line in lines)
+            return Carried(text=text, entries=entries, tokens=tokens, left_out=left_out)
         chosen = chosen[:-1]
-    if not chosen:
-        return Carried(text="", entries=(), tokens=0, left_out=len(hidden))
-    told = tuple(line.entry for line in _in_order(chosen))
-    return Carried(text=text, entries=told, tokens=tokens, left_out=len(hidden) - len(chosen))
+    return Carried(text="", entries=(), tokens=0, left_out=len(hidden))
 
 
 def carried_request(text: str, language: Language) -> str:
-    """The original request as a carrier's text."""
+    """The original request as a text of facts."""
     return f"{HEADINGS[language]['request']}:\n- {' '.join(text.split())}" if text.strip() else ""
 
 
 def parse_carried(text: str) -> tuple[Fact, ...]:
-    """The facts that a carrier's text says, as far as one line each tells them.
+    """The facts in a text that `carry` made, as far as their lines tell them.
 
-    Instructions keep what takes them back recognizable; of all others the line is the literal.
+    Instructions are found anew, so that they can be taken back; of others the line is the literal.
     """
     kind: Kind | None = None
     found: list[Fact] = []
     for line in text.splitlines():
         kind = _KIND_OF.get(line.rstrip(":："), kind)
-        if kind is not None and line.startswith("- ") and (said := line[2:].strip()):
-            found.append(_fact_on(said, kind))
+        if kind is not None and line.startswith("- ") and (words := line[2:].strip()):
+            found.append(_fact_on(words, kind))
     return tuple(found)
 
 
 def merged_facts(texts: Iterable[str], counter: TokenCounter, language: Language) -> str:
-    """Several carriers' texts as one, oldest first: of each thing the newest, within a limit."""
+    """Several texts of facts as one, oldest first: of each thing the newest, within a limit."""
     ledger = Ledger()
     for seq, text in enumerate(texts, start=1):
         ledger.add(seq, parse_carried(text))
@@ -157,17 +162,18 @@ def merged_facts(texts: Iterable[str], counter: TokenCounter, language: Language
 
 
 def _fact_on(line: str, kind: Kind) -> Fact:
-    """What a line says: the fact that is found in it where that is all of it, else its words."""
+    """The fact that is found in a line and is all of it, else one of its words."""
     role: Role = "user" if kind in PROTECTED else "assistant"
-    told = (fact for fact in find_facts(text_message(role, line)) if fact.kind == kind)
-    found = next((fact for fact in told if line in (_told(fact), fact.text)), None)
-    return found or Fact(kind=kind, text=line, key=line.casefold(), role=role)
+    for fact in find_facts(text_message(role, line)):
+        if fact.kind == kind and line in (_with_name(fact), fact.text):
+            return fact
+    return Fact(kind=kind, text=line, key=line.casefold(), role=role)
 
 
 def render_entry(entry: Entry, language: Language = "en") -> str:
     """An entry on one line: its name where it has one, the literal, what became of it."""
     fact, note = entry.fact, entry.note
-    named = _told(fact)
+    named = _with_name(fact)
     match fact.kind:
         case "error" if note:
             return named + _FIXED[language].format(note=note)
@@ -179,7 +185,7 @@ def render_entry(entry: Entry, language: Language = "en") -> str:
             return named
 
 
-def _told(fact: Fact) -> str:
+def _with_name(fact: Fact) -> str:
     """The literal, behind its name where it has one."""
     return f"{fact.subject}: {fact.text}" if fact.subject and fact.kind in _NAMED else fact.text
 
@@ -193,63 +199,45 @@ def _ranked(
     language: Language,
     protected_kinds: Collection[Kind],
 ) -> list[_Line]:
-    """Lines, the first to take first: protected kinds, then worth per token, the newer of two."""
+    """Lines in the order to take them: protected kinds, then salience per token, then the newer."""
     lines = []
     for entry in entries:
         text = printable(f"- {render_entry(entry, language)}\n")
-        lines.append(_Line(entry, text, max(1, counter.count(text))))
+        tokens = max(1, counter.count(text))
+        lines.append(_Line(entry, text, tokens, entry.kind in protected_kinds))
     lines.sort(key=lambda line: (-line.entry.worth / line.tokens, -line.entry.seqs[-1], line.text))
-    nth: dict[Kind, int] = {}
-    discounted = []
-    for line in lines:
-        place = nth[line.entry.kind] = nth.get(line.entry.kind, -1) + 1
-        is_protected = line.entry.kind in protected_kinds
-        factor = 1.0 if is_protected else NEXT_FACTOR**place
-        discounted.append((not is_protected, -line.entry.worth * factor / line.tokens, line))
-    return [line for *_, line in sorted(discounted, key=lambda ranked: ranked[:2])]
+    counts = Counter[Kind]()
+    ranks = []
+    for at, line in enumerate(lines):
+        factor = 1.0 if line.is_protected else NEXT_FACTOR ** counts[line.entry.kind]
+        counts[line.entry.kind] += 1
+        ranks.append((not line.is_protected, -line.entry.worth * factor / line.tokens, at))
+    return [lines[at] for *_, at in sorted(ranks)]
 
 
 def _chosen(
-    ranked: Sequence[_Line],
-    room: int,
-    protected: Sequence[_Line],
-    most: int,
-    counter: TokenCounter,
-    language: Language,
+    ranked: Iterable[_Line], limits: dict[bool, int], counter: TokenCounter, language: Language
 ) -> list[_Line]:
-    """Of `protected` what `most` holds, then of all others what of `room` is left."""
+    """The lines, protected ones first, that their limit leaves room for."""
     chosen: list[_Line] = []
     headed: set[Kind] = set()
     spent = 0
-    for limit, lines in ((most, protected), (room, ranked[len(protected) :])):
-        for line in lines:
-            kind = line.entry.kind
-            heading = 0 if kind in headed else counter.count(f"{HEADINGS[language][kind]}:\n")
-            taken = line.tokens + heading
-            if taken > limit - spent or line.entry.worth < LEAST_WORTH:
-                continue
+    for line in ranked:
+        kind = line.entry.kind
+        heading = 0 if kind in headed else counter.count(f"{HEADINGS[language][kind]}:\n")
+        cost = line.tokens + heading
+        if cost <= limits[line.is_protected] - spent and line.entry.worth >= LEAST_WORTH:
             chosen.append(line)
             headed.add(kind)
-            spent += taken
+            spent += cost
     return chosen
 
 
-def _in_order(lines: Sequence[_Line]) -> list[_Line]:
-    return sorted(
-        lines, key=lambda line: (KINDS.index(line.entry.kind), line.entry.seqs[0], line.text)
-    )
-
-
-def _text(chosen: Sequence[_Line], left_out: int, language: Language) -> str:
-    parts, kind = [], None
-    for line in _in_order(chosen):
-        if line.entry.kind != kind:
-            kind = line.entry.kind
-            parts.append(f"{HEADINGS[language][kind]}:\n")
-        parts.append(line.text)
-    if left_out:
-        parts.append(_more(left_out, language))
-    return "".join(parts).rstrip("\n")
+def _text(lines: Iterable[_Line], left_out: int, language: Language) -> str:
+    parts = []
+    for kind, of_kind in groupby(lines, key=lambda line: line.entry.kind):
+        parts += [f"{HEADINGS[language][kind]}:\n", *(line.text for line in of_kind)]
+    return "".join([*parts, _more(left_out, language)]).rstrip("\n")
 
 
 def _more(count: int, language: Language) -> str:
@@ -257,8 +245,8 @@ def _more(count: int, language: Language) -> str:
 
 
 _RULES: Final = {f"{titles[kind]}:" for titles in HEADINGS.values() for kind in PROTECTED}
-_GONE: Final = re.compile(
-    "|".join(re.escape(MORE[one]).replace(r"\{count\}", r"(\d+)") for one in MORE)
+_LEFT_OUT: Final = re.compile(
+    "|".join(re.escape(more).replace(r"\{count\}", r"(\d+)") for more in MORE.values())
 )
 
 
@@ -276,64 +264,52 @@ class _BlockLine:
 
 def rules_of(text: str) -> str:
     """The standing instructions in a text of facts, with their headings."""
-    lines, _ = _read(text)
+    lines, _ = _parse_block(text)
     return _join([line for line in lines if line.is_rule], "")
 
 
 def say_partly(text: str, max_tokens: int, counter: TokenCounter, language: Language) -> str:
-    """As many lines of `text`, the facts of a record, as fit; the rest is told as a count.
+    """As many lines of a text of facts as fit, and the count of the others.
 
     Standing instructions are taken first, all else in its order. Empty where no line fits.
     """
     if counter.count(text) <= max_tokens:
         return text
-    lines, gone = _read(text)
-    ranked = sorted(lines, key=lambda line: (not line.is_rule, line.place))
-    chosen = _chosen_lines(
-        ranked, max_tokens - counter.count(_more(gone + len(lines), language)), counter
-    )
+    lines, left_out = _parse_block(text)
+    room = max_tokens - counter.count(_more(left_out + len(lines), language))
+    chosen, headed = list[_BlockLine](), set[int]()
+    for line in sorted(lines, key=lambda line: (not line.is_rule, line.place)):
+        is_headed = not line.heading or line.section in headed
+        tokens = counter.count(f"{line.text}\n" if is_headed else f"{line.heading}\n{line.text}\n")
+        if tokens <= room:
+            chosen.append(line)
+            headed.add(line.section)
+            room -= tokens
     while chosen:
-        said = sorted(chosen, key=lambda line: line.place)
-        shorter = _join(said, _more(gone + len(lines) - len(said), language))
+        in_order = sorted(chosen, key=lambda line: line.place)
+        shorter = _join(in_order, _more(left_out + len(lines) - len(chosen), language))
         if counter.count(shorter) <= max_tokens:
             return shorter
         chosen = chosen[:-1]
     return ""
 
 
-def _read(text: str) -> tuple[list[_BlockLine], int]:
-    """The lines under their headings, and how many are told to be left out already."""
-    lines, gone, heading, section = list[_BlockLine](), 0, "", 0
+def _parse_block(text: str) -> tuple[list[_BlockLine], int]:
+    """The lines under their headings, and the count of those left out already."""
+    lines, left_out, heading, section = list[_BlockLine](), 0, "", 0
     for place, line in enumerate(text.split("\n")):
-        left_out = _GONE.fullmatch(line)
-        if left_out is not None:
-            gone += int(next(count for count in left_out.groups() if count))
+        if found := _LEFT_OUT.fullmatch(line):
+            left_out += int(found[1] or found[2])
         elif line.endswith((":", "：")) and not line.startswith("- "):
             heading, section = line, section + 1
         else:
             lines.append(_BlockLine(place, heading, section, line))
-    return lines, gone
+    return lines, left_out
 
 
-def _chosen_lines(
-    ranked: Iterable[_BlockLine], room: int, counter: TokenCounter
-) -> list[_BlockLine]:
-    chosen, headed = list[_BlockLine](), set[int]()
-    for line in ranked:
-        new = line.heading and line.section not in headed
-        tokens = counter.count(f"{line.heading}\n{line.text}\n" if new else f"{line.text}\n")
-        if tokens <= room:
-            chosen.append(line)
-            headed.add(line.section)
-            room -= tokens
-    return chosen
-
-
-def _join(lines: Sequence[_BlockLine], more: str) -> str:
-    said, section = list[str](), 0
-    for line in lines:
-        if line.section != section and line.heading:
-            said.append(line.heading)
-        section = line.section
-        said.append(line.text)
-    return "\n".join([*said, more] if more and said else said)
+def _join(lines: Iterable[_BlockLine], more: str) -> str:
+    parts: list[str] = []
+    for (_, heading), of_section in groupby(lines, key=lambda line: (line.section, line.heading)):
+        parts += [heading] if heading else []
+        parts += [line.text for line in of_section]
+    return "\n".join([*parts, more] if more and parts else parts)

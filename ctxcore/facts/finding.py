@@ -1,11 +1,17 @@
-"""Owns what sentences settle or leave open: decisions, questions, answers, fixes of errors."""
+"""Finds the facts of a message, and stores them as JSON.
+
+Its own are decisions, questions, answers and fixes of errors; all others come from `rules`,
+`literals`, `names` and `agent_records`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from ctxcore.errors import UnreadableError
 from ctxcore.facts.agent_records import (
@@ -36,11 +42,11 @@ from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
-from ctxcore.text.languages import HAN
+from ctxcore.text.languages import has_han
+from ctxcore.text.words import word_set
 
-MOST_DECISIONS: Final = 8
-MOST_QUESTIONS: Final = 6
-MOST_FIXES: Final = 2
+# Chosen: bounds for one message, so that a long report does not fill the ledger.
+MOST_STATEMENTS: Final = {"decision": 8, "question": 6, "error": 2}
 LINE_CHARS: Final = 240
 
 _DECISION = re.compile(
@@ -50,13 +56,11 @@ _DECISION = re.compile(
     r" (?:option|plan) \w+))"
 )
 _CHOICE = re.compile(  # a person settles it by saying so; a model says it of every step
-    r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i"
-    r"|we)(?:'ll| will|'re going to| are going to| am going to|'m going to)(?: just|"
-    r" then)? (?:go (?:with|for)|use|take|choose|pick|stick (?:to|with)|adopt|proceed"
-    r" with|book)"
-    r"|(?:i'm|we're|i am|we are) going with|we (?:chose|went with)|option [a-d\d]"
-    r" it is|final answer|go with (?:option|the|plan)|(?:is|are) approved|please (?:go"
-    r" ahead|proceed) with)"
+    r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i|we)(?:'ll"
+    r"| will|'re going to| are going to| am going to|'m going to)(?: just| then)? (?:go (?:with"
+    r"|for)|use|take|choose|pick|stick (?:to|with)|adopt|proceed with|book)|(?:i'm|we're|i am"
+    r"|we are) going with|we (?:chose|went with)|option [a-d\d] it is|final answer"
+    r"|go with (?:option|the|plan)|(?:is|are) approved|please (?:go ahead|proceed) with)"
 )
 _DECISION_HAN = re.compile(
     "(?:我们?|大家|团队|最[终后]|那|就|已经?|一致)[^，,。？?]{0,6}(?:决定|选定|敲定|定了"
@@ -111,35 +115,30 @@ _DECISION_GATE = re.compile(
     r"let'?s|decid|decision|agreed|settled|going|'ll|will|chose|opted|picked|went with"
     r"|plan|option|final|approved|proceed|go ahead|[决定选敲就采结确]"
 )
-# A word of each English form above; most sentences have none and need no pattern.
-_DECIDING_WORDS = """
+# A word of each English form above: sentences with none of them need no pattern.
+_DECIDING: Final = word_set("""
     decided agreed settled opted concluded decision going go let lets ll will chose went option
     final approved please
-"""
-_DECIDING: Final = frozenset(_DECIDING_WORDS.split())
-_FIXING_WORDS = """
+""")
+_FIXING: Final = word_set("""
     fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
     works working passes pass solution
-"""
-_FIXING: Final = frozenset(_FIXING_WORDS.split())
-_HAS_HAN = re.compile(f"[{HAN}]")
+""")
 
 
 def statements(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
-    """Decisions, questions and what fixed an error, each as its sentence, and what is answered."""
-    counts = {"decision": 0, "question": 0, "error": 0}
-    most = {"decision": MOST_DECISIONS, "question": MOST_QUESTIONS, "error": MOST_FIXES}
+    """Decisions, questions and what fixed an error, each as its sentence."""
+    counts = Counter[str]()
     for sentence in said:
-        fact = _statement(sentence, role)
-        if fact is not None and counts[fact.kind] < most[fact.kind]:
-            counts[fact.kind] += 1
-            yield fact
+        kind = _kind_of(sentence.words, role)
+        if kind and counts[kind] < MOST_STATEMENTS[kind]:
+            counts[kind] += 1
+            yield _statement(kind, sentence, role)
 
 
 def answers(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
-    """What a message may answer: its content words; nothing where it only asks or puts off."""
-    told = [s.text for s in said if not _is_question(s.text)]
-    words = " ".join(told)[:4_000]
+    """What may answer an earlier question: the content words of a message that tells something."""
+    words = " ".join([s.text for s in said if not _is_question(s.text)])[:4_000]
     if words and not (len(words) < 200 and _is_put_off(words.lower().replace("’", "'"))):
         matter = matter_of(words)
         yield Fact(kind="question", text="", key="", effect="answers", matter=matter, role=role)
@@ -154,72 +153,60 @@ def _is_question(words: str) -> bool:
     return ("?" in words or "？" in words) and bool(_QUESTION_END.search(words))
 
 
-def _statement(sentence: Sentence, role: Role) -> Fact | None:
-    words = sentence.words
+def _kind_of(words: str, role: Role) -> Literal["question", "decision", "error"] | None:
     if _is_question(words):
-        return _question(sentence, words, role)
-    said = latin_words(words) if words.isascii() else None
-    if _may(_DECIDING, said) and _DECISION_GATE.search(words) and _decides(words, role):
-        return _fact("decision", sentence, role)
-    if _may(_FIXING, said) and _FIX_GATE.search(words) and _FIX.search(words):
-        return _fact("error", sentence, role)
-    return None
-
-
-def _may(cues: frozenset[str], said: frozenset[str] | None) -> bool:
-    """Whether a sentence has one of `cues`; one with Chinese may have others."""
-    return said is None or not cues.isdisjoint(said)
+        return "question" if _is_open_question(words, role) else None
+    latin = latin_words(words) if words.isascii() else None  # Chinese sentences have other cues
+    may_decide = latin is None or not _DECIDING.isdisjoint(latin)
+    if may_decide and _DECISION_GATE.search(words) and _decides(words, role):
+        return "decision"
+    may_fix = latin is None or not _FIXING.isdisjoint(latin)
+    return "error" if may_fix and _FIX_GATE.search(words) and _FIX.search(words) else None
 
 
 def _decides(words: str, role: Role) -> bool:
     found = _DECISION.search(words) or (role == "user" and _CHOICE.search(words))
-    found = found or (_HAS_HAN.search(words) and _DECISION_HAN.search(words))
+    found = found or (has_han(words) and _DECISION_HAN.search(words))
     return bool(found) and not _NOT_DECIDED.search(words)
 
 
-def _question(sentence: Sentence, words: str, role: Role) -> Fact | None:
-    has_han = bool(_HAS_HAN.search(words))
-    is_long = len(words) >= 6 if has_han else len(words.split()) >= 4
-    rhetorical = _SHORT_QUESTION_HAN if has_han else _SHORT_QUESTION
-    if (
-        words.count("`") % 2
-        or not is_long
-        or rhetorical.match(words.strip())
-        or role in ("system", "developer", "tool")
-    ):
-        return None
-    return _fact("question", sentence, role)
+def _is_open_question(words: str, role: Role) -> bool:
+    """Whether a question wants an answer: one by a person or a model, no phrase of politeness."""
+    if role not in ("user", "assistant") or words.count("`") % 2:
+        return False
+    if has_han(words):
+        return len(words) >= 6 and not _SHORT_QUESTION_HAN.match(words.strip())
+    return len(words.split()) >= 4 and not _SHORT_QUESTION.match(words.strip())
 
 
-def _fact(kind: str, sentence: Sentence, role: Role) -> Fact:
+def _statement(
+    kind: Literal["question", "decision", "error"], sentence: Sentence, role: Role
+) -> Fact:
     text = one_line(sentence.text, LINE_CHARS)
-    matter = matter_of(sentence.text)
-    key = " ".join(text.lower().split())[:200]
-    if kind == "error":
-        return Fact(kind="error", text=text, key=key, effect="fixes", matter=matter, role=role)
-    if kind == "question":
-        return Fact(kind="question", text=text, key=key, matter=matter, role=role)
-    change = change_of(sentence.words, is_rule=True)
-    return Fact(
-        kind="decision",
+    fact = Fact(
+        kind=kind,
         text=text,
-        key=key,
-        value="aimed" if change.reach == "aimed" else "",
-        effect=change.effect,
-        matter=matter,
-        about=change.about,
+        key=" ".join(text.lower().split())[:200],
+        effect="fixes" if kind == "error" else "states",
+        matter=matter_of(sentence.text),
         role=role,
     )
+    if kind != "decision":
+        return fact
+    change = change_of(sentence.words, is_rule=True)
+    value = "aimed" if change.reach == "aimed" else ""
+    return replace(fact, value=value, effect=change.effect, about=change.about)
 
 
 FINDER: Final = 3
-"""The finder's version, stored with what it found: one more for every change of what is found."""
+"""The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
+# Chosen: bounds on the work that one message makes.
 MOST_FACTS: Final = 160
 MOST_CALLS: Final = 32
 RULE_ALONE_CHARS: Final = 200
-SHORT_CHARS: Final = 1_000  # of a message whose rules are remembered as long as most are
-CALL_CHARS: Final = 2_000  # of the texts of a call read for literals
+SHORT_CHARS: Final = 1_000  # of a message whose rules go to the larger cache
+CALL_CHARS: Final = 2_000  # of the texts of a call that are read for literals
 
 
 def find_facts(
@@ -229,36 +216,31 @@ def find_facts(
     arguments: str = "",
     known_rules: Sequence[Fact] | None = None,
 ) -> tuple[Fact, ...]:
-    """What `message` says that must not get lost, in the order of kinds.
+    """The facts in `message`, in the order of kinds.
 
     For a tool result, `function_name` and `arguments` are those of the call it answers.
-    `known_rules` is what `find_rules` said of the message, so that they are not found twice.
+    `known_rules` is the result of `find_rules`, so that rules are not searched twice.
     """
-    found = (
-        _of_output(message, function_name, arguments)
-        if message.is_tool_result
-        else _of_speech(message, known_rules)
-    )
-    return _unique(found)
+    if message.is_tool_result:
+        return _unique(_of_output(message, function_name, arguments))
+    return _unique(_of_speech(message, known_rules))
 
 
 def find_rules(message: Message) -> tuple[Fact, ...]:
-    """Those facts of `message` that lay down standing instructions or take them back."""
+    """The facts of `message` that are standing instructions or take some back."""
     if message.role not in INSTRUCTING:
         return ()
     if message.calls:
         return tuple(fact for fact in find_facts(message) if fact.kind == "instruction")
     text = message.text
-    if not text:
-        return ()
     rules_in = _rules_in_short if len(text) <= SHORT_CHARS else _rules_in_long
     return rules_in(text, message.role)
 
 
 def is_rule_alone(message: Message) -> bool:
-    """Whether a short message of a person says nothing but one standing instruction.
+    """Whether a short message of a person is one standing instruction and nothing else.
 
-    It opens like one: “The parcel must arrive before Friday” is a request as well.
+    It has to open like one: “The parcel must arrive before Friday” is a request as well.
     """
     text = message.text.strip()
     if len(text) > RULE_ALONE_CHARS or not _OPENS_RULE.match(text.lower()):
@@ -279,7 +261,7 @@ def _rules_in(text: str, role: Role) -> tuple[Fact, ...]:
     return _unique(rules(list(sentences(sample(text, PROSE_CHARS))), role))
 
 
-# A list is passed again with every turn, and of one longer than this nothing would be found again.
+# Every turn passes all messages again; a cache smaller than their number would never be hit.
 _rules_in_short = lru_cache(maxsize=16_384)(_rules_in)
 _rules_in_long = lru_cache(maxsize=1_024)(_rules_in)
 
@@ -295,70 +277,56 @@ def _unique(found: Iterable[Fact]) -> tuple[Fact, ...]:
 
 def _of_speech(message: Message, known_rules: Sequence[Fact] | None) -> Iterator[Fact]:
     for call in message.calls[:MOST_CALLS]:
-        yield from _of_call(call, message)
+        yield from _of_call(call, message.role)
     text = sample(message.text, PROSE_CHARS)
     if not text:
         return
-    said = list(sentences(text))
-    if message.role in INSTRUCTING:
-        yield from rules(said, message.role) if known_rules is None else known_rules
-    if message.role == "user":  # people paste errors
-        yield from failures(text, message.role, "")
-    yield from statements(said, message.role)
-    if message.role in ("user", "assistant"):
-        yield from answers(said, message.role)
-    yield from literals(text, message.role)
-    yield from names(said, message.role)
+    said, role = list(sentences(text)), message.role
+    if role in INSTRUCTING:
+        yield from rules(said, role) if known_rules is None else known_rules
+    if role == "user":  # people paste errors
+        yield from failures(text, role, "")
+    yield from statements(said, role)
+    if role in ("user", "assistant"):
+        yield from answers(said, role)
+    yield from literals(text, role)
+    yield from names(said, role)
 
 
-def _of_call(call: ToolCall, message: Message) -> Iterator[Fact]:
+def _of_call(call: ToolCall, role: Role) -> Iterator[Fact]:
     arguments = arguments_of(call.arguments)
-    todo = todo_state(call.name, arguments, message.role)
-    if todo is not None:
+    if todo := todo_state(call.name, arguments, role):
         yield todo
         return
-    yield from file_uses(call.name, arguments, message.role)
-    told = "\n".join(text for text in strings_of(arguments).values() if len(text) <= CALL_CHARS)
-    yield from literals(told[:CALL_CHARS], message.role)
+    yield from file_uses(call.name, arguments, role)
+    texts = [text for text in strings_of(arguments).values() if len(text) <= CALL_CHARS]
+    yield from literals("\n".join(texts)[:CALL_CHARS], role)
 
 
 def _of_output(message: Message, function_name: str, arguments: str) -> Iterator[Fact]:
-    whole = message.text
-    text = sample(whole, OUTPUT_CHARS)
-    command = command_of(strings_of(arguments_of(arguments))) if arguments else ""
-    is_looked_up = not command and bool(
-        list(file_uses(function_name, arguments_of(arguments), "tool"))
-    )
-    if not is_looked_up:  # the words of a file are no news of an error
+    text = sample(message.text, OUTPUT_CHARS)
+    values = arguments_of(arguments)
+    command = command_of(strings_of(values))
+    if command or not any(file_uses(function_name, values, "tool")):  # a file's text is no failure
         yield from failures(text, message.role, command)
-        yield from changes(sample(whole, OUTPUT_CHARS * 8), message.role)
+        yield from changes(sample(message.text, OUTPUT_CHARS * 8), message.role)
     yield from literals(text, message.role)
 
 
-_FIELDS: Final = (
-    *(
-        "kind",
-        "text",
-        "key",
-        "subject",
-        "value",
-        "effect",
-        "matter",
-        "is_negative",
-        "weight",
-        "about",
-    ),
-)
-_DEFAULTS: Final[tuple[JsonValue, ...]] = ("", "", "", "", "", "states", [], False, 1.0, [])
+# In the order of the stored lists, each with its default; defaults at the end are not stored.
+_FIELDS: Final[dict[str, JsonValue]] = {
+    **dict.fromkeys(("kind", "text", "key", "subject", "value"), ""),
+    **{"effect": "states", "matter": [], "is_negative": False, "weight": 1.0, "about": []},
+}
 
 
 def dump_facts(facts: tuple[Fact, ...]) -> str:
-    """The facts of one message as canonical JSON; the role is the message's own."""
+    """The facts of one message as canonical JSON, without its role."""
     return to_canonical({"finder": FINDER, "facts": [_to_list(fact) for fact in facts]})
 
 
 def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
-    """The facts that `dump_facts` wrote; None where there are none of this finder.
+    """The facts that `dump_facts` wrote; None where another version of the finder found them.
 
     Raises:
         ValueError: the text is no list of facts.
@@ -375,30 +343,20 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
 
 
 def _to_list(fact: Fact) -> list[JsonValue]:
-    """The fields in order; those at the end that say nothing are left out."""
-    values: list[JsonValue] = [
-        fact.kind,
-        fact.text,
-        fact.key,
-        fact.subject,
-        fact.value,
-        fact.effect,
-        list(fact.matter),
-        fact.is_negative,
-        fact.weight,
-        [[aim.cue, list(aim.matter), list(aim.done)] for aim in fact.about],
-    ]
-    while values[-1] == _DEFAULTS[len(values) - 1]:
+    fields: dict[str, JsonValue] = {name: getattr(fact, name) for name in _FIELDS}
+    fields["matter"] = list(fact.matter)
+    fields["about"] = [[aim.cue, list(aim.matter), list(aim.done)] for aim in fact.about]
+    values = list(fields.values())
+    defaults = list(_FIELDS.values())
+    while values[-1] == defaults[len(values) - 1]:
         values.pop()
     return values
 
 
 def _to_fact(values: list[Any], role: Role) -> Fact:
-    told: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
-    if "matter" in told:
-        told["matter"] = tuple(told["matter"])
-    if "about" in told:
-        told["about"] = tuple(
-            Aim(cue, tuple(matter), tuple(done)) for cue, matter, done in told["about"]
-        )
-    return Fact(role=role, **told)
+    fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
+    fields["matter"] = tuple(fields.get("matter", ()))
+    fields["about"] = tuple(
+        Aim(cue, tuple(matter), tuple(done)) for cue, matter, done in fields.get("about", ())
+    )
+    return Fact(role=role, **fields)

@@ -1,4 +1,4 @@
-"""Owns the ledger: what holds of all facts said so far, a pure fold over them in order.
+"""The ledger of facts: it takes the facts of messages in order and keeps those that still hold.
 
 Facts of one kind and key are one entry. The newer value of the same named thing replaces the older,
 a rule is gone once it is taken back, an answered question closes, an error gets its fix.
@@ -18,42 +18,45 @@ from ctxcore.facts.topics import overlap
 from ctxcore.facts.values import KINDS, ROLE_WORTH, Fact, Kind
 from ctxcore.messages.values import Role
 
+# Chosen: bounds on memory and on the time of an update; usual sessions stay below.
 MOST_OF_A_KIND: Final = 400
-SLACK: Final = 100  # entries over the most before the least worth are let go, all at once
+SLACK: Final = 100  # entries over the most before the least salient are dropped, all at once
 MOST_SEQS: Final = 12
 MOST_REVOKED: Final = 200
-FIX_WITHIN: Final = 60  # messages in which a fix is of an error that it names
-JUST_WITHIN: Final = 12  # and of one that it does not name
+# Chosen: messages after an error in which a fix may be of it.
+FIX_WITHIN: Final = 60  # where the fix names the error
+JUST_WITHIN: Final = 12  # where it does not
 PASSES: Final = "passes now"
+# Chosen: factors of salience.
 FIXED_FACTOR: Final = 0.5
-MENTION_FACTOR: Final = 0.35
-OLD_FACTOR: Final = 0.5  # what the first of very many messages said, against the last
+MENTION_FACTOR: Final = 0.35  # added per doubling of the mentions
+OLD_FACTOR: Final = 0.5  # taken off for the first of very many messages, against the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What holds: a fact, where it was said as it now stands (`seqs`), and what became of it."""
+    """A fact that holds, the messages that have it as it now stands, and its state."""
 
     fact: Fact
     seqs: tuple[int, ...]
     worth: float
     mentions: int = 1
     note: str = ""
-    """A fix, the value before, the lines changed, the progress; for people and models alike."""
+    """A fix, the value before, the changed lines, the progress; shown to people and models."""
 
     @property
     def kind(self) -> Kind:
-        """The kind of its fact."""
+        """The kind of the fact."""
         return self.fact.kind
 
     @property
     def text(self) -> str:
-        """The literal of its fact."""
+        """The words of the fact."""
         return self.fact.text
 
     @property
     def key(self) -> str:
-        """The key of its fact."""
+        """The key of the fact."""
         return self.fact.key
 
 
@@ -64,10 +67,10 @@ class _Held:
     mentions: int = 1
     note: str = ""
     is_fixed: bool = False
-    edits: int = 0
-    lines: tuple[int, int] = (0, 0)
+    added: int = 0
+    removed: int = 0
 
-    def said_again(self, seq: int, fact: Fact) -> None:
+    def repeat(self, seq: int, fact: Fact) -> None:
         self.mentions += 1
         if self.seqs[-1] != seq:
             self.seqs.append(seq)
@@ -78,7 +81,7 @@ class _Held:
 
 @dataclass(slots=True)
 class Ledger:
-    """Folds facts; `add` each message's once, in the order of the history. `live` reads it."""
+    """Keeps the facts that hold; `add` those of each message once, in the order of the history."""
 
     last_seq: int = 0
     _held: dict[Kind, dict[str, _Held]] = field(
@@ -86,29 +89,33 @@ class Ledger:
     )
     _revoked: list[Entry] = field(default_factory=list)
     _askers: set[Role] = field(default_factory=set)
-    """Whoever has asked something."""
+    """The roles that have asked something."""
 
     def add(self, seq: int, facts: Iterable[Fact]) -> None:
-        """Takes in the facts of message `seq`."""
+        """Adds the facts of message `seq`."""
         self.last_seq = max(self.last_seq, seq)
         for fact in facts:
             self._take(seq, fact)
             held = self._held[fact.kind]
             if len(held) > MOST_OF_A_KIND + SLACK:
-                self._held[fact.kind] = self._worth_keeping(held)
+                order = sorted(
+                    held, key=lambda key: (self._worth(held[key]), held[key].seqs[-1]), reverse=True
+                )
+                best = frozenset(order[:MOST_OF_A_KIND])
+                self._held[fact.kind] = {key: held[key] for key in held if key in best}
 
     def copy(self) -> Ledger:
-        """A ledger that further facts can be added to without changing this one."""
+        """A copy that further facts can be added to without changing this one."""
         return deepcopy(self)
 
     def held(self) -> Iterator[Entry]:
-        """Every entry, by kind and then in the order first said."""
+        """The entries, by kind and then in the order of their first message."""
         for kind in KINDS:
             for held in self._held[kind].values():
                 yield self._entry(held)
 
     def revoked(self) -> list[Entry]:
-        """Rules and decisions taken back, the newest last: what no summary should say again."""
+        """Rules and decisions that were taken back, the newest last; for no summary to repeat."""
         return list(self._revoked)
 
     def _take(self, seq: int, fact: Fact) -> None:
@@ -136,33 +143,31 @@ class Ledger:
         if held is None:
             held = self._held[fact.kind][fact.key] = _Held(fact, [seq], note=note)
         else:
-            held.said_again(seq, fact)
+            held.repeat(seq, fact)
         return held
 
     def _take_rule(self, seq: int, fact: Fact) -> None:
         rules = self._held[fact.kind]
         earlier = [(held.seqs[-1], held.fact) for held in rules.values()]
         gone = [list(rules)[at] for at in taken_back(fact, seq, earlier)]
-        for key in gone:
-            held = rules.pop(key)
-            self._revoked.append(replace(self._entry(held), note=fact.text))
+        self._revoked += [replace(self._entry(rules.pop(key)), note=fact.text) for key in gone]
         del self._revoked[:-MOST_REVOKED]
         if fact.effect != "revokes" or gone or self._meets_system_rule(fact):
             self._put(seq, fact)
 
     def _meets_system_rule(self, fact: Fact) -> bool:
-        """Whether it is about what the system prompt lays down; it stands beside it then."""
-        if fact.value == "aimed":  # people say so of many things
+        """Whether `fact` is about a rule of the system prompt; it is kept beside that rule then."""
+        if fact.value == "aimed":  # too common a form
             return False
-        rules = (held.fact for held in self._held["instruction"].values())
         return any(
-            rule.role in ("system", "developer") and overlap(fact.matter, rule.matter) >= 0.5
-            for rule in rules
-            if rule.effect != "revokes"
+            rule.role in ("system", "developer")
+            and rule.effect != "revokes"
+            and overlap(fact.matter, rule.matter) >= 0.5
+            for rule in (held.fact for held in self._held["instruction"].values())
         )
 
     def _take_value(self, seq: int, fact: Fact) -> None:
-        """A newer value of the same thing; what a tool prints does not overrule people."""
+        """Takes a newer value of the same thing; a tool's output does not overrule people."""
         held = self._held[fact.kind].get(fact.key)
         if held is None or held.fact.value == fact.value:
             self._put(seq, fact)
@@ -178,27 +183,28 @@ class Ledger:
             return
         if self._askers <= {fact.role}:  # nobody answers a question of their own
             return
-        asked = self._held["question"]
-        others = [key for key, held in asked.items() if held.fact.role != fact.role]
-        latest = max((asked[key].seqs[-1] for key in others), default=-1)
-        just = [key for key in others if asked[key].seqs[-1] == latest]
+        questions = self._held["question"]
+        others = [key for key, held in questions.items() if held.fact.role != fact.role]
+        latest = max((questions[key].seqs[-1] for key in others), default=-1)
+        newest = [key for key in others if questions[key].seqs[-1] == latest]
+        is_reply = seq - latest <= 2 and (len(newest) == 1 or fact.role == "user")
         for key in others:
-            is_next = key in just and seq - latest <= 2
-            alone = is_next and (len(just) == 1 or fact.role == "user")
-            if alone or not asked[key].fact.matter or _answers(fact, asked[key].fact):
-                del asked[key]
+            matter = questions[key].fact.matter
+            shared = len(set(fact.matter) & set(matter))
+            is_answered = not matter or shared >= max(1, len(matter) // 4)
+            if is_answered or (is_reply and key in newest):
+                del questions[key]
 
     def _take_error(self, seq: int, fact: Fact) -> None:
         if fact.effect != "fixes":
-            held = self._put(seq, fact)
-            held.is_fixed = False
+            self._put(seq, fact).is_fixed = False
             return
         for held in self._fixed_by(seq, fact):
             held.note = fact.text or self._changed_since(held.seqs[-1]) or PASSES
             held.is_fixed = True
 
     def _fixed_by(self, seq: int, fact: Fact) -> list[_Held]:
-        """The errors that a passing command, or the words of a fix, put right."""
+        """The errors that a passing command, or a sentence about a fix, puts right."""
         errors = [held for held in self._held["error"].values() if not held.is_fixed]
         if fact.subject:
             return [held for held in errors if held.fact.subject == fact.subject]
@@ -213,23 +219,12 @@ class Ledger:
 
     def _take_edit(self, seq: int, fact: Fact) -> None:
         self._held["file_read"].pop(fact.key, None)
-        held = self._held["file_changed"].pop(fact.key, None)
-        if held is None:
-            held = _Held(fact, [seq])
-        else:
-            held.said_again(seq, fact)
-        self._held["file_changed"][fact.key] = held  # the last changed stands last
-        added, taken = _lines(fact.value)
-        held.lines = (held.lines[0] + added, held.lines[1] + taken)
-        held.edits += 1
-        held.note = f"+{held.lines[0]} −{held.lines[1]}" if any(held.lines) else ""
-
-    def _worth_keeping(self, held: dict[str, _Held]) -> dict[str, _Held]:
-        def rank(key: str) -> tuple[float, int]:
-            return self._worth(held[key]), held[key].seqs[-1]
-
-        best = set(sorted(held, key=rank, reverse=True)[:MOST_OF_A_KIND])
-        return {key: one for key, one in held.items() if key in best}
+        held = self._put(seq, fact)
+        changed = self._held["file_changed"]
+        changed[fact.key] = changed.pop(fact.key)  # the last changed stands last
+        added, removed = _lines(fact.value)
+        held.added, held.removed = held.added + added, held.removed + removed
+        held.note = f"+{held.added} −{held.removed}" if held.added or held.removed else ""
 
     def _entry(self, held: _Held) -> Entry:
         return Entry(
@@ -249,35 +244,30 @@ class Ledger:
 
 
 def live(ledger: Ledger) -> list[Entry]:
-    """What holds now, by kind and then in the order first said; taken back and answered is gone."""
+    """The entries of the ledger, by kind and then in the order of their first message."""
     return list(ledger.held())
 
 
-def _answers(said: Fact, asked: Fact) -> bool:
-    shared = set(said.matter) & set(asked.matter)
-    return len(shared) >= max(1, len(asked.matter) // 4)
-
-
 def _lines(value: str) -> tuple[int, int]:
-    """The added and taken lines of a value such as `+12 −3`."""
-    added, _, taken = value.removeprefix("+").partition(" −")
-    return (int(added or 0), int(taken or 0)) if added.isdigit() and taken.isdigit() else (0, 0)
+    """The added and removed lines of a value such as `+12 −3`."""
+    added, _, removed = value.removeprefix("+").partition(" −")
+    return (int(added), int(removed)) if added.isdigit() and removed.isdigit() else (0, 0)
 
 
-_MOST_KNOWN: Final = 8  # places whose answer is kept: the end, and where compactions were made
+_MOST_KNOWN: Final = 8  # cached places; chosen: the end and those of the compactions
 
 
 def rules_among(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Those of `facts` that lay down standing instructions or take them back."""
+    """The facts that are standing instructions or take some back."""
     return tuple(fact for fact in facts if fact.kind == "instruction")
 
 
 class RuleBook:
-    """The rules said in a history; `add` each message's once, in order."""
+    """The rules of a history; `add` those of each message once, in order."""
 
     def __init__(self) -> None:
         self.read_until = 0
-        """The last message that was looked at."""
+        """The last message that was added."""
         self._seqs: list[int] = []
         self._said: list[tuple[Fact, ...]] = []
         self._ledger = Ledger()
@@ -285,33 +275,33 @@ class RuleBook:
         self._known: dict[int, tuple[Entry, ...]] = {}
 
     def add(self, seq: int, facts: Iterable[Fact]) -> None:
-        """Takes in what message `seq` says; the messages before it are looked at then too."""
+        """Adds the rules of message `seq`; the messages before it count as added then too."""
         if rules := rules_among(facts):
             self._seqs.append(seq)
             self._said.append(rules)
         self.read_until = seq
 
     def said_at(self, seq: int) -> tuple[Fact, ...] | None:
-        """What message `seq` says of rules; None where it was not looked at."""
+        """The rules of message `seq`; None where it was not added yet."""
         if seq > self.read_until:
             return None
         at = bisect_left(self._seqs, seq)
         return self._said[at] if self._seqs[at : at + 1] == [seq] else ()
 
     def standing(self, until: int) -> tuple[Entry, ...]:
-        """The instructions that held when message `until` was the last, as first said."""
+        """The instructions that held when message `until` was the last, in order."""
         count = bisect_right(self._seqs, until)
         found = self._known.pop(count, None)
         if found is None:
             found = self._fold(count)
-        self._known[count] = found  # the newest asked last
+        self._known[count] = found  # the last used stands last
         if len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
         return found
 
     def _fold(self, count: int) -> tuple[Entry, ...]:
         ledger = self._ledger
-        if count < self._folded:  # an earlier place than before: seldom, and not gone on from
+        if count < self._folded:  # an earlier place than before is rare: start anew
             ledger, first = Ledger(), 0
         else:
             first, self._folded = self._folded, count

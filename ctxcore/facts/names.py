@@ -1,4 +1,7 @@
-"""Owns names of people, places and works; a missed name costs less than a false one."""
+"""Finds names of people, places and works.
+
+A missed name costs less than a false one, so words that are often capitalized are left out.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from ctxcore.facts.reading import Sentence
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN
+from ctxcore.text.words import word_set
 
-MOST_NAMES: Final = 16
-SAID_BY_MODEL: Final = 0.5  # models write headings in capitals
+MOST_NAMES: Final = 16  # of one message; chosen: more come from lists and headings
+MODEL_WEIGHT: Final = 0.5  # of a name that a model writes; chosen: its headings are capitalized
 
 _SEVERAL = re.compile(
     r"(?<![\w.])[A-Z][a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
@@ -22,7 +26,7 @@ _ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
 _CAPITAL = re.compile(  # in every English name, but few sentences
     r"[ -][A-Z](?:[\w'.-]| [A-Z])|(?:of|the|de|van|von|and|&|du|la|di|da) [A-Z]"
 )
-_TOLD = re.compile(
+_INTRODUCED = re.compile(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
     r" [A-Z][a-z]+)*)|\b((?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][a-z]+(?: [A-Z][a-z]+)?)"
@@ -39,7 +43,7 @@ _HAN_PERSON = re.compile(
     "龚程裴陆翁甄曲封储段侯武刘龙叶黎乔苍双翟谭劳申冉桑牛边温庄晏柴瞿阎习向易廖耿文欧"
     f"][{HAN}]{{0,2}}(?:先生|女士|小姐|老师|教授|医生|经理|主任|总监|工程师|同学)"
 )
-_COMMON_WORDS = """
+_COMMON = word_set("""
     Last Next Every All Key One Two Map Fri Sat Sun Mon Tues Tue Wed Thurs Thu Yesterday Today
     The This That These Those And But For Not You Your His Her Their Our Its Yes Yeah Hey Hello
     Thanks Thank Also January February March April May June July August September October
@@ -49,33 +53,32 @@ _COMMON_WORDS = """
     Warning None True False Todo Read Write Edit Bash Python Input Output Example Summary Total
     File Line Test Dear Hi Oh Since While After Before If It We They She He Do Does Did Is Are
     Was Can Could Would Will Should My
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
+""")
 
 
-def names(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
-    """Names that people and models say in prose; each once, in the order said."""
+def names(found: Sequence[Sentence], role: Role) -> Iterator[Fact]:
+    """The names in the prose of people and models, each once, in order."""
     if role not in ("user", "assistant"):
         return
     seen: set[str] = set()
-    for sentence in said:
-        for name in _of(sentence.text):
+    for sentence in found:
+        for name in _names_in(sentence.text):
             if not any(name.lower() in known for known in seen):
                 seen.add(name.lower())
-                weight = 1.0 if role == "user" else SAID_BY_MODEL
+                weight = 1.0 if role == "user" else MODEL_WEIGHT
                 yield Fact(kind="name", text=name, key=name.lower(), role=role, weight=weight)
             if len(seen) >= MOST_NAMES:
                 return
 
 
-def _of(text: str) -> Iterator[str]:
+def _names_in(text: str) -> Iterator[str]:
     if not text.isascii():
         yield from _TITLE.findall(text)
         yield from _HAN_NAME.findall(text)
         yield from _HAN_PERSON.findall(text)
     if not _CAPITAL.search(text):
         return
-    for found in _TOLD.finditer(text):
+    for found in _INTRODUCED.finditer(text):
         name = found[1] or found[2] or found[3]
         if name.split()[0] not in _COMMON:
             yield name
@@ -91,6 +94,6 @@ def _of(text: str) -> Iterator[str]:
 
 
 def _is_heading(text: str) -> bool:
-    """Where most words are capital, capitals name nothing."""
+    """Whether most words are capitalized, so that capitals do not tell names."""
     words = [word for word in text.split() if word[0].isalpha() and word != "I"]
     return sum(word[0].isupper() for word in words) * 3 > len(words) * 2

@@ -1,6 +1,7 @@
-"""Owns asking one text for many facts: most are told absent by a look at its words.
+"""Tells whether a text holds a fact.
 
-What it answers is what `facts.presence` defines.
+`is_present` defines it; `SearchedText` answers the same for many facts about one text, and finds
+most of them absent by an index of its words.
 """
 
 from __future__ import annotations
@@ -9,27 +10,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from typing import Final
 
 from ctxcore.facts.values import Fact
 from ctxcore.text.languages import HAN
 
 _RUN = re.compile(r"[a-z0-9]+")
-_LINE = re.compile(r"[\n。]")
+_LINE_END = re.compile(r"[\n。]")
 _BLANK = re.compile(r"[\s。]")
-_SENTENCE_ENDS = frozenset({"request", "instruction", "todo", "decision", "question", "error"})
+_SENTENCES: Final = frozenset({"request", "instruction", "decision", "question", "error"})
 
 
 class SearchedText:
-    """A text that is asked for many facts: what it says is indexed once, by words and lines."""
+    """A text that is searched for many facts, with an index of its words and lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def says(self, fact: Fact) -> bool:
         """Whether `is_present(fact, text)`."""
-        if not self.text:
-            return is_present(fact, "")
-        if fact.kind == "todo":
+        if not self.text or fact.kind == "todo":
             return is_present(fact, self.text)
         runs = word_runs(fact.text)
         if not all(run in self._lines_of for run in runs):
@@ -40,7 +40,7 @@ class SearchedText:
 
     @cached_property
     def _lines(self) -> Sequence[str]:
-        return _LINE.split(self.text)
+        return _LINE_END.split(self.text)
 
     @cached_property
     def _lines_of(self) -> dict[str, list[int]]:
@@ -52,43 +52,42 @@ class SearchedText:
         return dict(places)
 
     def _lines_with(self, runs: Sequence[str]) -> Iterator[str]:
-        """The lines that hold all of `runs`: what is said without a blank stands on one line."""
+        """The lines that hold all of `runs`."""
         rarest, *others = sorted((self._lines_of[run] for run in set(runs)), key=len)
-        sets = [set(one) for one in others]
-        return (self._lines[at] for at in rarest if all(at in one for one in sets))
+        common = set(rarest).intersection(*others)
+        return (self._lines[at] for at in rarest if at in common)
 
 
 def word_runs(text: str) -> list[str]:
-    """The runs of letters and digits in `text`: a text that says a literal has all of its runs."""
+    """The runs of letters and digits in `text`: a text with a literal has all of its runs."""
     return _RUN.findall(folded(text))
 
 
 def is_on_a_line(fact: Fact) -> bool:
-    """Whether a text that says `fact` says it on one line."""
+    """Whether `fact` can only be present on one line."""
     if fact.kind == "number" and fact.subject:
         return True
-    return fact.kind not in _SENTENCE_ENDS and not _BLANK.search(fact.text)
+    return fact.kind not in (*_SENTENCES, "todo") and not _BLANK.search(fact.text)
 
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:[.,:/_@-](?=[^\W_])[^\W_]+)*|[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"\[[x ~-]\] ([^;]+)")
-_SENTENCES = frozenset({"request", "instruction", "decision", "question", "error"})
 
 
 def is_present(fact: Fact, text: str) -> bool:
-    """Whether `text` says the literal of `fact`; of a named number, both on one line."""
+    """Whether `text` has the literal of `fact`; of a named number, both on one line."""
     if fact.kind in _SENTENCES:
-        return _as_words(fact.text) in _said_words(text)
+        return _words(fact.text) in _cached_words(text)
     if fact.kind == "todo":
-        return all(_as_words(item) in _said_words(text) for item in _ITEM.findall(fact.text))
+        return all(_words(item) in _cached_words(text) for item in _ITEM.findall(fact.text))
     plain = _plain(text)
     literal = _plain(fact.text)
     if not literal or literal not in plain:
         return False
     if fact.kind == "number" and fact.subject:
-        return any(_named_in(fact, line) for line in re.split(r"[\n。]", text))
+        return any(_named_in(fact, line) for line in _LINE_END.split(text))
     return bool(_bounded(literal).search(plain))
 
 
@@ -101,7 +100,7 @@ def _named_in(fact: Fact, line: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """`text` in one case, 1,204 and 1204 the same number."""
+    """`text` in lower case, numbers without thousands separators."""
     plain = text.casefold()
     return _THOUSANDS.sub("", plain) if "," in plain else plain
 
@@ -111,13 +110,11 @@ def _plain(text: str) -> str:
     return _BLANKS.sub(" ", folded(text)).strip()
 
 
-@lru_cache(maxsize=16)  # a few texts are asked for many facts
-def _said_words(text: str) -> str:
-    return _as_words(text)
-
-
-def _as_words(text: str) -> str:
+def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(folded(text.replace('…', ' '))))} "
+
+
+_cached_words = lru_cache(maxsize=16)(_words)  # a few texts are searched for many facts
 
 
 def _bounded(literal: str) -> re.Pattern[str]:

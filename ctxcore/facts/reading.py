@@ -1,7 +1,7 @@
-"""Owns what of a message is read: bounded samples, and people's own prose as sentences.
+"""Reads messages for facts: bounded samples, and the sentences of their prose.
 
-Words inside code, quotations, tagged blocks and tables are nobody's own words: they are masked,
-so that positions stay and a sentence can still be told verbatim.
+The insides of code, quotations, tagged blocks and tables are not the words of the speaker. They are
+masked, so that positions stay and a sentence can be quoted verbatim.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 
 from ctxcore.text.languages import simplified
 
+# Chosen: bounds on the work for one message.
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
-OUTPUT_CHARS: Final = 6_000  # of one tool output, which is mostly looked up, not said
+OUTPUT_CHARS: Final = 6_000  # of one tool output, which can mostly be looked up again
 SENTENCE_CHARS: Final = 600
 
 BEFORE_DIGITS: Final = 56
@@ -45,27 +46,26 @@ _BULLET = re.compile(
 )
 _END = re.compile(  # one class of characters first: the search skips from one to the next
     r"[.!?…。！？；\n](?:(?<=\n)|(?<=[。！？；])[”’」』）)]*"
-    r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!"
-    r"?…\"'”’)\]*_]*(?=\s)"
+    r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!?…\"'”’)\]*_]*(?=\s)"
     r"|(?<=[!?…])(?![\w/&=#.!?…-])[”’」』）)]*)"
 )
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")
 
 
 class Sentence(NamedTuple):
-    """A sentence verbatim, the same with foreign words masked, and the line that heads its list."""
+    """A sentence verbatim, the same with quoted words masked, and the heading of its list."""
 
     text: str
     masked: str
     words: str
-    """What is masked in lower case, with plain apostrophes and simplified characters."""
+    """`masked` in lower case, with plain apostrophes and simplified characters."""
     heading: str = ""
     before: str = ""
     """The sentence before it in the same paragraph, verbatim."""
 
 
 def sample(text: str, most: int) -> str:
-    """`text`, or of a longer one its head and its tail on lines of their own; bounded work."""
+    """`text`, or of a longer one its head and its tail on lines of their own."""
     if len(text) <= most:
         return text
     head = most * 2 // 3
@@ -75,7 +75,7 @@ def sample(text: str, most: int) -> str:
 
 
 def near_digits(text: str, most: int) -> str:
-    """What stands around the digits of `text`, one piece a line; about `most` characters of it."""
+    """The surroundings of the digits in `text`, one piece a line; about `most` characters."""
     pieces: list[str] = []
     start = end = room = 0
     for found in _DIGITS.finditer(text):
@@ -92,20 +92,20 @@ def near_digits(text: str, most: int) -> str:
     return "\n".join(filter(None, pieces))
 
 
-@lru_cache(maxsize=512)  # the sentences of a message are asked for many kinds of words
+@lru_cache(maxsize=512)  # a sentence is searched for many kinds of facts
 def latin_words(text: str) -> frozenset[str]:
-    """The runs of plain letters in `text`, in lower case: what a pattern needs to find anything."""
+    """The runs of plain letters in `text`, in lower case: a quick test before slow patterns."""
     return frozenset(_LATIN.findall(text.lower()))
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """`text` on one line, at most `most` characters of it, with a mark where more was said."""
+    """`text` on one line, at most `most` characters of it, with a mark where it is cut."""
     words = " ".join(text[: most * 4].split())
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
 def own_words(text: str) -> str:
-    """`text` at its length, what is not the speaker's own masked."""
+    """`text` at its length, with all words masked that are not the speaker's own."""
     masked = text
     if "```" in masked or "~~~" in masked:
         masked = _FENCE.sub(_hidden, masked)
@@ -182,22 +182,22 @@ def _without_tagged(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clauses:
-    """Where a language ends its clauses, and how one speaks of others, former times or one case."""
+    """The clauses of a language, and those that cannot change a rule."""
 
     ends: re.Pattern[str]
     others: re.Pattern[str]
-    """In a clause that speaks of somebody else, or of former times."""
+    """Found in a clause about somebody else, or former times."""
     case: re.Pattern[str]
-    """In a clause of a sentence that speaks of one thing: what is said of it is no rule."""
+    """Found in a clause about one single thing: such a sentence changes no rule."""
     anew: re.Pattern[str]
-    """In a sentence that speaks of all of them after all."""
+    """Found in a sentence that changes a rule although it names a single thing."""
 
     def of(self, words: str) -> list[str]:
         """The clauses of `words`."""
         return [clause for clause in map(str.strip, self.ends.split(words)) if clause]
 
     def own(self, words: str) -> list[str]:
-        """Those that may change a rule."""
+        """The clauses that may change a rule."""
         clauses = self.of(words)
         if any(map(self.case.search, clauses)) and not self.anew.search(words):
             return []

@@ -1,6 +1,6 @@
-"""Owns the forms that take a rule back or change it, in English and Chinese.
+"""Detects sentences that take a rule back or change it, in English and Chinese.
 
-What they take back is the ledger's to find; without a rule about the same matter they say nothing.
+`superseding` finds the rules that they mean; without a rule about the same topic they do nothing.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from typing import Final, Literal
 from ctxcore.facts import chinese_changes, english_changes
 from ctxcore.facts.reading import latin_words
 from ctxcore.facts.values import Aim, Effect
-from ctxcore.text.languages import HAN
+from ctxcore.text.languages import has_han
+from ctxcore.text.words import word_set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a sentence does to rules before it, and how it points at them.
+    """The effect of a sentence on earlier rules, and how it points at them.
 
     `latest` may mean the rule just given (“forget that rule”); `perhaps` may be about something
-    else altogether (“use the blue one instead”), so that more of the matter must be shared;
-    `aimed` speaks of what one clause is about.
+    else altogether (“use the blue one instead”), so that more words must be shared; `aimed` is
+    about the topic of one clause.
     """
 
     effect: Effect = "states"
     reach: Literal["", "latest", "perhaps", "aimed"] = ""
     about: tuple[Aim, ...] = ()
     own: str = ""
-    """The clauses that it is made of, where others of the sentence speak of somebody else."""
+    """The clauses that make the change, where other clauses are about somebody else."""
 
 
 NO_CHANGE: Final = Change()
-MOST_ABOUT: Final = 4  # clauses of one sentence
+MOST_ABOUT: Final = 4  # clauses of one sentence; chosen: more are a story
 
 _REVOKES = re.compile(
     r"\b(?:(?:you|we)(?:'re| are)?(?: now)? (?:may|can|could|are (?:now )?(?:allowed|free|welcome)"
@@ -99,18 +100,24 @@ _LATEST_HAN = re.compile(
     "|改为|换成)"
 )
 _TURNS_INTO: Final = re.compile("改成|改为|改用|换成|换为|调整为|更新为")
-_HAS_HAN: Final = re.compile(f"[{HAN}]")
 _CLAUSE: Final = re.compile(r"[,;，；]\s*(?:but |不过|但是?)?")
-_CUES_WORDS = """
+_CUES: Final = word_set("""
     again now freely longer anymore more forget ignore disregard scrap drop cancel lift remove
     revoke withdraw undo scratch mind nevermind dump retire relax waive discard skip rule rules
     restriction restrictions ban requirement limit constraint instruction policy freeze
     guideline optional mandatory free back stop mind changed instead rather actually change plan
     plans correction switch switched switching replace replaces replaced update updated make
     lifted dropped feel resume need anyway after
-"""
-_CUES: Final = frozenset(_CUES_WORDS.split())
+""")
 _ALL_CUES: Final = _CUES | english_changes.CUE_PARTS
+_FORBIDS: Final = re.compile(
+    r"\b(?:never|always|must|only|don't use|do not use|stop [a-z]+ing)\b|不要|别再|必须|只能|一律"
+    r"|禁止|务必|改用|改成|改为|换成"
+)
+_LIFTS: Final = re.compile(
+    r"\bno longer (?:need|have|must|requir)|\b(?:don't|do not) (?:need|have|bother)"
+    r"|不用再|不必|取消|作废|不需要|撤销|解除"
+)
 _ASKS: Final = re.compile(
     "[?？]$|(?:吗|呢|么)[。！!]*$|^(?:can|could|may|should|do|does|is|are|why|what|how"
     "|when)\\b.*\\?"
@@ -118,33 +125,35 @@ _ASKS: Final = re.compile(
 
 
 def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Change:
-    """How a sentence, lower case and masked, changes rules said before it.
+    """How a sentence, lower case and masked, changes earlier rules.
 
-    A prompt lays rules down and takes none back in passing: of it only the plain forms count.
+    A prompt lays rules down and takes none back in passing, so only whole sentences count in it.
     """
-    has_han = not sentence.isascii() and bool(_HAS_HAN.search(sentence))
-    said = latin_words(sentence)
-    if not has_han and _ALL_CUES.isdisjoint(said):
+    is_chinese = has_han(sentence)
+    latin = latin_words(sentence)
+    if not is_chinese and _ALL_CUES.isdisjoint(latin):
         return NO_CHANGE
     words = sentence.strip(" \"'*_")
     if not is_rule and _ASKS.search(words):
         return NO_CHANGE
-    if has_han or not _CUES.isdisjoint(said):
-        if (_LATEST_HAN if has_han else _LATEST).search(words):
+    if is_chinese or not _CUES.isdisjoint(latin):
+        if (_LATEST_HAN if is_chinese else _LATEST).search(words):
             return Change(effect="updates" if is_rule else "revokes", reach="latest")
-        change = _by_form(words, is_rule=is_rule, has_han=has_han)
+        change = _by_form(words, is_rule=is_rule, is_chinese=is_chinese)
     else:
         change = NO_CHANGE
-    return change if is_prompt else _by_clause(words, change, is_rule=is_rule, has_han=has_han)
+    return (
+        change if is_prompt else _by_clause(words, change, is_rule=is_rule, is_chinese=is_chinese)
+    )
 
 
-def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> Change:
-    """`change` with what the clauses are about that change something, or what these do alone."""
-    forms = chinese_changes if has_han else english_changes
+def _by_clause(words: str, change: Change, *, is_rule: bool, is_chinese: bool) -> Change:
+    """`change` with the changes of single clauses, or these alone."""
+    forms = chinese_changes if is_chinese else english_changes
     clauses = forms.CLAUSES.own(words)
     if change != NO_CHANGE and clauses != forms.CLAUSES.of(words):
         own = ", ".join(clauses)
-        change = _by_form(own, is_rule=is_rule, has_han=has_han)
+        change = _by_form(own, is_rule=is_rule, is_chinese=is_chinese)
         change = replace(change, own=own) if change != NO_CHANGE else change
     about = tuple(islice(forms.aims(words), MOST_ABOUT))
     if change != NO_CHANGE:
@@ -153,39 +162,23 @@ def _by_clause(words: str, change: Change, *, is_rule: bool, has_han: bool) -> C
     return Change(effect=effect, reach="aimed", about=about) if about else NO_CHANGE
 
 
-def _by_form(words: str, *, is_rule: bool, has_han: bool) -> Change:
-    """What the sentence as a whole says it does."""
-    if (_REVOKES_HAN if has_han else _REVOKES).search(words) and not _forbids_anew(words, is_rule):
+def _by_form(words: str, *, is_rule: bool, is_chinese: bool) -> Change:
+    """The change that the sentence makes as a whole."""
+    if _revokes(words, is_rule=is_rule, is_chinese=is_chinese):
         return Change(effect="revokes")
-    if is_rule and any(_takes_back(clause, has_han=has_han) for clause in _CLAUSE.split(words)):
+    if is_rule and any(
+        _revokes(c, is_rule=True, is_chinese=is_chinese) for c in _CLAUSE.split(words)
+    ):
         return Change(effect="updates")
-    if (_UPDATES_HAN if has_han else _UPDATES).search(words):
+    if (_UPDATES_HAN if is_chinese else _UPDATES).search(words):
         if is_rule:
             return Change(effect="updates")
         return Change(effect="revokes", reach="" if _TURNS_INTO.search(words) else "perhaps")
     return NO_CHANGE
 
 
-def _takes_back(clause: str, *, has_han: bool) -> bool:
-    """Whether a clause alone lifts a rule, though another one lays one down."""
-    revokes = _REVOKES_HAN if has_han else _REVOKES
-    return bool(revokes.search(clause)) and not _forbids_anew(clause, is_rule=True)
-
-
-def _forbids_anew(words: str, is_rule: bool) -> bool:
-    """“never … again” and “from now on, only …” lay down a rule, whatever else they say."""
-    return (
-        is_rule
-        and bool(
-            re.search(
-                r"\b(?:never|always|must|only|don't use|do not use|stop [a-z]+ing)\b|不要|别再|必须"
-                r"|只能|一律|禁止|务必|改用|改成|改为|换成",
-                words,
-            )
-        )
-        and not re.search(
-            r"\bno longer (?:need|have|must|requir)|\b(?:don't|do not) (?:need|have|bother)"
-            r"|不用再|不必|取消|作废|不需要|撤销|解除",
-            words,
-        )
-    )
+def _revokes(words: str, *, is_rule: bool, is_chinese: bool) -> bool:
+    if not (_REVOKES_HAN if is_chinese else _REVOKES).search(words):
+        return False
+    # “never … again” and “from now on, only …” lay down a rule, whatever else they say.
+    return not is_rule or not _FORBIDS.search(words) or bool(_LIFTS.search(words))

@@ -1,7 +1,7 @@
-"""Owns reading standing instructions out of people's messages, and what takes them back.
+"""Finds standing instructions in the messages of people, and sentences that take them back.
 
-Only people and the system prompt instruct: what a tool printed or a model wrote never does, nor
-what is quoted, fenced or tagged. The words are kept verbatim.
+Only people and the system prompt instruct: the output of a tool and the text of a model never do,
+nor what is quoted, fenced or tagged. The words are kept verbatim.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from typing import Final
 
 from ctxcore.facts import chinese_rules, english_rules
 from ctxcore.facts.english_cues import LANGUAGES
-from ctxcore.facts.reading import Sentence, one_line, sentences
+from ctxcore.facts.reading import MASK, Sentence, one_line, sentences
 from ctxcore.facts.rule_changes import NO_CHANGE, Change, change_of
 from ctxcore.facts.topics import matter_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.text.languages import HAN
+from ctxcore.text.languages import has_han
 
-SOME_RULES: Final = 6  # as many a person says in one message; of more each weighs less
-MOST_RULES: Final = 48  # of one message; a handbook pasted whole is not carried whole
+SOME_RULES: Final = 6  # of one message; chosen: of more, as in a handbook, each weighs less
+MOST_RULES: Final = 48  # of one message; chosen: a pasted handbook is not carried whole
 RULE_CHARS: Final = 400
 
-_HAS_HAN = re.compile(f"[{HAN}]")
 _NOT_PROSE = re.compile(r"[{}<>;=|\\]|\(\)|::|^\s*(?://|#!|\$ |at )")
 _LINE_OF_FILE = re.compile(r"^\d{1,6}(?::|→|\t)")
 _RULES_FOLLOW = re.compile(
@@ -45,7 +44,7 @@ _ANEW = re.compile(
 _PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
 _WORD = re.compile(r"[^\W_]+")
 
-_SLOTS: Final = (  # what can be only one way: the newer one replaces the older
+_SLOTS: Final = (  # a newer rule on the same subject replaces the older one
     (
         "language",
         re.compile(
@@ -84,14 +83,14 @@ _SLOTS: Final = (  # what can be only one way: the newer one replaces the older
 
 
 def lays_down_rule(text: str, role: Role) -> bool:
-    """Whether `text` holds a standing instruction, of whom such count."""
+    """Whether `text`, written in `role`, has a standing instruction."""
     if role not in ("user", "system", "developer"):
         return False
     return any(fact.effect != "revokes" for fact in rules(list(sentences(text)), role))
 
 
 def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
-    """Standing instructions and what changes them, in the order said; nothing else."""
+    """Standing instructions and sentences that change them, in order."""
     found = list(islice((fact for s in said if (fact := _rule(s, role)) is not None), MOST_RULES))
     count = sum(fact.effect != "revokes" for fact in found)
     weight = min(1.0, math.sqrt(SOME_RULES / count)) if count else 1.0
@@ -100,11 +99,8 @@ def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
 
 def _rule(sentence: Sentence, role: Role) -> Fact | None:
     words = sentence.words.replace("*", " ").strip()
-    if (
-        len(words) < 4
-        or _LINE_OF_FILE.match(words)
-        or len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
-    ):
+    is_code = len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
+    if len(words) < 4 or _LINE_OF_FILE.match(words) or is_code:
         return None
     is_rule = _is_rule(words, sentence.heading)
     change = change_of(words, is_rule=is_rule, is_prompt=role != "user")
@@ -114,26 +110,19 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
 
 
 def _is_rule(words: str, heading: str) -> bool:
-    if not words.isascii() and _HAS_HAN.search(words):
-        by_form = chinese_rules.is_rule(words) or english_rules.is_rule(words)
-    else:
-        by_form = english_rules.is_rule(words)
+    if (has_han(words) and chinese_rules.is_rule(words)) or english_rules.is_rule(words):
+        return True
     is_item = bool(heading) and len(words) < 240 and bool(_RULES_FOLLOW.search(heading))
-    return by_form or (is_item and not words.rstrip().endswith(("?", "？", ":", "：")))
+    return is_item and not words.rstrip().endswith(("?", "？", ":", "："))
 
 
 def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
-    said = change.own if change.effect == "revokes" and change.own else words
-    matter = matter_of(said.replace("\x00", " "))
+    revokes = change.effect == "revokes"
+    matter = matter_of((change.own if revokes and change.own else words).replace(MASK, " "))
     text = one_line(sentence.text.strip(), RULE_CHARS)
-    if (
-        change.effect != "revokes"
-        and not matter
-        and sentence.before
-        and _PRONOUNS_ONLY.search(words)
-    ):
+    if not revokes and not matter and sentence.before and _PRONOUNS_ONLY.search(words):
         text = one_line(f"{sentence.before} {sentence.text}", RULE_CHARS)  # “Never do that again.”
-    negative = chinese_rules.is_negative if _HAS_HAN.search(words) else english_rules.is_negative
+    language = chinese_rules if has_han(words) else english_rules
     return Fact(
         kind="instruction",
         text=text,
@@ -141,19 +130,16 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
         subject=_slot(words),
         value=change.reach or ("anew" if _ANEW.search(words) else ""),
         effect=change.effect,
-        matter=_with_quoted(matter, sentence),
+        # Quoted words lay nothing down, but tell what a rule is about.
+        matter=matter_of(sentence.text) if MASK in sentence.masked else matter,
         about=change.about,
         role=role,
-        is_negative=negative(words),
+        is_negative=language.is_negative(words),
     )
 
 
-def _with_quoted(matter: tuple[str, ...], sentence: Sentence) -> tuple[str, ...]:
-    """Quoted words lay nothing down, but say what a rule is about."""
-    return matter_of(sentence.text) if "\x00" in sentence.masked else matter
-
-
 def _slot(words: str) -> str:
+    """The subject on which only one rule can hold; empty for all others."""
     for name, pattern, unless in _SLOTS:
         if pattern.search(words) and not (unless and unless.search(words)):
             return name

@@ -1,7 +1,7 @@
-"""Owns which earlier rules and decisions a new sentence takes back: those about the same matter.
+"""Finds the earlier rules and decisions that a new sentence takes back.
 
-Content words decide, with a cue or a turn of polarity. A user cannot take back what the system
-prompt lays down, and nothing takes back “all instructions”: that is how injected text begins.
+They share content words with it, and it has a cue or turns an order into a ban. A user cannot take
+back a rule of the system prompt, and nothing takes back “all instructions”, as injected text does.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from ctxcore.facts.topics import (
 )
 from ctxcore.facts.values import Aim, Fact
 
+# Chosen: shares of content words; the higher they are, the fewer rules are taken back.
 CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
-CLEAR_OVERLAP: Final = 0.8  # as good as the best match, so taken back with it
+CLEAR_OVERLAP: Final = 0.8  # taken back together with the best match
 AIMED_PART: Final = 0.6  # of what a clause changes: more than one word of two
 SAID_PART: Final = 0.75  # of a rule, in a sentence that has a cue in some clause
-SET_WITHIN: Final = 4  # words of a rule among which is what it sets
-ALL_PART: Final = 0.85  # of a rule, in what holds anew and says the opposite of it
-ALLOWED_PART: Final = 0.6  # of a ban, in what allows the same without a word of before
-SAME_LIKENESS: Final = 0.7  # without a cue only the very same matter is meant
+SET_WITHIN: Final = 4  # first words of a rule, which name what it sets
+ALL_PART: Final = 0.85  # of a rule, in a new one that says the opposite
+ALLOWED_PART: Final = 0.6  # of a ban, in a sentence that allows the same
+SAME_LIKENESS: Final = 0.7  # without a cue only the same topic is meant
 SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the rest is the change
 LATEST_WITHIN: Final = 8  # messages in which “forget that rule” means the rule just given
 
@@ -51,13 +52,18 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
     allowed = [
         at
         for at, (said_at, rule) in enumerate(earlier)
-        if _may_change(fact, rule) and (said_at != seq or _corrects_itself(fact))
+        if _rank(fact) >= _rank(rule)
+        and fact.key != rule.key
+        and (said_at != seq or _corrects_itself(fact))
     ]
     by_slot = [at for at in allowed if fact.subject and earlier[at][1].subject == fact.subject]
     if by_slot:
         return by_slot
+    contradicted: list[int] = []
+    if fact.effect != "revokes":
+        contradicted = [at for at in allowed if _contradicts(fact, earlier[at][1])]
     if fact.effect == "states":
-        return _contradicted(fact, earlier, allowed)
+        return contradicted
     scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1]))}
     if scores:
         floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, max(scores.values())))
@@ -65,19 +71,17 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
         if all(aim.cue == "turns" for aim in fact.about) and fact.about:  # one value for another
             return [max(chosen, key=lambda at: (scores[at], _closeness(fact, earlier[at][1]), at))]
         return chosen
-    if fact.effect == "updates" and (said := _contradicted(fact, earlier, allowed)):
-        return said
-    return _latest(fact, seq, earlier, allowed)
+    return contradicted or _latest(fact, seq, earlier, allowed)
 
 
 def _closeness(fact: Fact, rule: Fact) -> tuple[bool, float]:
-    """How near a rule is among those that may turn: an amount to an amount, then by words."""
+    """Ranks rules that may turn: amounts for amounts first, then by shared words."""
     is_same_kind = any(map(is_amount, fact.matter)) == any(map(is_amount, rule.matter))
     return is_same_kind, likeness(fact.matter, rule.matter)
 
 
 def _score(fact: Fact, rule: Fact) -> float:
-    """How surely `fact`, which has a cue, is about `rule`, in [0, 1]; 0 where it is not."""
+    """How far `fact`, which has a cue, is about `rule`, in [0, 1]; 0 for too little."""
     aimed = max((_aimed(aim, fact, rule) for aim in fact.about), default=0.0)
     if fact.about and not any(_touches(aim, fact, rule) for aim in fact.about):
         return aimed
@@ -101,7 +105,7 @@ def _is_one_word(rule: Fact) -> bool:
 
 
 def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
-    """Whether a clause of that kind may end `rule`: what is allowed was forbidden or limited."""
+    """Whether a clause of that kind may end `rule`; to permit something, it forbids or limits."""
     match aim.cue:
         case "turns":
             return _may_turn(aim.matter, fact, rule)
@@ -115,12 +119,12 @@ def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
 
 
 def _is_met(fact: Fact, rule: Fact) -> bool:
-    """Whether `fact` may only say that the condition of `rule` is met; it does not name it."""
+    """Whether `fact` may only tell that the condition of `rule` is met."""
     return bool(_CONDITION.search(rule.text.lower())) and not _CONDITION.search(fact.text.lower())
 
 
 def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
-    """How far what a clause changes is what `rule` is about; 0 for too little."""
+    """How far the topic of a clause is that of `rule`, in [0, 1]; 0 for too little."""
     if aim.cue in ("permits", "allows") and _is_met(fact, rule):
         return 0.0
     if aim.cue == "allows":
@@ -141,7 +145,7 @@ def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
 
 
 def _is_added(aim: Aim, rule: Fact) -> bool:
-    """“Licensed fonts are fine too”, where only one kind was: half of it is the other kind."""
+    """Whether the clause adds a kind where only one was allowed: “Licensed fonts are fine too”."""
     is_only = _ONLY.search(rule.text.lower())
     return aim.cue == "permits" and len(aim.matter) == 2 and bool(is_only)
 
@@ -161,7 +165,7 @@ def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
 
 
 def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
-    """Whether one word says what `rule` is about: not the verb of an order, no part of a word."""
+    """Whether one word names the topic of `rule`: no verb of an order, no part of a word."""
     word = next(word for word in reversed(about) if shared_words((word,), rule.matter))
     at = rule.matter.index(word)
     if word.isascii():
@@ -172,12 +176,8 @@ def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
     return not (after and after[0][0] == word[-1])
 
 
-def _may_change(fact: Fact, rule: Fact) -> bool:
-    return _rank(fact) >= _rank(rule) and fact.key != rule.key
-
-
 def _corrects_itself(fact: Fact) -> bool:
-    """People change their minds within a message; the rules of a prompt stand side by side."""
+    """Whether it may change rules of its own message, as people do and prompts do not."""
     return _rank(fact) == 0 and fact.effect != "states"
 
 
@@ -185,22 +185,14 @@ def _rank(fact: Fact) -> int:
     return 1 if fact.role in ("system", "developer") else 0
 
 
-def _contradicted(
-    fact: Fact, earlier: Sequence[tuple[int, Fact]], allowed: Sequence[int]
-) -> list[int]:
-    return [at for at in allowed if _contradicts(fact, earlier[at][1])]
-
-
 def _contradicts(fact: Fact, rule: Fact) -> bool:
-    """Without a cue: the same matter forbidden and ordered, or the same with other numbers."""
+    """Whether, without a cue, it forbids what `rule` orders or repeats it with another value."""
     if frozenset(fact.matter).isdisjoint(rule.matter):  # as most rules: nothing in common
         return False
     same = likeness(fact.matter, rule.matter)
     if fact.is_negative != rule.is_negative and same >= SAME_LIKENESS:
         return True
-    if fact.value == "anew" and _turns_anew(fact, rule):
-        return True
-    if _is_said_anew(fact, rule):
+    if (fact.value == "anew" and _turns_anew(fact, rule)) or _is_said_anew(fact, rule):
         return True
     plain, numbers = _split(fact)
     plain_rule, numbers_rule = _split(rule)
@@ -214,7 +206,7 @@ def _contradicts(fact: Fact, rule: Fact) -> bool:
 
 
 def _is_said_anew(fact: Fact, rule: Fact) -> bool:
-    """“Amounts to the cent”, “amounts to the dollar”: of the same thing nearly the same words."""
+    """Whether both have nearly the same words: “amounts to the cent”, “amounts to the dollar”."""
     return (
         not (fact.is_negative or rule.is_negative)
         and fact.matter[:1] == rule.matter[:1]
@@ -225,7 +217,7 @@ def _is_said_anew(fact: Fact, rule: Fact) -> bool:
 
 
 def _turns_anew(fact: Fact, rule: Fact) -> bool:
-    """“From now on …” says of a rule's matter the opposite, another amount, or another word."""
+    """Whether “from now on …” gives the topic of `rule` the opposite, another amount or word."""
     said = mentioned(rule.matter, fact.matter)
     if fact.is_negative != rule.is_negative:
         return said >= ALL_PART and shared_words(fact.matter, rule.matter) > 1
@@ -237,7 +229,7 @@ def _turns_anew(fact: Fact, rule: Fact) -> bool:
 
 
 def _one_word_differs(fact: Fact, rule: Fact) -> bool:
-    """“From now on prices in pounds” after “prices in dollars”: said anew, with another value."""
+    """Whether one word is replaced: “prices in pounds” after “prices in dollars”."""
     mine, other = set(fact.matter), set(rule.matter)
     return len(mine - other) == 1 == len(other - mine) and overlap(mine, other) >= CUED_OVERLAP
 
@@ -250,7 +242,7 @@ def _split(fact: Fact) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _latest(
     fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]], allowed: Sequence[int]
 ) -> list[int]:
-    """The newest rule, where the sentence means it (“forget that rule”) and it is just said."""
+    """The newest rule, where the sentence points at it (“forget that rule”) and it is recent."""
     if not allowed or seq - earlier[allowed[-1]][0] > LATEST_WITHIN:
         return []
     rule = earlier[allowed[-1]][1]

@@ -1,6 +1,6 @@
-"""Owns telling what kind of task a conversation is, from the tools it calls and how it is said.
+"""Detects the kind of task of a conversation, from its tool calls and the shapes of its messages.
 
-Pure and bounded: the newest messages are enough, and every answer comes with what spoke for it.
+Only the newest messages are read, and every answer comes with its evidence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from ctxcore.reasons.codes import ChoiceCode, EvidenceCode
 from ctxcore.reasons.values import Reason, counts
 
 MOST_OF_TASK: Final = 200
-"""Messages that are looked at: what a session was about long ago says little about now."""
-MOST_CALL_SHARE: Final = (
-    0.1  # of the messages: with fewer calls it is talk with a look-up now and then
-)
-MIXED_SHARE: Final = 0.25  # of the calls that tell a kind: two such kinds make a mixed task
-SHORT_CHARS: Final = 400  # what people say at a time in a conversation, at most, by the median
-FENCED_SHARE: Final = 0.3  # of the messages that hold code, where no tool is called
+"""Messages that are read; chosen: the task of long ago tells little about the present one."""
+MOST_CALL_SHARE: Final = 0.1  # of the messages; chosen: fewer calls are look-ups in a conversation
+MIXED_SHARE: Final = 0.25  # of the calls of a known kind; chosen: two such kinds make a mixed task
+SHORT_CHARS: Final = 400  # median length of a request; chosen: in conversations it is shorter
+FENCED_SHARE: Final = 0.3  # of the messages that hold code, where no tool is called; chosen
 
 Kind = Literal["code", "analysis", "other"]
 
@@ -46,17 +44,17 @@ _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kind of task, and what spoke for it."""
+    """A kind of task and its evidence."""
 
     kind: TaskType
     evidence: tuple[tuple[str, int], ...] = ()
-    """What was counted, the most first: tools by name, messages, messages with code."""
+    """Counts, the largest first: tools by name, messages, messages with code."""
     is_stated: bool = False
-    """Whether the application says so."""
+    """Whether the application stated the kind."""
 
     @property
     def reason(self) -> Reason:
-        """The kind, and the most of what spoke for it."""
+        """The kind and the main evidence."""
         if self.is_stated:
             return ChoiceCode.TASK_STATED(task=self.kind)
         if not self.evidence:
@@ -68,7 +66,7 @@ class Task:
 
 
 def find_task(messages: Sequence[Message], *, stated: TaskType | None = None) -> Task:
-    """The kind of task that the newest of `messages` are; the application may state it."""
+    """The kind of task of the newest `messages`; the application may state it."""
     if stated is not None:
         return Task(kind=stated, is_stated=True)
     newest = [message for message in messages[-MOST_OF_TASK:] if not message.is_system]
@@ -80,11 +78,11 @@ def find_task(messages: Sequence[Message], *, stated: TaskType | None = None) ->
         kind = _of_calls(kinds)
         if kind is not None:
             return Task(kind=kind, evidence=tuple(names.most_common()))
-    return _of_talk(newest, names)
+    return _of_texts(newest, names)
 
 
 def kind_of_tool(name: str) -> Kind:
-    """What kind of work a tool does, by its name."""
+    """The kind of work of a tool, by its name."""
     plain = re.sub(r"[^a-z0-9]+", "_", _CAMEL.sub("_", name.rpartition("__")[2]).lower())
     if _ANALYSIS.search(plain):
         return "analysis"
@@ -92,26 +90,25 @@ def kind_of_tool(name: str) -> Kind:
 
 
 def _of_calls(kinds: Counter[Kind]) -> TaskType | None:
-    """What the calls tell; None where none of them tells a kind."""
+    """The kind of task by its calls; None where none of them tells a kind."""
     code, analysis = kinds["code"], kinds["analysis"]
-    told = code + analysis
-    if told < kinds["other"] * MIXED_SHARE or not told:
+    known = code + analysis
+    if known < kinds["other"] * MIXED_SHARE or not known:
         return None
-    if min(code, analysis) >= told * MIXED_SHARE or kinds["other"] > told:
+    if min(code, analysis) >= known * MIXED_SHARE or kinds["other"] > known:
         return "mixed"
     return "code" if code > analysis else "analysis"
 
 
-def _of_talk(newest: Sequence[Message], names: Counter[str]) -> Task:
-    """What the shapes of the messages tell, where tools do not."""
-    said = [m.text for m in newest if m.role in ("user", "assistant") and m.text]
-    asked = [m.text for m in newest if m.role == "user" and m.text]
-    fenced = sum(bool(_FENCE.search(text)) for text in said)
-    evidence = ((EvidenceCode.MESSAGES, len(said)), *names.most_common())
-    if fenced >= max(2.0, len(said) * FENCED_SHARE):
+def _of_texts(newest: Sequence[Message], names: Counter[str]) -> Task:
+    """The kind of task by the shapes of the messages, where tools do not tell it."""
+    texts = [m.text for m in newest if m.role in ("user", "assistant") and m.text]
+    requests = [m.text for m in newest if m.role == "user" and m.text]
+    fenced = sum(bool(_FENCE.search(text)) for text in texts)
+    evidence = ((EvidenceCode.MESSAGES, len(texts)), *names.most_common())
+    if fenced >= max(2.0, len(texts) * FENCED_SHARE):
         return Task(kind="code", evidence=((EvidenceCode.CODE, fenced), *evidence))
-    if len(asked) >= 2 and median(map(len, asked)) <= SHORT_CHARS:
-        return Task(
-            kind="conversation", evidence=((EvidenceCode.SHORT_REQUESTS, len(asked)), *evidence)
-        )
+    if len(requests) >= 2 and median(map(len, requests)) <= SHORT_CHARS:
+        short = (EvidenceCode.SHORT_REQUESTS, len(requests))
+        return Task(kind="conversation", evidence=(short, *evidence))
     return Task(kind="unknown", evidence=evidence)

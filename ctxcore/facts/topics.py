@@ -1,7 +1,7 @@
-"""Owns matters: the content words of a sentence, by which two sentences are about the same thing.
+"""Extracts and compares topics: the content words that tell what a sentence is about.
 
-English words are cut to a plain stem; Chinese is read as overlapping pairs of characters. Words
-that only say what to do with a thing weigh less than the thing.
+English words are cut to a stem; Chinese is read as overlapping pairs of characters. Words for what
+to do with a thing weigh less than the thing.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from functools import lru_cache
 from typing import Final
 
 from ctxcore.text.languages import HAN, simplified
+from ctxcore.text.words import word_set
 
+# Chosen: bounds on the work for one text; a longer one is no single statement.
 MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
 
 _WORD = re.compile(rf"[A-Za-z0-9][\w.+#'’/-]*|[{HAN}]+")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9][\w.+#'/-]*", re.ASCII)  # the same without Chinese, sooner
 
-_EMPTY_WORDS = """
+_EMPTY = word_set("""
     a about actually after again all allow allowed also always am an and any anymore anyway are
     as ask at be been before but by can cancel cannot change could do does doesn don done don't
     drop each else ever every everything fine first follow for forget free from future further
@@ -33,14 +35,12 @@ _EMPTY_WORDS = """
     without would yes yet you you'd you'll you're your yours forward won can't cannot doesn't
     didn't isn't aren't shouldn't mustn't needn't whether while time times anything something
     nothing little bit exempt except too fine well any other others another below above
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_WEAK_WORDS = """
+""")
+_WEAK = word_set("""
     use used uses add writ mak put do send run show tell creat work answer reply respond respons
     messag touch chang edit modify mention includ call giv check say talk speak keep code file
     project me new set word minut hour day week month percent dollar euro
-"""
-_WEAK = frozenset(_WEAK_WORDS.split())
+""")
 _EMPTY_HAN = re.compile(
     "从现在起|从现在开始|现在开始|从今以后|从今往后|今后|以后|此后|往后|每次|每当|凡是"
     "|一律|始终|永远|无论如何|任何时候|统一|全部|所有|默认|尽量|从今天[起开]?始?"
@@ -51,10 +51,9 @@ _EMPTY_HAN = re.compile(
     "|换成|之前|刚才|说的|那条|这条|这个|那个|那么|规定|规矩|要求|限制|条件|上限|下限|时限|期限"
     "|频率|标准|额度|规则|说法|请(?![求假教客])|我们|你们"
     "|其实|控制在?|未经|以内|以上|以下|之内|关于|执行|适当|稍微|用点|不超过|超过|行数|字数|人数"
-    "|页数|次数"
-    "|数量|长度|大小|使用|采用"
-    "|继续|固定|最多|最少|至多|至少|重新|没关系|没事|无所谓|随便|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦"
-    "|把|都|也|就(?![业医餐诊])|再|又|要(?<![摘主重概纪需]要)(?![求点])"
+    "|页数|次数|数量|长度|大小|使用|采用|继续|固定|最多|最少|至多|至少|重新|没关系|没事|无所谓|随便"
+    "|也行|都行|就行|即可|不够|时候|我|你|您|的|了|吧|啦|把|都|也|就(?![业医餐诊])|再|又"
+    "|要(?<![摘主重概纪需]要)(?![求点])"
     "|会(?<![开机社聚约晚年例散周站早晨班]会)(?![议员话计场])"
     "|在(?!线)|和|与|或|是|有(?![机效])"
     "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?!户|品|途|(?<=信用)卡)|不|只|太"
@@ -64,11 +63,10 @@ _AMOUNT = re.compile(
     "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层兆字行页封份句]"
     "|[周晚][一二三四五六日七八九十]"
 )
-_NUMBER_WORDS = """
+_NUMBERS = word_set("""
     two thre four fiv six seven eight nin ten twelv fifteen twenty thirty fifty hundr thousand
     third fourth fifth sixth seventh eighth ninth tenth twelfth fifteenth twentieth
-"""
-_NUMBERS = frozenset(_NUMBER_WORDS.split())  # as stems
+""")  # as stems
 _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
 _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
@@ -92,7 +90,7 @@ def matter_of(text: str) -> tuple[str, ...]:
 
 
 def overlap(one: Collection[str], other: Collection[str]) -> float:
-    """How far the smaller of two matters lies in the other, in [0, 1]; 0 for weak words alone."""
+    """The share of the smaller topic that lies in the other, in [0, 1]; 0 for weak words alone."""
     shared = set(one) & set(other)
     if not any(_weight(word) == 1.0 for word in shared):
         return 0.0
@@ -101,10 +99,9 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
 
 
 def covered(part: Collection[str], whole: Collection[str]) -> float:
-    """How far `part` lies in `whole`, in [0, 1]; 0 where nothing but weak words is shared.
+    """The share of `part` that lies in `whole`, in [0, 1]; 0 where only weak words are shared.
 
-    Of Chinese it counts characters: a pair across two words, such as a verb with its object, says
-    nothing of either.
+    Of Chinese it counts characters, since a pair may span two words.
     """
     shared = set(part) & set(whole)
     if not any(_weight(word) == 1.0 for word in shared):
@@ -113,52 +110,52 @@ def covered(part: Collection[str], whole: Collection[str]) -> float:
 
 
 def mentioned(part: Collection[str], whole: Collection[str]) -> float:
-    """How far `whole` speaks of `part`, numbers aside, in [0, 1].
+    """The share of `part` that `whole` mentions, numbers aside, in [0, 1].
 
     Of Chinese each character counts, where at least one word is the same.
     """
-    said = {*whole, *"".join(word for word in whole if not word.isascii())}
+    found = {*whole, *"".join(word for word in whole if not word.isascii())}
     full = wanted = 0.0
     for word in {word for word in part if not is_number(word)}:
         weight = _weight(word)
         wanted += weight
-        if word in said:
+        if word in found:
             full += weight
         elif not word.isascii():
-            full += weight * sum(character in said for character in word) / len(word)
+            full += weight * sum(character in found for character in word) / len(word)
     return full / wanted if wanted and shared_words(part, whole) else 0.0
 
 
 def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
-    """Whether `matter` has a word of `part`, or a Chinese character of it."""
+    """Whether a topic has a word of `part`, or a Chinese character of it."""
     characters = {*"".join(word for word in matter if not word.isascii())}
     return any(word in matter or not characters.isdisjoint(word) for word in part)
 
 
 def names_something(matter: Collection[str]) -> bool:
-    """Whether a matter has a word of full weight or an amount: “use it” has none."""
+    """Whether a topic has a word of full weight or an amount; “use it” has none."""
     return any(_weight(word) == 1.0 or is_number(word) for word in matter)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:
-    """How many words of full weight two matters share."""
+    """The number of words of full weight that two topics share."""
     return sum(_weight(word) == 1.0 for word in {*one} & {*other})
 
 
 @lru_cache(maxsize=16_384)
 def is_number(word: str) -> bool:
-    """Whether a word of a matter is a number, or a Chinese pair with one in it."""
+    """Whether a word of a topic is a number, or a Chinese pair with one in it."""
     return word.isdigit() or word in _NUMBERS or bool(_NUMERAL.search(word))
 
 
 @lru_cache(maxsize=16_384)
 def is_amount(word: str) -> bool:
-    """Whether a word of a matter is an amount or a time: what takes the place of such alone."""
+    """Whether a word of a topic is an amount or a time."""
     return word.isdigit() or bool(_AMOUNT.search(word))
 
 
 def likeness(one: Collection[str], other: Collection[str]) -> float:
-    """Shared words over all words, in [0, 1]: 1 where two matters are the same."""
+    """Shared words over all words, in [0, 1]: 1 where two topics are the same."""
     mine, theirs = frozenset(one), frozenset(other)
     shared = len(mine & theirs)
     every = len(mine) + len(theirs) - shared

@@ -1,6 +1,6 @@
-"""Owns what a fact is: a literal of one message, of one kind, with what makes two facts the same.
+"""Defines facts: literals and statements found in one message.
 
-A fact holds the words as they were said. Whether it still holds is the ledger's to say.
+A fact keeps the words of its message. The ledger tells whether it still holds.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Effect = Literal["states", "revokes", "updates", "answers", "fixes", "adds"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-# What a fact of a kind is worth before who said it, how often and how long ago: what a later call
-# cannot do without first, what can be looked up again last.
+# Salience by kind, before role, repetition and age. Chosen: what a later call cannot do without
+# comes first, what can be looked up again last (docs/adr/0018-facts-and-worth.md).
 KIND_WORTH: Final[dict[Kind, float]] = {
-    "request": 10.0,  # told of messages that nobody passes any more; never found in one
+    "request": 10.0,  # for messages that are no longer passed; never found in one
     "instruction": 10.0,
     "todo": 8.0,
     "decision": 5.0,
@@ -53,7 +53,7 @@ KIND_WORTH: Final[dict[Kind, float]] = {
     "name": 1.0,
 }
 
-# People's words over the model's, both over what a tool printed.
+# Chosen: people's words over the model's, both over what a tool printed.
 ROLE_WORTH: Final[dict[Role, float]] = {
     "system": 1.0,
     "developer": 1.0,
@@ -68,51 +68,51 @@ Cue = Literal["turns", "lifts", "permits", "allows"]
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What one clause changes, by its content words, and how.
+    """A change that one clause makes to earlier rules.
 
-    It `turns` to another value, `lifts` what held, `permits` again, or `allows` without a word of
-    what was before.
+    The clause `turns` its topic to another value, `lifts` a rule about it, `permits` what was
+    forbidden, or `allows` something without a word on what held before.
     """
 
     cue: Cue
     matter: tuple[str, ...]
     done: tuple[str, ...] = ()
-    """What is done with it, where that is named apart: a rule that speaks of none of it stays."""
+    """The action that is lifted, where the clause names it: rules without it stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing a message says.
+    """A literal or a statement in a message.
 
-    `effect` is what the fact does to earlier ones: it states something, revokes or updates a rule,
+    `effect` is what it does to earlier facts: it states something, revokes or updates a rule,
     answers a question, fixes an error, or adds to a count. `matter` holds the content words of a
     sentence, by which rules, decisions and questions are matched.
     """
 
     kind: Kind
     text: str
-    """The literal, on one line, as it was said."""
+    """The words of the message, on one line."""
     key: str
-    """Two facts of one kind and key are the same thing."""
+    """Equal for facts of one kind about the same thing."""
     subject: str = ""
-    """What it is about: the name of a number, the command of an error, the path of a file."""
+    """The name of a number, the command of an error, the path of a file."""
     value: str = ""
     """The part that may change: a number, a count of changed lines, a state of progress.
 
-    Of a rule, how it points at earlier ones: `latest`, `perhaps` (`revoking`), or `anew`: said with
-    “from now on”, so that one other word in the same sentence is its new value.
+    Of a rule, how it points at earlier ones: `latest`, `perhaps`, `aimed` (see `Change.reach`), or
+    `anew`: a sentence with “from now on”, in which one other word is the new value of a rule.
     """
     effect: Effect = "states"
     matter: tuple[str, ...] = ()
     about: tuple[Aim, ...] = ()
-    """Of what changes earlier rules: each thing that it changes."""
+    """The changes to earlier rules, clause by clause."""
     role: Role = "user"
     is_negative: bool = False
-    """Of an instruction: whether it forbids."""
+    """Whether an instruction forbids something."""
     weight: float = 1.0
-    """Less than 1 for one of very many in its message, as in a handbook pasted whole."""
+    """Less than 1 for one of very many in its message, such as a pasted handbook."""
 
     @property
     def worth(self) -> float:
-        """What it is worth by its kind and its speaker alone."""
+        """Salience by kind, role and weight alone."""
         return KIND_WORTH[self.kind] * ROLE_WORTH[self.role] * self.weight

@@ -1,1 +1,1 @@
-"""What each part of a conversation is worth keeping verbatim, said without a model."""
+"""Scores, without a model, what each part of a conversation is worth keeping verbatim."""

@@ -1,1 +1,1 @@
-"""What turns folded messages into a text that stands for them."""
+"""Summarizers, and what they share: requests, prompts, checks and the form of quotes."""

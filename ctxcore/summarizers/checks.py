@@ -1,4 +1,4 @@
-"""Owns what counts as a usable summary, whoever wrote it, and cutting one that is too long."""
+"""Checks summaries, cuts those that are too long, and unwraps the replies of models."""
 
 from __future__ import annotations
 
@@ -26,28 +26,27 @@ def check_summary(
     max_tokens: int,
     max_chars: int | None = None,
 ) -> str:
-    """The summary, stripped and cut to its limits; raises where it would stand for nothing.
+    """The summary, stripped and cut to its limits; raises where it is unusable.
 
     Raises:
         SummarizerError: the text is empty, a tool call or an error, or not smaller than the
-            `source_tokens` it stands for.
+            `source_tokens` that it replaces.
     """
-    words = text.strip()
-    if not words:
+    summary = text.strip()
+    if not summary:
         raise SummarizerError(problem=SummaryProblem.EMPTY())
-    if problem := _not_a_summary(words):
+    if problem := _not_a_summary(summary):
         raise SummarizerError(problem=problem())
-    words = cut_at_sentence(words, max_tokens, counter, max_chars=max_chars)
-    tokens = counter.count(words)
-    if not words:
-        raise SummarizerError(
-            problem=SummaryProblem.LIMIT(tokens=max_tokens)
-            if max_chars is None
-            else SummaryProblem.LIMIT_CHARS(tokens=max_tokens, chars=max_chars)
-        )
+    summary = cut_at_sentence(summary, max_tokens, counter, max_chars=max_chars)
+    if not summary and max_chars is None:
+        raise SummarizerError(problem=SummaryProblem.LIMIT(tokens=max_tokens))
+    if not summary:
+        limit = SummaryProblem.LIMIT_CHARS(tokens=max_tokens, chars=max_chars)
+        raise SummarizerError(problem=limit)
+    tokens = counter.count(summary)
     if tokens >= source_tokens:
         raise SummarizerError(problem=SummaryProblem.LARGER(tokens=tokens, needed=source_tokens))
-    return words
+    return summary
 
 
 def _not_a_summary(text: str) -> SummaryProblem | None:
@@ -56,14 +55,9 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
     if is_error_reply(text):
         return SummaryProblem.IS_ERROR
     fenced = _FENCED.fullmatch(text)
-    return _json_kind(fenced[1] if fenced else text)
-
-
-def _json_kind(text: str) -> SummaryProblem | None:
-    if text[:1] not in ("{", "["):
-        return None
+    text = fenced[1] if fenced else text
     try:
-        value = json.loads(text)
+        value = json.loads(text) if text[:1] in ("{", "[") else None
     except (ValueError, RecursionError):
         return None
     first = value[0] if isinstance(value, list) and value else value
@@ -71,12 +65,9 @@ def _json_kind(text: str) -> SummaryProblem | None:
         return None
     if "error" in first or "errors" in first:
         return SummaryProblem.IS_ERROR
-    is_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
-    return (
-        SummaryProblem.IS_CALL
-        if is_call or {"tool_calls", "function_call"} & first.keys()
-        else None
-    )
+    is_named_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
+    is_call = is_named_call or "tool_calls" in first or "function_call" in first
+    return SummaryProblem.IS_CALL if is_call else None
 
 
 def cut_at_sentence(
@@ -104,17 +95,14 @@ def cut_at_sentence(
 def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str:
     """The text up to the last of the ascending `ends` that fits; empty where none does."""
     fitting = bisect_left(ends, True, key=lambda end: not fits(text[:end].rstrip()))
-    while fitting:  # counts need not grow with every character: look again
-        cut = text[: ends[fitting - 1]].rstrip()
-        if fits(cut):
-            return cut
-        fitting -= 1
-    return ""
+    # Counts need not grow with every character, so the place found may not fit after all.
+    cuts = (text[:end].rstrip() for end in reversed(ends[:fitting]))
+    return next(filter(fits, cuts), "")
 
 
 _THINKING = re.compile(
-    r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)"  # an open one is thinking to the end
-    r"|\A(?:.*\n)?[ \t]*</think>[ \t]*\n",  # some servers keep the opening tag to themselves
+    r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)"  # without an end tag all is thinking
+    r"|\A(?:.*\n)?[ \t]*</think>[ \t]*\n",  # some servers leave out the start tag
     re.DOTALL | re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
@@ -129,7 +117,7 @@ _FINISHED = re.compile(r"[.!?。！？；…][\"'”’」』）)\]*_`]*\Z")
 
 
 def unwrap(reply: str) -> str:
-    """The summary within a reply: no leaked thinking, no preamble, no fence or tags around it."""
+    """The summary in a reply, without thinking, preamble, code fence or tags around it."""
     text = _THINKING.sub("", reply, count=1).strip()
     if preamble := _PREAMBLE.match(text):
         text = text[preamble.end() :].strip()
@@ -141,7 +129,7 @@ def unwrap(reply: str) -> str:
 
 
 def cut_unfinished(text: str) -> str:
-    """`text` without the sentence or point it breaks off in; whole where it is the only one."""
+    """`text` without its unfinished last sentence or point; whole where that is the only one."""
     words = text.rstrip()
     ends = sentence_ends(words)
     if _FINISHED.search(words) or len(ends) < 2:

@@ -1,14 +1,14 @@
-"""Owns the offline summarizer: it quotes what is worth most per token.
+"""The offline summarizer: it quotes the sentences with the most salience per token.
 
-No model, no data files, no randomness: the same request gives the same bytes in every process.
-The summary so far is read back sentence by sentence and competes again, so a summary of a summary
-neither nests nor grows. It quotes, so of all forms it only knows one: as `dated_points` its lines
-are numbered and dated. It cannot write third person or layers; there the lines are as they are.
+It uses no model, no data files and no randomness: the same request gives the same bytes in every
+process. The summary so far is read back sentence by sentence and competes again, so a summary of a
+summary neither nests nor grows. Of the forms of summaries it knows `dated_points`, with numbered
+and dated lines; for all others it gives plain lines, since it cannot write third person or layers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxcore.salience.ranking import Ranking, is_talk
@@ -16,18 +16,18 @@ from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
 from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.quoting import Quotable, Room, Source, is_rule, source_lines, take_apart
+from ctxcore.summarizers.quoting import Quotable, Room, Source, is_rule, read_sources, take_apart
 from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
-STANDING_SHARE = 0.2  # people forgive a lost detail sooner than a broken rule
-TALK_SHARE = 0.25  # what is said goes first: outputs and code hold far more literals per token
-LEAST_SPARE = 4  # tokens; fewer hold no sentence
-MOST_MISSES = 200  # so many that do not fit in a row, and the room is as good as full
+RULES_SHARE = 0.2  # of the room; chosen: people forgive a lost detail sooner than a broken rule
+TALK_SHARE = 0.25  # of the room, filled first; chosen: outputs hold more literals per token
+LEAST_SPARE = 4  # tokens; chosen: fewer hold no sentence
+MOST_MISSES = 200  # in a row that do not fit; chosen: the room is as good as full then
 
 
 class ExtractiveSummarizer:
-    """Quotes what tells most, in its original order."""
+    """Quotes the most salient sentences in their original order."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
@@ -37,10 +37,10 @@ class ExtractiveSummarizer:
         return "extractive"
 
     def summarize(self, request: SummaryRequest) -> str:
-        """The best quotes within the request's limits, about as many as it asks for.
+        """The best quotes within the limits of the request, about as many as it asks for.
 
-        Empty only where there is nothing to say. A length in characters that is asked for is
-        exceeded only where not even one sentence is that short.
+        Empty only where there is nothing to quote. The length in characters that the request asks
+        for is exceeded only where not even one sentence is that short.
         """
         room = Room.of(request, self._counter)
         as_points = request.form == "dated_points"
@@ -51,29 +51,29 @@ class ExtractiveSummarizer:
             language=request.language,
             as_points=as_points,
         )
-        draft.fill_rules(int(room.units * STANDING_SHARE))
+        draft.fill_rules(int(room.units * RULES_SHARE))
         draft.fill_shares(room.units)
-        # Sizes of parts do not add up to the size of the whole: what that left free is filled.
+        # The sizes of parts do not add up to the size of the whole: the rest is filled too.
         if (spare := room.units - room.size(draft.quote())) > LEAST_SPARE:
             draft.fill_shares(room.units + spare)
         return _fitting(draft, room) or self._best_piece(draft, request)
 
     def _best_piece(self, draft: _Draft, request: SummaryRequest) -> str:
-        """The beginning of what is worth most, where nothing fits whole."""
+        """The beginning of the best step, where nothing fits whole."""
         step = next(draft.ranking.steps(), None)
         if step is None:
             return ""
         label = draft.label(step.group)
         unit = draft.quotables[step.group].group.units[step.loose[0]]
-        spoken = self._cut(label + unit.text, request)
-        return spoken if len(spoken) > len(label) else self._cut(unit.text, request)
+        labelled = self._cut(label + unit.text, request)
+        return labelled if len(labelled) > len(label) else self._cut(unit.text, request)
 
     def _cut(self, text: str, request: SummaryRequest) -> str:
         return cut_at_sentence(text, request.max_tokens, self._counter, max_chars=request.max_chars)
 
 
 def _fitting(draft: _Draft, room: Room) -> str:
-    """The chosen as a text, without those chosen last where that is too long."""
+    """The chosen quotes as a text, without those chosen last where it is too long."""
     while draft.chosen:
         text = draft.quote()
         over = room.size(text) - room.units
@@ -86,7 +86,7 @@ def _fitting(draft: _Draft, room: Room) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """What may be quoted in one request, what is so far, and in whose words it is introduced."""
+    """What may be quoted for one request, and what is chosen so far."""
 
     lines: Sequence[Line]
     quotables: Sequence[Quotable]
@@ -96,14 +96,14 @@ class _Draft:
     chosen: list[tuple[int, int]] = field(default_factory=list)
     """Sources and their units, in the order they were chosen."""
     tokens: int = 0
-    """What they take, more or less."""
+    """Their tokens, roughly."""
 
     def __post_init__(self) -> None:
-        groups = [one.group for one in self.quotables]
-        self.ranking = Ranking(groups, [one.worths for one in self.quotables])
+        groups = [quotable.group for quotable in self.quotables]
+        self.ranking = Ranking(groups, [quotable.worths for quotable in self.quotables])
 
     def fill(self, most_tokens: int, counts: Callable[[Unit], bool] | None = None) -> None:
-        """Chooses until all takes so much; with `counts`, only for the worth of such units."""
+        """Chooses within `most_tokens` in all; with `counts`, only such units have salience."""
         misses = 0
         for step in self.ranking.steps(counts):
             group = self.quotables[step.group].group
@@ -121,29 +121,31 @@ class _Draft:
             self.chosen += [(step.group, unit) for unit in step.loose]
 
     def fill_rules(self, most_tokens: int) -> None:
-        """Chooses of the sentences by which a user lays down what holds from then on."""
-        units = (unit for one in self.quotables for unit in one.group.units)
-        rules = {unit.text for unit in units if is_rule(unit)}
+        """Chooses among the standing instructions."""
+        rules = {unit.text for unit in self._units() if is_rule(unit)}
         if rules:
             self.fill(most_tokens, lambda unit: unit.text in rules)
 
     def fill_shares(self, most_tokens: int) -> None:
-        """Chooses until all takes so much, talk up to its share first."""
-        if any(unit.kind != "talk" for one in self.quotables for unit in one.group.units):
+        """Chooses within `most_tokens` in all, prose up to its share first."""
+        if not all(map(is_talk, self._units())):
             self.fill(int(most_tokens * TALK_SHARE), is_talk)
         self.fill(most_tokens)
 
+    def _units(self) -> Iterator[Unit]:
+        return (unit for quotable in self.quotables for unit in quotable.group.units)
+
     def drop_last(self) -> int:
-        """Takes back what was chosen last; what that takes."""
+        """Takes back what was chosen last; returns its tokens."""
         source, unit = self.chosen.pop()
         return self.quotables[source].group.units[unit].tokens
 
     def label(self, source: int) -> str:
-        """What a summary of that source's line alone starts with."""
+        """What a summary of one source alone starts with."""
         return self.lines[source].label(self.language, 1 if self.as_points else None)
 
     def quote(self) -> str:
-        """The chosen as lines, in their original order."""
+        """The chosen quotes as lines, in their original order."""
         places: dict[int, list[int]] = {}
         for source, unit in self.chosen:
             places.setdefault(source, []).extend(self.quotables[source].places[unit])
@@ -152,42 +154,33 @@ class _Draft:
 
 
 def _sources(request: SummaryRequest, as_points: bool) -> list[Source]:
-    previous = [
-        Source(line=line, is_output=line.speaker.role == "tool", is_quoted=True)
+    """What may be quoted: the lines of the summary so far, then the messages."""
+    sources = [
+        Source(line=line, is_output=line.role == "tool", is_quoted=True)
         for line in parse_lines(request.previous, as_points=as_points)
     ]
-    folded = [
-        Source(line=line, is_output=is_output)
-        for line, is_output in source_lines(request.messages, request.dates if as_points else ())
-    ]
+    sources += read_sources(request.messages, request.dates if as_points else ())
     if not request.outdated:
-        return previous + folded
+        return sources
     outdated = list(dict.fromkeys(request.outdated))
     all_outdated = "\n".join(outdated)  # no sentence goes over a line
-    held = (
-        _without(source, outdated) if _says_any(source, outdated, all_outdated) else source
-        for source in previous + folded
-    )
-    return [source for source in held if source.line.spans]
+    current = (_without(source, outdated, all_outdated) for source in sources)
+    return [source for source in current if source.line.spans]
 
 
-def _says_any(source: Source, outdated: Sequence[str], all_outdated: str) -> bool:
-    """Whether `source` may say one of `outdated`: one look at all its sentences."""
-    said = "\n".join([span.text for span in source.line.spans])
-    return any(map(said.__contains__, outdated)) or any(
-        span.text in all_outdated for span in source.line.spans
-    )
-
-
-def _without(source: Source, outdated: Sequence[str]) -> Source:
-    """`source` with a mark instead of each sentence that was taken back."""
-    spans = [
+def _without(source: Source, outdated: Sequence[str], all_outdated: str) -> Source:
+    """`source` with a mark in place of each sentence that was taken back."""
+    spans = source.line.spans
+    text = "\n".join([span.text for span in spans])
+    if not any(span.text in all_outdated for span in spans) and not any(
+        map(text.__contains__, outdated)
+    ):
+        return source
+    kept = tuple(
         LEFT_OUT
         if any(sentence in span.text or span.text in sentence for sentence in outdated)
         else span
-        for span in source.line.spans
-    ]
-    if spans == list(source.line.spans):
-        return source
-    said = tuple(spans) if any(span != LEFT_OUT for span in spans) else ()
-    return replace(source, line=replace(source.line, spans=said))
+        for span in spans
+    )
+    is_empty = all(span == LEFT_OUT for span in kept)
+    return replace(source, line=replace(source.line, spans=() if is_empty else kept))

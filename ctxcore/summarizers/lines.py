@@ -1,8 +1,8 @@
-"""Owns the form of a summary: one line per message quoted, `speaker: sentence sentence … sentence`.
+"""Renders and parses summaries made of quotes: one line per message, `speaker: sentence sentence`.
 
 As points the lines are numbered, and dated where the date is known: `1. 2026-01-15 user: …`.
-What `render_lines` writes, `parse_lines` reads back, so that a summary can compete again
-sentence by sentence instead of being wrapped into the next one.
+`parse_lines` reads back what `render_lines` writes, so that the sentences of a summary can compete
+again instead of being wrapped into the next one.
 """
 
 from __future__ import annotations
@@ -16,67 +16,46 @@ from ctxcore.messages.values import Role
 from ctxcore.text.languages import Language
 from ctxcore.text.sentences import GAP, Span, split_sentences
 
-_LABELS: dict[Language, dict[Role, str]] = {
-    "en": {
-        "user": "user",
-        "assistant": "assistant",
-        "tool": "tool",
-        "system": "system",
-        "developer": "system",
-    },
-    "zh": {
-        "user": "用户",
-        "assistant": "助手",
-        "tool": "工具",
-        "system": "系统",
-        "developer": "系统",
-    },
+_CHINESE_LABELS: dict[Role, str] = {
+    "user": "用户",
+    "assistant": "助手",
+    "tool": "工具",
+    "system": "系统",
 }
 _ROLES: dict[str, Role] = {
-    label: role
-    for labels in _LABELS.values()
-    for role, label in labels.items()
-    if role != "developer"
+    label: role for role, chinese in _CHINESE_LABELS.items() for label in (role, chinese)
 }
 _SPOKEN = re.compile(rf"({'|'.join(_ROLES)})(?: ([^\s:：]{{1,64}}))?(?:: |：)")
 _NAME = re.compile(r"[^\s:：]{1,64}")
 _NUMBER = re.compile(r"\d{1,5}\. +(?=\S)")
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d) (?=.*\w)")
 
-
 LEFT_OUT = Span(GAP, " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who said a line; no role where the line came from a summary written as prose."""
-
-    role: Role | None
-    name: str | None = None
-
-    def label(self, language: Language) -> str:
-        """What the line starts with, e.g. `tool read_file: ` or `工具 read_file：`."""
-        if self.role is None:
-            return ""
-        name = f" {self.name}" if self.name and _NAME.fullmatch(self.name) else ""
-        return f"{_LABELS[language][self.role]}{name}{'：' if language == 'zh' else ': '}"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The sentences of one message, or of one line of the summary so far."""
+    """The sentences of one message, or of one line of an earlier summary, and their speaker."""
 
-    speaker: Speaker
     spans: tuple[Span, ...]
-    """In order; `LEFT_OUT` stands where an earlier fold left something out."""
+    """In order; `LEFT_OUT` stands where an earlier summary left something out."""
+    role: Role | None = None
+    """`system` for developers too; None for a line of a summary written as prose."""
+    name: str | None = None
+    """The name of the tool or the speaker."""
     date: str | None = None
-    """When it was said, e.g. `2026-01-15`; None where that is not known or not shown."""
+    """The date of the message, e.g. `2026-01-15`; None where it is not known or not shown."""
 
     def label(self, language: Language, number: int | None = None) -> str:
-        """What it starts with, e.g. `user: `, or as a point `1. 2026-01-15 user: `."""
+        """What the line starts with: `user: `, `工具 read_file：`, `1. 2026-01-15 user: `."""
         point = "" if number is None else f"{number}. "
         date = f"{self.date} " if self.date else ""
-        return f"{point}{date}{self.speaker.label(language)}"
+        if self.role is None:
+            return f"{point}{date}"
+        name = f" {self.name}" if self.name and _NAME.fullmatch(self.name) else ""
+        if language == "zh":
+            return f"{point}{date}{_CHINESE_LABELS[self.role]}{name}："
+        return f"{point}{date}{self.role}{name}: "
 
 
 def parse_lines(summary: str, *, as_points: bool = False) -> list[Line]:
@@ -96,21 +75,17 @@ def _parse_line(text: str, as_points: bool) -> Line | None:
     spoken = _SPOKEN.match(text, at)
     if number and not (date or spoken or as_points):
         at = 0
-    spans = _parse_spans(text[spoken.end() if spoken else at :])
-    return Line(_speaker(spoken), spans, date[1] if date else None) if spans else None
-
-
-def _parse_spans(said: str) -> tuple[Span, ...]:
     spans: list[Span] = []
-    for part in said.split(f" {GAP} "):
-        if spans:
-            spans.append(LEFT_OUT)
-        spans.extend(split_sentences(part))
-    return tuple(spans)
-
-
-def _speaker(spoken: re.Match[str] | None) -> Speaker:
-    return Speaker(_ROLES[spoken[1]], spoken[2]) if spoken else Speaker(None)
+    for part in text[spoken.end() if spoken else at :].split(f" {GAP} "):
+        spans += [LEFT_OUT, *split_sentences(part)] if spans else split_sentences(part)
+    if not spans:
+        return None
+    return Line(
+        spans=tuple(spans),
+        role=_ROLES[spoken[1]] if spoken else None,
+        name=spoken[2] if spoken else None,
+        date=date[1] if date else None,
+    )
 
 
 def render_lines(

@@ -1,7 +1,7 @@
-"""Owns what a summarizing model is told and shown, for every form of summary, English and Chinese.
+"""Prompts for summarizing models, in every form of summary, English and Chinese.
 
 The conversation is untrusted: it stands between tags that nothing inside it can close, and the
-model is told that what stands there is material, never an instruction.
+prompt says that its content is material, never an instruction.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ctxcore.summarizers.transcript import Entry
 from ctxcore.text.languages import Language
 
 Stage: TypeAlias = Literal["whole", "part", "middle", "merge"]
-"""Whether all is summarized at once, or a part of what is too long, or summaries of parts: some
-of them, as long as they are too many, and at last all."""
+"""What is summarized: the `whole` of it, or one `part` where it is too long; then summaries of
+parts, some of them (`middle`) while there are too many, at last all of them (`merge`)."""
 FINAL: frozenset[Stage] = frozenset({"whole", "merge"})
-"""The stages whose reply is the summary that was asked for."""
+"""The stages whose reply is the summary of the request."""
 
-# How much of a text a token is, on the safe side: a summary that is longer loses its end.
+# Chosen: on the safe side, since a summary that is too long loses its end.
 CHARS_PER_TOKEN: Mapping[Language, float] = {"en": 4.0, "zh": 0.8}
 WORDS_PER_TOKEN = 0.7
 
@@ -45,55 +45,41 @@ def to_prompt(
     max_tokens: int,
     stage: Stage = "whole",
 ) -> Prompt:
-    """The prompt that asks for a summary of `entries` within `max_tokens`, as `request` wants it.
+    """The prompt for a summary of `entries` within `max_tokens`, in the form of the `request`.
 
     With stage `middle` or `merge` the entries are summaries of parts, oldest first.
     """
-    return Prompt(
-        system=system_text(request, max_tokens=max_tokens, stage=stage),
-        user=user_text(request, entries, previous=previous, stage=stage),
-    )
-
-
-def system_text(request: SummaryRequest, *, max_tokens: int, stage: Stage = "whole") -> str:
-    """Who the model is, what the form asks for, and the rules that hold for every form."""
-    words = _WORDS[request.language]
-    length = _length(request, max_tokens, is_final=stage in FINAL)
-    lines = [words.task, "", _form_lines(request), ""]
-    lines += [f"- {rule}" for rule in (*words.rules, *_stage_rules(words, stage), length)]
-    return "\n".join([*lines, f"- {words.only}"])
-
-
-def _stage_rules(words: _Words, stage: Stage) -> list[str]:
-    is_part, is_merge = stage in ("part", "middle"), stage in ("middle", "merge")
-    return [words.part] * is_part + [words.merge] * is_merge
-
-
-def user_text(
-    request: SummaryRequest, entries: Sequence[Entry], *, previous: str, stage: Stage
-) -> str:
-    """The summary so far and what is to be summarized, each between its tags."""
-    # A document names the headings of this form, whatever the language.
+    # The design of progressive summaries gives the English headings, whatever the language.
     words = _WORDS["en" if request.form == "progressive" else request.language]
     blocks = []
     if previous:
         blocks.append(f"{words.previous}\n{_fenced('previous_summary', previous)}")
     if entries:
         heading = words.parts if stage in ("middle", "merge") else words.turns
-        said = "\n".join(entry.render() for entry in entries)
-        blocks.append(f"{heading}\n{_fenced('conversation', said)}")
-    return "\n\n".join([*blocks, _WORDS[request.language].now])
+        conversation = "\n".join(entry.render() for entry in entries)
+        blocks.append(f"{heading}\n{_fenced('conversation', conversation)}")
+    return Prompt(
+        system=system_text(request, max_tokens=max_tokens, stage=stage),
+        user="\n\n".join([*blocks, _WORDS[request.language].now]),
+    )
+
+
+def system_text(request: SummaryRequest, *, max_tokens: int, stage: Stage = "whole") -> str:
+    """The task of the model, the form of the summary, and the rules that hold for every form."""
+    words = _WORDS[request.language]
+    form = _FORMS[request.language].get(request.form, "")
+    if request.form == "layered":
+        form = _DETAILS[request.language][request.detail or "layered"]
+    rules = list(words.rules)
+    rules += [words.part] if stage in ("part", "middle") else []
+    rules += [words.merge] if stage in ("middle", "merge") else []
+    rules += [_length(request, max_tokens, is_final=stage in FINAL), words.only]
+    return "\n".join([words.task, "", form, "", *(f"- {rule}" for rule in rules)])
 
 
 def _fenced(tag: str, text: str) -> str:
     safe = _TAG.sub(r"‹\1›", text)
     return f"<{tag}>\n{safe}\n</{tag}>"
-
-
-def _form_lines(request: SummaryRequest) -> str:
-    if request.form == "layered":
-        return _DETAILS[request.language][request.detail or "layered"]
-    return _FORMS[request.language][request.form]
 
 
 def _length(request: SummaryRequest, max_tokens: int, *, is_final: bool) -> str:

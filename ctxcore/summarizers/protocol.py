@@ -1,4 +1,4 @@
-"""Owns what a summarizer is: folded messages and the summary so far in, one text out.
+"""The interface of summarizers: old messages and the summary so far in, one text out.
 
 A summarizer never changes history; it returns a text within `max_tokens` or raises.
 """
@@ -20,7 +20,7 @@ Detail: TypeAlias = Literal["brief", "key_points", "layered"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryUsage:
-    """What one request to a model took while a summary was written, refused summaries too.
+    """The usage of one request to a model for a summary, also where the summary was refused.
 
     A number that the provider did not report is None.
     """
@@ -35,40 +35,40 @@ class SummaryUsage:
     error: Reason | None = None
 
 
-def _unreported(usage: SummaryUsage) -> None:
-    """Nobody asked what a summary costs."""
+def _ignore(usage: SummaryUsage) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:
-    """What is to be summarized, and the room there is for it."""
+    """The messages to summarize, and the limits and the form of the summary."""
 
     messages: tuple[Message, ...]
-    """What is folded now, oldest first."""
+    """The messages to summarize, oldest first."""
     max_tokens: int
     """Hard limit of the result, by the summarizer's counter."""
     previous: str = ""
-    """The summary so far; its content is carried on."""
+    """The summary so far; the new one carries its content on."""
     language: Language = "en"
     """The language of the words the summary adds (its speakers), not of what it quotes."""
     form: SummaryForm = "plain"
-    """What the summary is asked to be like."""
+    """The form of the summary."""
     detail: Detail | None = None
-    """How detailed it is asked to be, where the form asks for that."""
+    """How detailed a `layered` summary is."""
     asked_chars: int | None = None
-    """The length that is asked for; a hint, not a limit."""
+    """The wanted length in characters; a hint, not a limit."""
     max_chars: int | None = None
     """Hard limit of the result in characters; None: tokens alone limit it."""
     dates: tuple[datetime | None, ...] = ()
-    """When each of `messages` was said, where it is known; empty where nothing is."""
+    """The time of each of `messages`, None where it is not known; empty where none is."""
     outdated: tuple[str, ...] = ()
-    """Sentences in `messages` or `previous` that were taken back: who quotes leaves them out."""
-    report: Callable[[SummaryUsage], None] = field(default=_unreported, repr=False, compare=False)
-    """Told of every request that was sent to a model, as soon as it is over."""
+    """Sentences in `messages` or `previous` that were taken back and must not be quoted."""
+    report: Callable[[SummaryUsage], None] = field(default=_ignore, repr=False, compare=False)
+    """Called after each request to a model."""
 
 
 class Summarizer(Protocol):
-    """Turns folded messages into a text that stands for them."""
+    """Summarizes messages in a text that replaces them in the context."""
 
     @property
     def name(self) -> str:
@@ -76,5 +76,5 @@ class Summarizer(Protocol):
         ...
 
     def summarize(self, request: SummaryRequest) -> str:
-        """A summary of at most `max_tokens`; raises `SummarizerError` where there is none."""
+        """A summary of at most `max_tokens`; raises `SummarizerError` where it has none."""
         ...

@@ -1,14 +1,14 @@
-"""Owns how a summarizing model reads a conversation: one labelled entry per thing said or done.
+"""Renders conversations for summarizing models: one labelled entry per text, call and output.
 
 Further lines of an entry are indented, so that no text of a message can pass for another entry.
-Tool outputs are compressed, with a marker in place of what is gone; talk is never cut. Thinking
+Tool outputs are compressed, with a marker in place of what is gone; prose is never cut. Thinking
 is left out, media stand as their labels.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -19,17 +19,17 @@ from ctxcore.messages.values import Message
 from ctxcore.text.sentences import sentence_ends
 from ctxcore.tokens.families import TokenCounter
 
-OUTPUT_TOKENS = 300  # half as much again as a context keeps: seen here for the last time
-ARGUMENT_TOKENS = 200  # paths and queries whole, the content of a written file not
+OUTPUT_TOKENS = 300  # chosen: half as much again as a context keeps, seen here for the last time
+ARGUMENT_TOKENS = 200  # chosen: paths and queries whole, the content of a written file not
 NO_OUTPUT = "[no output]"
-LABEL_CHARS = 64  # of a name or an action: both are words of the application, not talk
+LABEL_CHARS = 64  # of a name or an action; chosen: longer ones are no names
 
 _NOT_IN_LABELS = re.compile(r"[\s:：\[\]]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing said, called or returned."""
+    """A text, a tool call or a tool output."""
 
     label: str
     text: str
@@ -46,7 +46,10 @@ class Entry:
         label_tokens = counter.count(f"{self.label} (part 999 of 999): ")
         pieces = split_text(indented, max(1, max_tokens - label_tokens), counter)
         return [
-            Entry(label=f"{self.label} (part {at} of {len(pieces)})", text=_outdented(piece))
+            Entry(
+                label=f"{self.label} (part {at} of {len(pieces)})",
+                text=piece.replace("\n  ", "\n").strip(),
+            )
             for at, piece in enumerate(pieces, start=1)
         ]
 
@@ -57,50 +60,43 @@ def to_entries(
     counter: TokenCounter,
     dates: Sequence[datetime | None] = (),
 ) -> list[Entry]:
-    """What `messages` say and do, in order, each with its date where `dates` knows it."""
+    """The entries of `messages`, in order, each with its date where `dates` knows it."""
     entries: list[Entry] = []
     tracker = BlockTracker()
     for at, message in enumerate(messages):
         tracker = tracker.next(message, at)
-        said_at = dates[at] if at < len(dates) else None
-        date = f"{said_at.date().isoformat()} " if said_at else ""
-        entries.extend(
-            Entry(label=date + entry.label, text=entry.text)
-            for entry in _of_message(message, tracker, counter)
-        )
+        time = dates[at] if at < len(dates) else None
+        date = f"{time.date().isoformat()} " if time else ""
+        for label, text in _labelled_texts(message, tracker, counter):
+            entries.append(Entry(label=date + label, text=text))
     return entries
 
 
-def _of_message(message: Message, tracker: BlockTracker, counter: TokenCounter) -> Iterator[Entry]:
+def _labelled_texts(
+    message: Message, tracker: BlockTracker, counter: TokenCounter
+) -> Iterator[tuple[str, str]]:
     text = message.text.strip()
     if message.is_tool_result:
-        name = _named(tracker.function_name(message))
-        yield Entry(label=f"TOOL{name}", text=_short(text, OUTPUT_TOKENS, counter) or NO_OUTPUT)
+        output = compress_with(text, max_tokens=OUTPUT_TOKENS, counter=counter).text
+        yield f"TOOL{_name(tracker.function_name(message))}", output or NO_OUTPUT
         return
     speaker = "SYSTEM" if message.is_system else message.role.upper()
     if text:
         action = f" [{_plain(message.action)}]" if message.action else ""
-        yield Entry(label=f"{speaker}{_named(message.name)}{action}", text=text)
+        yield f"{speaker}{_name(message.name)}{action}", text
     for call in message.calls:
-        arguments = _short(call.arguments.strip(), ARGUMENT_TOKENS, counter)
-        yield Entry(label=f"{speaker} calls{_named(call.name)}", text=arguments or "{}")
+        arguments = call.arguments.strip()
+        arguments = compress_with(arguments, max_tokens=ARGUMENT_TOKENS, counter=counter).text
+        yield f"{speaker} calls{_name(call.name)}", arguments or "{}"
 
 
-def _short(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    return compress_with(text, max_tokens=max_tokens, counter=counter).text
-
-
-def _named(name: str | None) -> str:
+def _name(name: str | None) -> str:
     return f" {_plain(name)}" if name else ""
 
 
 def _plain(label: str) -> str:
-    """A label that cannot end where it likes: one word, not too long."""
+    """One word of a limited length without the signs that end a label."""
     return _NOT_IN_LABELS.sub("_", label)[:LABEL_CHARS]
-
-
-def _outdented(text: str) -> str:
-    return re.sub(r"\n {2}", "\n", text).strip()
 
 
 def split_text(text: str, max_tokens: int, counter: TokenCounter) -> list[str]:
@@ -112,9 +108,9 @@ def split_text(text: str, max_tokens: int, counter: TokenCounter) -> list[str]:
 
 
 def group_sizes(sizes: Sequence[int], room: int) -> list[range]:
-    """Neighbours together within `room`, about evenly full; what is larger stands alone."""
+    """Groups of neighbours within `room`, about evenly full; a larger size stands alone."""
     total = sum(sizes)
-    even = max(1, -(-total // max(1, -(-total // room))))  # no last group of a crumb
+    even = max(1, -(-total // max(1, -(-total // room))))  # no small last group
     groups: list[range] = []
     start = taken = 0
     for at, size in enumerate(sizes):
@@ -131,12 +127,8 @@ def _units(text: str, max_tokens: int, counter: TokenCounter) -> Iterator[str]:
         if counter.count(line) <= max_tokens:
             yield line
             continue
-        for sentence in _between(line, sentence_ends(line)):
-            yield from _halves(sentence, max_tokens, counter)
-
-
-def _between(text: str, ends: Iterable[int]) -> Iterator[str]:
-    return (text[start:end] for start, end in pairwise(sorted({0, *ends, len(text)})))
+        for start, end in pairwise(sorted({0, *sentence_ends(line), len(line)})):
+            yield from _halves(line[start:end], max_tokens, counter)
 
 
 def _halves(text: str, max_tokens: int, counter: TokenCounter) -> Iterator[str]:

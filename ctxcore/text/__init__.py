@@ -1,1 +1,1 @@
-"""Languages, scripts, words, sentences and what stands out in a text, for all who read one."""
+"""Languages, words, sentences, identifiers and error reports in texts."""

@@ -1,4 +1,4 @@
-"""Ranges of characters, for the insides of `[…]` in patterns."""
+"""Detects Chinese and English, and converts Chinese characters to their simplified forms."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ from typing import Final, Literal, TypeAlias
 from ctxcore.messages.values import Message
 
 HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""The unified ideographs of the basic plane."""
+"""The unified ideographs of the basic plane, for the inside of `[…]` in a pattern."""
 HAN_RUN: Final = re.compile(f"[{HAN}]+")
 UNSPACED: Final = f"\u3040-\u30ff\u31f0-\u31ff{HAN}\U00020000-\U000323af"
-"""Han of all planes and Kana: scripts that put no blanks between words."""
+"""Han of all planes and Kana, which put no blanks between words; for the inside of `[…]`."""
 
 Language: TypeAlias = Literal["en", "zh"]
 LATIN_WORD = re.compile(r"[A-Za-z]+")
-CHARS_READ = 4_000  # of one message, so that one long tool output does not decide
+CHARS_READ = 4_000  # of one message; chosen: one long message must not decide the language
+
+
+def has_han(text: str) -> bool:
+    """Whether `text` has a Chinese character."""
+    return not text.isascii() and HAN_RUN.search(text) is not None
+
+
+def count_han(text: str) -> int:
+    """The number of Chinese characters in `text`."""
+    return 0 if text.isascii() else sum(map(len, HAN_RUN.findall(text)))
 
 
 def detect_language(messages: Iterable[Message]) -> Language:
@@ -26,35 +36,33 @@ def detect_language(messages: Iterable[Message]) -> Language:
     A Chinese word is about two characters, so a Chinese conversation full of English identifiers
     is still Chinese. Tool outputs do not count: they are seldom in the language people speak.
     """
-    said = [message.text[:CHARS_READ] for message in messages if not message.is_tool_result]
-    han = sum(sum(map(len, HAN_RUN.findall(text))) for text in said if not text.isascii())
-    if not han:
-        return "en"
-    return "zh" if han > sum(len(LATIN_WORD.findall(text)) for text in said) else "en"
+    texts = [message.text[:CHARS_READ] for message in messages if not message.is_tool_result]
+    han = sum(map(count_han, texts))
+    return "zh" if han and han > sum(len(LATIN_WORD.findall(text)) for text in texts) else "en"
 
 
-def simplified(words: str) -> str:
-    """`words` in simplified characters, at their length: places in one are places in the other."""
-    if words.isascii():
-        return words
+def simplified(text: str) -> str:
+    """`text` in simplified characters; its length and the places in it stay the same."""
+    if text.isascii():
+        return text
     try:
-        found = _converter()(words)
+        converted = _converter()(text)
     except UnicodeEncodeError:  # a lone surrogate, which is no character
-        return "".join(map(_character, words))
-    return found if len(found) == len(words) else "".join(map(_character, words))
+        converted = ""
+    return converted if len(converted) == len(text) else "".join(map(_simplified_character, text))
 
 
 @cache
-def _character(character: str) -> str:
+def _simplified_character(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return character
-    found = _converter()(character)
-    return found if len(found) == 1 else character
+    converted = _converter()(character)
+    return converted if len(converted) == 1 else character
 
 
 @cache
 def _converter() -> Callable[[str], str]:
-    import opencc  # 20 ms, and only where somebody speaks Chinese
+    import opencc  # takes 20 ms, and only Chinese texts need it
 
     convert: Callable[[str], str] = opencc.OpenCC("t2s").convert
     return convert

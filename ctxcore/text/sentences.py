@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxcore.text.languages import HAN
+from ctxcore.text.words import word_set
 
-MAX_SENTENCE_CHARS = 320  # prose seldom has longer ones; logs and dumps do
-MIN_CLAUSE_CHARS = 80  # a clause shorter than this says too little alone
+MAX_SENTENCE_CHARS = 320  # chosen: prose seldom has longer ones; logs and dumps do
+MIN_CLAUSE_CHARS = 80  # chosen: a shorter clause says too little alone
 GAP = "…"
 
 _CLOSING = "\"'”’」』）)\\]*_`"
@@ -25,18 +26,17 @@ _END = re.compile(
     re.VERBOSE,
 )
 _CLAUSE = re.compile(r"[,，、：:)）](?=\D)")
-_SHORT_FORMS = "e.g i.e mr mrs ms dr prof vs cf fig approx inc ltd st al dept est"
-_ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
+_ABBREVIATIONS = word_set("e.g i.e mr mrs ms dr prof vs cf fig approx inc ltd st al dept est")
 _LAST_WORD = re.compile(r"[^\s(]{1,8}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One sentence of a text and what separates it from the one before."""
+    """A sentence of a text, and the separator before it."""
 
     text: str
     glue: str
-    """`""`, `" "` or `"; "`: what joins it to the sentence before it when both are quoted."""
+    """`""`, `" "` or `"; "`: joins it to the sentence before it when both are quoted."""
 
 
 def split_sentences(text: str) -> list[Span]:
@@ -52,7 +52,7 @@ def split_sentences(text: str) -> list[Span]:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Where the sentences of `text` end, ascending."""
+    """The ends of the sentences of `text`, ascending."""
     ends: list[int] = []
     at = 0
     for span in split_sentences(text):

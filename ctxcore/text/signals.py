@@ -1,4 +1,4 @@
-"""What tells that something went wrong: in a line, anywhere in a text, or in place of an answer."""
+"""Detects reports of errors: in a line, anywhere in a text, or in place of an answer."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ _MENTION: Final = re.compile(
     rf"|(?-i:Error|Exception)\b|\bERR!|no such file|{_SYSTEM}|{_HAN}",
     re.IGNORECASE,
 )
-# In whatever `_MENTION` finds, and found three times as fast: most texts speak of no error.
+# In whatever `_MENTION` finds, and three times as fast: most texts mention no error.
 _STEM: Final = re.compile(
-    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|"
-    r"unauthori|forbidden|invalid|not found|no such file|fault|err!|killed|"
-    r"sig(?:kill|segv|abrt|term)|backoff|"
-    r"errimage|core dumped|out of memory|"
-    r"e(?:conn|noent|acces|perm|timedout|nospc|addrinuse|pipe|notfound|ai_again|hostunreach|"
+    r"error|exception|fail|fatal|traceback|denied|refused|panic|critical|timed?[ _-]?out|unauthori"
+    r"|forbidden|invalid|not found|no such file|fault|err!|killed|sig(?:kill|segv|abrt|term)"
+    r"|backoff|errimage|core dumped|out of memory|e(?:conn|noent|acces|perm|timedout|nospc"
+    r"|addrinuse|pipe|notfound|ai_again|hostunreach|"
     rf"netunreach|exist|busy|inval|nomem|mfile|isdir|notdir)|{_HAN}"
 )
 # Lines of code, diffs, listings and quotations that only speak of errors.
@@ -57,21 +56,21 @@ _REPLY: Final = re.compile(
     r"(?:Error|Exception|Traceback \(most recent call last\)|错误|出错)\s*[:：]"
     r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d",
 )
-LINE_CHARS: Final = 600  # of a longer line only its head is read
+LINE_CHARS: Final = 600  # of a line that are read; chosen: a report starts early
 
 
 def mentions_error(text: str) -> bool:
-    """Whether `text` speaks of something that went wrong, anywhere in it."""
+    """Whether `text` mentions an error anywhere."""
     return bool(_STEM.search(text.lower()) and _MENTION.search(text))
 
 
 def error_places(text: str, most: int) -> list[int]:
-    """Where `text` speaks of something that went wrong, the first `most` places."""
+    """The first `most` places in `text` that mention an error."""
     return [found.start() for found in islice(_MENTION.finditer(text), most)]
 
 
 def error_report(line: str) -> str:
-    """What of a line reports an error; empty where it does not, or reports that there was none."""
+    """The part of a line that reports an error; empty where none is, or it reports none."""
     line = line[:LINE_CHARS]
     if not _STEM.search(line.lower()):
         return ""

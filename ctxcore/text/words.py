@@ -1,7 +1,7 @@
-"""Owns the words that say little in any conversation; written for this library, no corpus.
+"""Splits texts into words, drops those that say little, and weighs the others by rarity.
 
-Forms are as `words`, and `terms` of the summarizers, make them: lower case, no plural `s`, nothing
-after an apostrophe.
+The lists of words were written for this library. Their forms are those that `words_of` and
+`terms_of` make: lower case, no plural `s`, nothing after an apostrophe.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from functools import lru_cache
 
 from ctxcore.text.languages import HAN, HAN_RUN
 
-_STOP = """
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a list that is written with blanks between them."""
+    return frozenset(words.split())
+
+
+STOP_WORDS = word_set("""
     a about above after again against ago ah aha ain all almost alright also although am among an
     and another any anybody anyone anything anyway are aren around as ask at aw away awesome aye
     be because been before behind being below beside besides between both but by bye can cannot
@@ -34,9 +40,9 @@ _STOP = """
     what whatever when where whether which while who whole whom whose why will with within without
     won would wouldn wow ya yay yeah yep yes yet you your yours yourself yup absolutely definitely
     actually basically obviously literally honestly hopefully
-    """
+""")
 
-_COMMON = """
+COMMON_WORDS = word_set("""
     able add agree already always amazing answer bad beautiful become began begin believe best
     better big bit book bring brought call called care case chance change check course day deal
     different easy end enjoy enough example excited exciting experience fact far feel feeling felt
@@ -49,10 +55,8 @@ _COMMON = """
     sweet talk talking team term test time today told tomorrow took tonight true turn two type
     understand used useful using usually want wait wanted watch week weekend welcome wish
     wonder wonderful word work working world worry wrong year yesterday
-    """
+""")
 
-STOP_WORDS = frozenset(_STOP.split())
-COMMON_WORDS = frozenset(_COMMON.split())
 
 WEAK_HAN = frozenset(
     "的了是在我你他她它们这那有和与及也都就还很吗呢吧啊呀嗯哦哈噢唉嘛着过得地个么什怎为因所以"
@@ -66,20 +70,20 @@ _WORD = re.compile(r"\w+")  # what `_RUN` finds without Chinese, in half the tim
 _RUN = re.compile(f"[{HAN}]+|[^\\W{HAN}]+")
 
 PRIOR_UNITS = 200
-"""Units of imagined other talk behind every count, so that rarity means much the same in a short
-conversation as in a long one."""
-COMMON_WEIGHT = 0.5  # of a word everybody uses, beside one that names something
-HAN_WEIGHT = 0.45  # of a pair of characters: a Chinese word makes about two
+"""Added to the number of units, so that rarity means much the same in a short conversation as in a
+long one; chosen: the larger, the less the length of a conversation matters."""
+COMMON_WEIGHT = 0.5  # of a common word; chosen: half of a word that names something
+HAN_WEIGHT = 0.45  # of a pair of characters; chosen: a Chinese word makes about two pairs
 
 
 def all_terms_of(words: Iterable[str]) -> list[str]:
-    """The informative terms in `words`, as often as they are said, in order."""
+    """The informative terms in `words`, in order, repeated as in `words`."""
     return [term for word in words for term in _terms_in(word)]
 
 
 def terms_of(words: Iterable[str]) -> tuple[str, ...]:
-    """The informative terms in `words`, each once, in order: sums are the same everywhere."""
-    return tuple(dict.fromkeys([term for word in words for term in _terms_in(word)]))
+    """The informative terms in `words`, each once, in order: sums are the same in every process."""
+    return tuple(dict.fromkeys(all_terms_of(words)))
 
 
 def words_of(text: str) -> list[str]:
@@ -87,21 +91,15 @@ def words_of(text: str) -> list[str]:
     return (_WORD if text.isascii() else _RUN).findall(text.lower())
 
 
-@lru_cache(maxsize=32_768)  # people use the same words again and again
+@lru_cache(maxsize=32_768)  # words repeat
 def _terms_in(word: str) -> tuple[str, ...]:
     if HAN_RUN.match(word):
-        return tuple(_han_terms(word))
+        pairs = [word[at : at + 2] for at in range(len(word) - 1)] or [word]
+        return tuple(pair for pair in pairs if not is_weak(pair))
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     weak = word in STOP_WORDS or (len(word) == 1 and word.isascii() and word.isalpha())
     return () if weak else (word,)
-
-
-def _han_terms(run: str) -> Iterable[str]:
-    if len(run) == 1:
-        return () if run in WEAK_HAN else (run,)
-    pairs = (run[at : at + 2] for at in range(len(run) - 1))
-    return (pair for pair in pairs if not is_weak(pair))
 
 
 def is_weak(word: str) -> bool:
@@ -112,15 +110,13 @@ def is_weak(word: str) -> bool:
 
 
 def weigh(terms: Sequence[Collection[str]]) -> dict[str, float]:
-    """What each term is worth: its idf over the units, less for words everybody uses."""
-    counts: Counter[str] = Counter()
-    for found in terms:
-        counts.update(found)
+    """The inverse document frequency of each term over the units, less for common words."""
+    counts = Counter(term for unit_terms in terms for term in unit_terms)
     total = len(terms) + PRIOR_UNITS
-    return {term: _standing(term) * math.log(total / count) for term, count in counts.items()}
+    return {term: _factor(term) * math.log(total / count) for term, count in counts.items()}
 
 
-def _standing(term: str) -> float:
+def _factor(term: str) -> float:
     if term in COMMON_WORDS:
         return COMMON_WEIGHT
     return HAN_WEIGHT if HAN_RUN.match(term) else 1.0
