@@ -42,7 +42,7 @@ class TokenBudget:
         return self.facts_tokens + self.working_state_tokens
 
     @property
-    def least_rules_tokens(self) -> int:
+    def min_instruction_tokens(self) -> int:
         """What standing instructions may take even where `facts_tokens` is less."""
         if not self.facts_tokens:
             return 0

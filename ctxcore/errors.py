@@ -12,14 +12,14 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import Place, PlaceCode, in_file
 from ctxcore.reasons.problems import BudgetProblem, PartProblem, PluginProblem, SummaryProblem, core
 from ctxcore.reasons.storage_problems import SettingProblem
-from ctxcore.reasons.values import Fact, Reason, counts, raw_fact, stated
+from ctxcore.reasons.values import Fact, Reason, as_reason, counts, repr_fact
 
 
 class ContextError(Exception):
     """Base of all errors of this library; `reason` holds the problem as a code with facts."""
 
     def __init__(self, reason: Reason | str, *, place: Reason | None = None) -> None:
-        problem = stated(reason)
+        problem = as_reason(reason)
         self.reason = problem if place is None else PlaceCode.AT(place=place, problem=problem)
         super().__init__(str(self.reason))
 
@@ -62,7 +62,7 @@ class MessageError(ContextError):
 
     def __init__(self, *, place: Place, problem: Reason | str) -> None:
         self.place = place
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(self.problem, place=place.reason)
 
 
@@ -97,9 +97,9 @@ class PolicyError(ContextError):
     ) -> None:
         self.field = field
         self.value = value
-        self.allowed = stated(allowed)
+        self.allowed = as_reason(allowed)
         self.source = source
-        problem = SettingProblem.FIELD(field=field, value=raw_fact(value), allowed=self.allowed)
+        problem = SettingProblem.FIELD(field=field, value=repr_fact(value), allowed=self.allowed)
         super().__init__(problem, place=source)
 
 
@@ -109,7 +109,7 @@ class ConfigurationError(ContextError):
     def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(self.problem, place=in_file(path, line))
 
 
@@ -119,7 +119,7 @@ class FormatError(ContextError):
     def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(self.problem, place=in_file(path, line))
 
 
@@ -136,7 +136,7 @@ class PartNotFoundError(ContextError):
 
     def __init__(self, *, part: str, problem: Reason | str) -> None:
         self.part = part
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(PartProblem.NO_PART(part=part, problem=self.problem))
 
 
@@ -145,8 +145,8 @@ class WorkingStateError(ContextError):
 
     def __init__(self, *, field: str, problem: Reason | str, allowed: Reason | str) -> None:
         self.field = field
-        self.problem = stated(problem)
-        self.allowed = stated(allowed)
+        self.problem = as_reason(problem)
+        self.allowed = as_reason(allowed)
         super().__init__(
             SettingProblem.STATE_FIELD(field=field, problem=self.problem, allowed=self.allowed)
         )
@@ -156,7 +156,7 @@ class SummarizerError(ContextError):
     """A summarizer failed or returned nothing usable; nothing was changed."""
 
     def __init__(self, *, problem: Reason | str) -> None:
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(SummaryProblem.NO_SUMMARY(problem=self.problem))
 
 

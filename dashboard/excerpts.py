@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxcore.compaction.loss_report import said_text
+from ctxcore.compaction.loss_report import message_text
 from ctxcore.facts.values import Kind
 from ctxcore.messages.values import Message
 
@@ -21,7 +21,7 @@ def excerpt(text: str, chars: int = TITLE_CHARS) -> str:
 
 def passage(message: Message, fact: str) -> str:
     """The text of `message` around `fact`, or its beginning if it does not contain the fact."""
-    text = said_text(message)
+    text = message_text(message)
     at = text.casefold().find(fact.casefold())
     end = at + len(fact) if at >= 0 else 0
     before, after = text[: max(at, 0)], text[end:]

@@ -12,7 +12,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.runtime import NOISE
+from ctxcore.gateway.runtime import LITELLM_WARNINGS
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
 from ctxcore.store.sql import open_store
 
@@ -67,7 +67,7 @@ def engine_with(
 
 def quiet_litellm() -> None:
     """pytest restores the filters before each test, so the gateway's own are set again."""
-    for message, category in NOISE:
+    for message, category in LITELLM_WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)
 
 

@@ -10,7 +10,7 @@ from typing import cast
 from hypothesis import strategies as st
 
 from ctxcore.messages.shapes.reading import codec_of
-from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
+from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject
 from tests.histories import outputs, texts
 
@@ -214,7 +214,7 @@ def inside(message: JsonObject) -> Written:
     return cast("Written", message.get("content", message.get("parts")))
 
 
-def handed_back(passed: Passed) -> Written:
+def handed_back(passed: PassedMessages) -> Written:
     """A list that was read, written again with nothing changed."""
     sent = (
         Sent(message=message, source=at, is_untouched=True)

@@ -19,9 +19,9 @@ from ctxcore.assembly.own_texts import OwnTexts, find_own_texts, without_own
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
-from ctxcore.facts.facts_block import carried_request, merged_facts
+from ctxcore.facts.facts_block import merge_blocks, render_request
 from ctxcore.messages.canonical import digest_of, digest_of_all, digest_of_words
-from ctxcore.messages.shapes.values import Passed
+from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
@@ -93,7 +93,7 @@ class Bound:
 
 
 def bind(
-    passed: Passed,
+    passed: PassedMessages,
     state: CompactionState,
     policy: Policy,
     counter: TokenCounter,
@@ -123,7 +123,7 @@ def bind(
 class _Binder:
     """Binds one state to one list."""
 
-    passed: Passed
+    passed: PassedMessages
     own: OwnTexts | None
     state: CompactionState
     policy: Policy
@@ -245,7 +245,7 @@ class _Binder:
         inherited = state.inherited
         if record is not None:  # the facts of messages that are not passed any more
             facts = (self.state.inherited, known.facts if known else "", record.facts)
-            inherited = merged_facts(facts, self.counter, record.language)
+            inherited = merge_blocks(facts, self.counter, record.language)
         return replace(
             state,
             active=record,
@@ -338,7 +338,7 @@ class _Mover:
         if active is None or not self.found.gone:
             return self.state.inherited
         facts = (self.state.inherited, self.seen.rules, self._facts(active))
-        return merged_facts(facts, self.counter, active.language)
+        return merge_blocks(facts, self.counter, active.language)
 
     def _facts(self, active: Compaction) -> str:
         """The facts, with the original request where it is gone: contexts showed it whole."""
@@ -346,7 +346,7 @@ class _Mover:
         at = self.seen.digests.index(goal) if goal in self.seen.digests else None
         if at is None or self.found.places[at] is not None or not self.found.gone:
             return active.facts
-        request = carried_request(self.seen.request, active.language)
+        request = render_request(self.seen.request, active.language)
         return "\n".join(filter(None, (request, active.facts)))
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from ctxcore.assembly.context import Context, Synthetic, explain
-from ctxcore.assembly.history import HistoryView, asked_for
+from ctxcore.assembly.history import HistoryView, requests_by_seq
 from ctxcore.assembly.history_views import adapted
 from ctxcore.assembly.items import (
     SHORT_TOKENS,
@@ -24,7 +24,7 @@ from ctxcore.assembly.items import (
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer, refuse
 from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState, stands_until
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
@@ -37,8 +37,8 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
 from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_priming, count_reasoning
-from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.rules import RuleCounter
 
 NOTHING_COVERED = Compaction(covered_until=0)
 _CUT = (VerdictCode.OUTSIDE, VerdictCode.NO_ROOM_FOR_SUMMARY, VerdictCode.NO_ROOM_TO_KEEP)
@@ -65,7 +65,7 @@ class Call:
     """Whether the provider takes thinking back inside an open tool turn."""
     rule: RuleCounter | None = None
     """What the policy's triggers count by; None: the model's counter."""
-    working: WorkingState = NOTHING_SAID
+    working: WorkingState = EMPTY_WORKING_STATE
     """What the application states of its work."""
     left_out: int = 0
     """Messages left out before the first of the history: the marker counts them."""
@@ -322,10 +322,10 @@ class Builder:
         shedder = Shedder(
             maker=maker,
             room=room,
-            queries=asked_for(rows),
+            queries=requests_by_seq(rows),
             is_covered=self._is_covered,
             recent_tokens=budget.recent_tokens if budget and self._policy.skips_chains else WHOLE,
-            rules_tokens=budget.least_rules_tokens if budget else 0,
+            rules_tokens=budget.min_instruction_tokens if budget else 0,
             refers=self._call.offers_expand,
         )
         shorter = shedder.shed(layout)

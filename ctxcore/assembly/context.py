@@ -15,7 +15,7 @@ from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, VerdictKind, Verd
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.reading import codec_of
-from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
+from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
 from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
@@ -65,7 +65,7 @@ class Context:
     counter: TokenCounter | None = field(repr=False, default=None)
     notices: tuple[Reason, ...] = ()
     """What changed in a state that was made from other messages; else empty."""
-    passed: Passed | None = field(repr=False, default=None)
+    passed: PassedMessages | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""
 
     renamed_tools: Mapping[str, str] = field(default_factory=dict)
@@ -156,7 +156,7 @@ def _text_header(language: str, messages: int) -> str:
     return f"[Earlier conversation summary ({messages} turns)]:"
 
 
-def _sent(item: Item, passed: Passed | None) -> Sent:
+def _sent(item: Item, passed: PassedMessages | None) -> Sent:
     """An item, which is untouched if it equals the message that was read."""
     if passed is None or item.row is None:
         return Sent(message=item.message)

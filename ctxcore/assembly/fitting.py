@@ -16,19 +16,19 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
-from ctxcore.facts.facts_block import carry, parse_carried
-from ctxcore.messages.beside import checked_knowledge, checked_tools
+from ctxcore.facts.facts_block import parse_facts_block, render_facts
+from ctxcore.messages.arguments import checked_knowledge, checked_tools
 from ctxcore.messages.canonical import digest_of, digest_of_texts, digest_of_words, printable
 from ctxcore.messages.shapes.reading import read_list
-from ctxcore.messages.shapes.values import Passed
+from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.catalog import ModelInfo, model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
-from ctxcore.tokens.counting import RuleCounter, counter_of_rule
 from ctxcore.tokens.families import provider_of
+from ctxcore.tokens.rules import RuleCounter, rule_counter
 
 _NO_REASONING = ("openai",)  # its chat API refuses unknown keys
 
@@ -87,7 +87,7 @@ class Prepared:
     call: Call
     state: CompactionState
     notices: tuple[Reason, ...] = ()
-    passed: Passed | None = None
+    passed: PassedMessages | None = None
     """The list that was read; None where the history came from somewhere else."""
     seen: Callable[[], Seen] | None = None
     """Makes the digests of that list; None where there is none."""
@@ -163,7 +163,7 @@ def prepare(
         excluded=[at + 1 for at in full_state.excluded],
         oversize_tokens=oversize_tokens(policy, budget),
         own=own,
-        inherited=parse_carried(full_state.inherited) if full_state.inherited else (),
+        inherited=parse_facts_block(full_state.inherited) if full_state.inherited else (),
     )
     prefix = _Prefix(view, call, tools)
     return Prepared(
@@ -238,8 +238,8 @@ class _Prefix:
             return ""
         system = set(self.view.anchors().system)
         rules = [entry for entry in self.view.standing() if system.isdisjoint(entry.seqs)]
-        most = max(budget.facts_tokens, budget.least_rules_tokens)
-        return carry(rules, max_tokens=most, counter=self.call.counter).text
+        most = max(budget.facts_tokens, budget.min_instruction_tokens)
+        return render_facts(rules, max_tokens=most, counter=self.call.counter).text
 
 
 def budget_of(
@@ -278,7 +278,7 @@ def ruling(
     policy: Policy, model: str | None, tools: Sequence[Mapping[str, object]] | None
 ) -> Ruling:
     """How the triggers of `policy` count, and what the tool definitions take by that."""
-    rule = counter_of_rule(policy.counting, model)
+    rule = rule_counter(policy.counting, model)
     if rule is None or not tools:
         return Ruling(rule=rule, rule_tools_tokens=0)
     definitions = json.dumps(list(tools), ensure_ascii=False, default=str)

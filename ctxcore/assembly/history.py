@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
-from ctxcore.assembly.texts import elide, says_something
+from ctxcore.assembly.texts import elide, has_words
 from ctxcore.compression.markers import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
@@ -237,8 +237,8 @@ class ListHistory:
             before = self._users[row.block - 1]
             request = self._rows[bisect_left(self._users, before) - 1].message if before else None
             tracker = BlockTracker(self._rows[row.block - 1].message, row.block, request)
-            query = tracker.asked(row.message)
-            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, asked=query)
+            query = tracker.query(row.message)
+            row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, query=query)
         return row
 
     def _bound(self, row: Counted) -> int:
@@ -284,13 +284,13 @@ def is_expansion(row: Counted) -> bool:
     return row.function_name == EXPAND_NAME
 
 
-def asked_for(rows: Iterable[Counted]) -> dict[int, str]:
+def requests_by_seq(rows: Iterable[Counted]) -> dict[int, str]:
     """What each tool output was called for, by sequence number; `rows` are in order."""
     tracker, queries = BlockTracker(), dict[int, str]()
     for row in rows:
         tracker = tracker.next(row.message, row.seq)
         if row.message.is_tool_result:
-            queries[row.seq] = tracker.asked(row.message)
+            queries[row.seq] = tracker.query(row.message)
     return queries
 
 
@@ -299,12 +299,12 @@ def shorten_row(
     limit_tokens: int,
     counter: TokenCounter,
     *,
-    asked: str,
+    query: str,
     keeps_media: bool = False,
 ) -> Counted:
     """`row` with its output shortened so that the whole message is within `limit_tokens`.
 
-    `asked`: what the output was called for, which is kept first. The text stands for all of the
+    `query`: what the output was called for, which is kept first. The text stands for all of the
     output; with `keeps_media`, media stay beside it where they leave room for words.
     """
     name = row.function_name
@@ -312,9 +312,9 @@ def shorten_row(
     bare = replace_text(row.message, "", keeps_media=keeps)
     room = limit_tokens - count_message(bare, counter, function_name=name)
     text = words_of(row.message) if keeps else row.message.text
-    output = compress_with(text, max_tokens=room, counter=counter, query=asked)
+    output = compress_with(text, max_tokens=room, counter=counter, query=query)
     short = output.text
-    if output.kind != "binary" and not says_something(short) and says_something(text):
+    if output.kind != "binary" and not has_words(short) and has_words(text):
         short = elide(text, room, counter) or short  # its head and tail rather than a mere marker
     return with_short(row, short, counter, keeps_media=keeps)
 

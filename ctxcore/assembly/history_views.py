@@ -20,8 +20,8 @@ from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.rules import RuleCounter
 
 _READ_TOKENS = 400_000  # chosen: no usable input is larger than a few of these
 
@@ -175,7 +175,7 @@ def adapted(view: HistoryView, policy: Policy, counter: TokenCounter) -> History
     return _known(AdaptedHistory(view, counter, shortens=shortens, max_message_chars=max_chars))
 
 
-def ruled(
+def counted_by_rule(
     view: HistoryView, policy: Policy, counter: TokenCounter, rule: RuleCounter
 ) -> HistoryView:
     """What `adapted` shows of `view`, as the triggers of `policy` count it."""

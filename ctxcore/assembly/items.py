@@ -15,7 +15,7 @@ from ctxcore.assembly.history import (
     unshortened,
     words_of,
 )
-from ctxcore.assembly.texts import elide, knowledge_text, says_something
+from ctxcore.assembly.texts import elide, has_words, knowledge_text
 from ctxcore.assembly.verdicts import Segment, VerdictKind
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.messages.canonical import printable, printable_json
@@ -126,7 +126,7 @@ def shorten_output(
         return item
     room = limit_tokens - (REFERENCE_TOKENS if refers else 0)
     query = queries.get(item.seq, "")
-    row = shorten_row(item.row, room, counter, asked=query, keeps_media=True)
+    row = shorten_row(item.row, room, counter, query=query, keeps_media=True)
     if refers:
         row = referring(row, counter)
     return item if row.sent_tokens >= item.tokens else from_row(row, item.segment, item.reason)
@@ -212,7 +212,7 @@ def cut_output(
     if item.tokens <= limit_tokens or item.row is None:
         return item
     short = shorten_output(item, limit_tokens, counter, queries, refers=False)
-    if short.tokens <= limit_tokens and says_something(short.message.text):
+    if short.tokens <= limit_tokens and has_words(short.message.text):
         return short
     original = from_row(unshortened(item.row), item.segment, item.reason)
     return cut_item(original, limit_tokens, counter, VerdictCode.OUTPUT_SHORTENED())

@@ -25,7 +25,7 @@ from ctxcore.assembly.texts import (
     summary_message,
 )
 from ctxcore.assembly.verdicts import Segment
-from ctxcore.facts.facts_block import rules_of, say_partly
+from ctxcore.facts.facts_block import rules_of, shorten_block
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.messages.values import text_message
@@ -225,7 +225,7 @@ class LayoutMaker:
             return layout
         room = limit_tokens - self._facts_item("").tokens
         for _ in range(_TRIES):
-            words = say_partly(layout.facts_text, room, self.counter, self.language)
+            words = shorten_block(layout.facts_text, room, self.counter, self.language)
             item = self._facts_item(words)
             if not words or item.tokens <= limit_tokens:
                 break
@@ -243,7 +243,7 @@ class LayoutMaker:
         rules = rules_of(layout.facts_text)
         return self._facts_item(rules).tokens if rules else 0
 
-    def hole_tokens(self, messages: int) -> int:
+    def marker_tokens(self, messages: int) -> int:
         """The size in tokens of the marker for `messages` left out."""
         return total(self._gap(messages))
 

@@ -31,13 +31,13 @@ from ctxcore.assembly.rules.values import (
 from ctxcore.assembly.rules.values import PROVIDERS as PROVIDERS
 from ctxcore.assembly.rules.values import Provider as Provider
 from ctxcore.errors import MessageError
-from ctxcore.messages.beside import checked_tools
+from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.shapes.reading import read_list
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.values import Reason, stated
+from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.tokens.families import TokenCounter
 
 Change = Callable[[Message, Note], Message]
@@ -122,7 +122,7 @@ class Repairer:
 
     def _changed(self, item: Item, message: Message, rule: str, change: Change) -> Message:
         noted = len(self.bench.repairs)
-        changed = change(message, lambda why: self.bench.note(item, stated(why)))
+        changed = change(message, lambda why: self.bench.note(item, as_reason(why)))
         if changed is not message and len(self.bench.repairs) == noted:
             self.bench.note(item, RepairCode.BY_RULE(rule=rule))
         return changed

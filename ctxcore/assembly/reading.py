@@ -15,16 +15,16 @@ from ctxcore.assembly.history import (
     Anchors,
     Counted,
     HistoryView,
-    asked_for,
     media_of,
     referring,
     replace_text,
+    requests_by_seq,
     shorten_row,
     unshortened,
     with_short,
 )
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.texts import says_something
+from ctxcore.assembly.texts import has_words
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
@@ -143,7 +143,7 @@ class Reader:
         is_shorter = any(row.short is not None for row in last)
         if not (is_shorter and last[-1].message.is_tool_result):
             return blocks
-        queries = asked_for([*filter(None, [last_user]), *last])
+        queries = requests_by_seq([*filter(None, [last_user]), *last])
         if least is not None:
             last = tuple(self._longer(row, least, queries.get(row.seq, "")) for row in last)
         return (*blocks[:-1], self._with_media(last, queries))
@@ -182,7 +182,7 @@ class Reader:
         limit = limit_tokens - (REFERENCE_TOKENS if self._refers else 0)
         return self._referring(
             shorten_row(
-                unshortened(row), limit, self._counter, asked=query, keeps_media=keeps_media
+                unshortened(row), limit, self._counter, query=query, keeps_media=keeps_media
             )
         )
 
@@ -247,7 +247,7 @@ def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
     """
     texts = dict(active.shortened)
     markers = {
-        seq for seq, text in texts.items() if len(text) <= _MARK_CHARS and not says_something(text)
+        seq for seq, text in texts.items() if len(text) <= _MARK_CHARS and not has_words(text)
     }
     waiting = view.tail(1, after=active.covered_until) if markers else ()
     for row in waiting:

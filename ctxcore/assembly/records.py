@@ -180,10 +180,10 @@ def _wrong(
     return WorkingStateError(field=field, problem=problem, allowed=allowed)
 
 
-NOTHING_SAID = WorkingState()
+EMPTY_WORKING_STATE = WorkingState()
 
 
-def to_said(working: WorkingState) -> JsonObject:
+def working_state_to_json(working: WorkingState) -> JsonObject:
     """`working` as JSON; fields that are read from the history are left out."""
     values = {known.name: getattr(working, known.name) for known in fields(working)}
     if working.memories is not None:
@@ -191,7 +191,7 @@ def to_said(working: WorkingState) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def from_said(raw: JsonValue) -> WorkingState:
+def working_state_from_json(raw: JsonValue) -> WorkingState:
     """The working state that `to_said` wrote.
 
     Raises:

@@ -20,7 +20,7 @@ from ctxcore.assembly.reading import WHOLE, Reading
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import facts_message
 from ctxcore.budget import TokenBudget
-from ctxcore.facts.facts_block import carry
+from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.policy.values import Policy
@@ -138,7 +138,7 @@ class Reminder:
         """
         if self.budget is None:
             return WHOLE
-        least = self._tokens(before.record) + self.budget.least_rules_tokens
+        least = self._tokens(before.record) + self.budget.min_instruction_tokens
         return max(self.budget.facts_tokens, least)
 
     def _with(self, before: Reminded, entries: Sequence[Entry], limit_tokens: int) -> Reminded:
@@ -147,7 +147,9 @@ class Reminder:
             return before
         room = limit_tokens - (self._tokens(before.record) or self._frame_tokens)
         for _ in range(_TRIES):
-            carried = carry(entries, max_tokens=room, counter=self.counter, language=self.language)
+            carried = render_facts(
+                entries, max_tokens=room, counter=self.counter, language=self.language
+            )
             if not carried.entries:
                 break
             facts = "\n".join(filter(None, (before.record.facts, carried.text)))

@@ -74,7 +74,7 @@ def choose_chains(maker: LayoutMaker, *, available_tokens: int, recent_tokens: i
     """
     blocks, last, counter = maker.reading.blocks, maker.reading.open_at, maker.counter
     beside = _BesideRecent(maker)
-    marker, pins = maker.hole_tokens(maker.uncovered), set(maker.reading.anchors.pinned)
+    marker, pins = maker.marker_tokens(maker.uncovered), set(maker.reading.anchors.pinned)
     first, skipped = last, set[int]()
     used = float(sum(block_tokens(block, counter) for block in blocks[last:]))
 

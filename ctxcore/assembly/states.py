@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
 
 from ctxcore.assembly.records import (
+    EMPTY_WORKING_STATE,
     NOT_REBUILT,
-    NOTHING_SAID,
     Compaction,
     WorkingState,
-    from_said,
     parse_reason,
     to_plain,
-    to_said,
+    working_state_from_json,
+    working_state_to_json,
 )
 from ctxcore.errors import StateError, UnreadableError, WorkingStateError
 from ctxcore.messages.canonical import DIGEST_CHARS, printable_json
 from ctxcore.messages.values import JsonObject, text_message
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import StateProblem
-from ctxcore.reasons.values import Reason, Stated, raw_fact, to_json
+from ctxcore.reasons.values import Reason, TextCode, repr_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class CompactionState:
     failures: int = 0
     pinned: frozenset[int] = field(default_factory=frozenset)
     excluded: frozenset[int] = field(default_factory=frozenset)
-    working: WorkingState = NOTHING_SAID
+    working: WorkingState = EMPTY_WORKING_STATE
     """What the application states of its work, where the policy keeps that beside a summary."""
     seen: Seen | None = field(default=None, repr=False, compare=False)
     """The messages it was passed with last; None in a state made by hand, which fits any. Not
@@ -145,7 +145,7 @@ def _plain(value: Any) -> Any:
         case Compaction():
             return _plain(to_plain(value))
         case WorkingState():
-            return to_said(value)
+            return working_state_to_json(value)
         case Seen():
             return {
                 known.name: "".join(found) if known.name in _DIGESTS else _plain(found)
@@ -173,7 +173,7 @@ def _loaded(data: object) -> CompactionState:
     version = data.get("version")
     if type(version) is not int or version not in _READ:
         raise StateError(
-            problem=StateProblem.VERSION(version=raw_fact(version), known=_READ)
+            problem=StateProblem.VERSION(version=repr_fact(version), known=_READ)
             if "version" in data
             else StateProblem.NO_VERSION(known=_READ)
         )
@@ -190,7 +190,7 @@ def _with_codes(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(active, dict):
         return data
     coded = {
-        name: to_json(Stated.OLD_TEXT(text=text)) if text else None
+        name: to_json(TextCode.OLD_TEXT(text=text)) if text else None
         for name in ("trigger", "reason")
         if isinstance(text := active.get(name), str)
     }
@@ -294,7 +294,7 @@ class _Reader:
 
     def working(self, name: str) -> WorkingState:
         try:
-            return from_said(self.take(name, dict))
+            return working_state_from_json(self.take(name, dict))
         except (TypeError, UnreadableError, WorkingStateError) as error:
             raise StateError(problem=StateProblem.NO_WORKING(reason=reason_of(error))) from error
 

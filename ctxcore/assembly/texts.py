@@ -170,7 +170,7 @@ def elide_within(text: str, max_chars: int) -> str:
     return elide_chars(text, max(0, max_chars - len(_marker(len(text)))))
 
 
-def says_something(text: str) -> bool:
+def has_words(text: str) -> bool:
     """Whether a shortened output has words beside the markers of what is gone."""
     return sum(map(str.isalnum, _MARKERS.sub("", text))) >= _FEW_CHARS
 

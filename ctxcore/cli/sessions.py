@@ -19,7 +19,7 @@ from ctxcore.cli.options import AsJson, ResultTokens
 from ctxcore.cli.output import one_line, print_all, print_json, print_note, print_text
 from ctxcore.cli.running import Failure, fail, to_document
 from ctxcore.cli.tables import add_row, closing, make_table
-from ctxcore.compression.markers import EXPAND_TOKENS
+from ctxcore.compression.markers import EXPAND_ANSWER_TOKENS
 from ctxcore.errors import ContextError
 from ctxcore.reasons.storage_problems import FileProblem
 
@@ -150,7 +150,7 @@ def run_expand(
     path: Part = None,
     rows: Rows = None,
     grep: Grep = None,
-    max_tokens: ResultTokens = EXPAND_TOKENS,
+    max_tokens: ResultTokens = EXPAND_ANSWER_TOKENS,
     database: Database = None,
     user: User = "local",
     as_json: AsJson = False,

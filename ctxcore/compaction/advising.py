@@ -99,7 +99,7 @@ def recommend(
         preference=preference,
         max_summaries=policy.max_summaries,
     )
-    ratio = larger_input(measured) / max(1, max_tokens)
+    ratio = larger_input_tokens(measured) / max(1, max_tokens)
     return Recommendation(
         strategy=choice.method,
         reason=choice.reason,
@@ -138,7 +138,7 @@ def check_tool_safety(
         state=None,
     )
     measured = measure(prepared.view, prepared.call, None)
-    return tool_safety(larger_input(measured), max_tokens, tools_count)
+    return tool_safety(larger_input_tokens(measured), max_tokens, tools_count)
 
 
 def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSafety:
@@ -151,7 +151,7 @@ def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSaf
     return ToolSafety(is_safe=not over_by, over_by=over_by, message=message)
 
 
-def larger_input(measured: Measure) -> int:
+def larger_input_tokens(measured: Measure) -> int:
     """Returns the larger of the input sizes by the model's counter and the policy's own rule."""
     return max(measured.input_tokens, measured.ruling.input_tokens)
 

@@ -20,19 +20,19 @@ from ctxcore.compaction.plans import (
     CompactionPlan,
     Confirm,
     Confirmation,
-    dropping,
     joined,
     new_session_plan,
+    without_summary,
 )
 from ctxcore.compaction.strategies import Level, Uses, level_of
 from ctxcore.compaction.triggers import (
-    MOST_FAILURES,
+    MAX_FAILURES,
     Measure,
     Trigger,
-    asked,
     find_trigger,
     for_trigger,
     least_messages,
+    manual_trigger,
     measure,
     overflow,
 )
@@ -199,7 +199,7 @@ def compact(
     )
     prepared = _with_target(prepared, target_tokens)
     measured = measure(prepared.view, prepared.call, prepared.state.active)
-    trigger = asked(measured) if force else automatic_trigger(prepared, measured)
+    trigger = manual_trigger(measured) if force else automatic_trigger(prepared, measured)
     if trigger is None:
         result = _unchanged(prepared, measured, None, _why_not(prepared, measured))
     else:
@@ -225,7 +225,7 @@ def _with_target(prepared: Prepared, target_tokens: int | None) -> Prepared:
 
 def automatic_trigger(prepared: Prepared, measured: Measure) -> Trigger | None:
     """Returns the rule that fires by itself; after too many failures only an overflow does."""
-    if prepared.state.failures >= MOST_FAILURES:
+    if prepared.state.failures >= MAX_FAILURES:
         return overflow(measured, prepared.call)
     return find_trigger(measured, prepared.call)
 
@@ -237,7 +237,7 @@ def _why_not(prepared: Prepared, measured: Measure) -> Reason:
         return OutcomeCode.WINDOW_UNKNOWN()
     if not policy.is_automatic:
         return OutcomeCode.SWITCHED_OFF()
-    if prepared.state.failures >= MOST_FAILURES:
+    if prepared.state.failures >= MAX_FAILURES:
         return OutcomeCode.FAILURES(failures=prepared.state.failures)
     size = measured.ruling.triggering_tokens(policy)
     least = least_messages(measured.ruling, policy)
@@ -304,7 +304,7 @@ def _confirmed(
         case "compact":
             return planned
         case "drop_oldest":
-            return dropping(planned)
+            return without_summary(planned)
         case "new_session":
             return new_session_plan(prepared.view, prepared.state.active, planned)
         case "refuse":

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
-from ctxcore.assembly.history import Counted, HistoryView, asked_for, shorten_row
+from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shorten_row
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried import ledger_for, with_facts
+from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
 from ctxcore.compaction.planning import EMERGENCY
@@ -247,7 +247,7 @@ class _Executor:
         texts, requests = dict(active.shortened), self._requests()
         for row in self.view.get(plan.shorten):
             limit = plan.short_sizes[row.seq] - reference_tokens
-            shorter = shorten_row(row, limit, counter, asked=requests[row.seq])
+            shorter = shorten_row(row, limit, counter, query=requests[row.seq])
             texts[row.seq] = printable(shorter.short or "")
         if plan.pieces is not None:  # chosen anew, from the original messages
             texts = {seq: text for seq, text in texts.items() if seq > plan.covered_until}
@@ -266,7 +266,9 @@ class _Executor:
             return {}
         first = min(self.active.covered_until + 1, *self.plan.shorten)
         last_user = self.view.anchors().last_user or first
-        return asked_for(self.view.get({last_user, *range(first, max(self.plan.shorten) + 1)}))
+        return requests_by_seq(
+            self.view.get({last_user, *range(first, max(self.plan.shorten) + 1)})
+        )
 
     def _covering(self, cut: int) -> Compaction:
         """Returns the shortened record moved up to `cut`, its summary as it was."""

@@ -9,7 +9,7 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
-from ctxcore.salience.ranking import Group, Ranking, Step, Worth, is_talk, score_groups
+from ctxcore.salience.ranking import Group, Ranking, Salience, Step, is_prose, score_groups
 from ctxcore.salience.units import WHOLE_TOKENS, Unit, split_message
 from ctxcore.tokens.families import TokenCounter
 
@@ -207,8 +207,8 @@ def keep_blocks(
         ranking.take(step)
     others: list[Addition] = []
     passes: list[tuple[Callable[[Unit], bool] | None, float]] = [(None, 1.0)]
-    if not all(is_talk(unit) for group in groups for unit in group.units):
-        passes.insert(0, (is_talk, PROSE_SHARE))
+    if not all(is_prose(unit) for group in groups for unit in group.units):
+        passes.insert(0, (is_prose, PROSE_SHARE))
     for counts, share in passes:
         others.clear()
         left = int(room_tokens * share) - keeping.tokens
@@ -256,7 +256,7 @@ def group_of(
     )
 
 
-def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Worth]]:
+def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Salience]]:
     """Returns the scores of the units: 0 where they hold an outdated sentence."""
     scores = score_groups(groups, request=request)
     for group, scored in zip(groups, scores, strict=True) if outdated else ():
@@ -264,7 +264,7 @@ def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[l
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]
             gone = outdated_units([group.units[at] for at in places], outdated[seq])
             for place in gone:
-                scored[places[place]] = Worth(talk=0.0)
+                scored[places[place]] = Salience(talk=0.0)
     return scores
 
 

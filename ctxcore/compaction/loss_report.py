@@ -12,7 +12,7 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried import ledger_at
+from ctxcore.compaction.carried_facts import ledger_at
 from ctxcore.errors import BudgetError
 from ctxcore.facts.agent_records import arguments_of
 from ctxcore.facts.ledger import Entry, live
@@ -30,7 +30,7 @@ class LostFact:
     kind: Kind
     seq: int
     """The message that said it last, by sequence number."""
-    worth: float
+    salience: float
     fact: Fact
 
     @classmethod
@@ -40,7 +40,7 @@ class LostFact:
             text=entry.text,
             kind=entry.kind,
             seq=entry.seqs[-1],
-            worth=entry.worth,
+            salience=entry.salience,
             fact=entry.fact,
         )
 
@@ -62,7 +62,7 @@ def lost_facts(
     before = before or NOTHING_COVERED
     items = (item for group in shown for item in group.items)
     verbatim = {item.row.seq for item in items if item.row and item.verdict == "kept"}
-    context = SearchedText("\n".join(said_text(group.message) for group in shown))
+    context = SearchedText("\n".join(message_text(group.message) for group in shown))
     known = SearchedText(f"{before.facts}\n{before.summary}")
     still, gone = {*before.kept, *before.pins}, {*(before.facts_lost or ())}
 
@@ -74,14 +74,14 @@ def lost_facts(
     hidden = (entry for entry in live(ledger_at(view)) if verbatim.isdisjoint(entry.seqs))
     # those searched in the whole text first: the text is then read once
     entries = sorted(hidden, key=lambda entry: is_on_a_line(entry.fact))
-    return by_worth(
+    return sort_by_salience(
         LostFact.of(entry) for entry in entries if was_known(entry) and not context.says(entry.fact)
     )
 
 
-def by_worth(lost: Iterable[LostFact]) -> list[LostFact]:
+def sort_by_salience(lost: Iterable[LostFact]) -> list[LostFact]:
     """Returns `lost` sorted by score, the highest first; of one text only the highest kind."""
-    ordered = sorted(lost, key=lambda fact: (-fact.worth, fact.seq, fact.kind, fact.text))
+    ordered = sorted(lost, key=lambda fact: (-fact.salience, fact.seq, fact.kind, fact.text))
     return list({fact.text: fact for fact in reversed(ordered)}.values())[::-1]
 
 
@@ -104,7 +104,7 @@ def with_losses(record: Compaction, lost: Sequence[LostFact] | None) -> Compacti
     return replace(record, facts_lost=texts)
 
 
-def said_text(message: Message) -> str:
+def message_text(message: Message) -> str:
     """Returns the words of a message and the values in the arguments of its calls."""
     if not message.calls:
         return message.text

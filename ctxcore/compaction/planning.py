@@ -14,10 +14,10 @@ from itertools import islice, pairwise
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.history_views import adapted, ruled
+from ctxcore.assembly.history_views import adapted, counted_by_rule
 from ctxcore.assembly.reading import Reader, Reading
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried import facts_room
+from ctxcore.compaction.carried_facts import facts_room
 from ctxcore.compaction.drafting import Block, Draft, Scope, source_so_far
 from ctxcore.compaction.keeping import Waiting
 from ctxcore.compaction.plans import CompactionPlan, Competing, FoldAs, PlannedStep
@@ -142,7 +142,7 @@ class _Planner:
             return None
         rows = (row for block in reversed(self._reading.blocks) for row in reversed(block))
         newest = [row.message for row in islice(rows, MOST_OF_TASK)]
-        return find_task(newest[::-1], stated=policy.task_type)
+        return find_task(newest[::-1], as_reason=policy.task_type)
 
     @cached_property
     def _strategies(self) -> Sequence[StrategyName]:
@@ -192,7 +192,7 @@ class _Planner:
     @cached_property
     def _by_rule(self) -> Scope:
         assert self.call.rule is not None
-        view = ruled(self.view, self.call.policy, self.call.counter, self.call.rule)
+        view = counted_by_rule(self.view, self.call.policy, self.call.counter, self.call.rule)
         reading = self._read(view, self.call.by_rule)
         return self._scope(reading, self.call.by_rule, self.measured.ruling)
 

@@ -105,7 +105,7 @@ class PlannedStep:
     expected_tokens: int
 
 
-def dropping(plan: CompactionPlan) -> CompactionPlan:
+def without_summary(plan: CompactionPlan) -> CompactionPlan:
     """Returns `plan` without a summary: what it would fold is left out."""
     return replace(
         plan,
@@ -131,7 +131,7 @@ def new_session_plan(
     cut = (anchors.last_user or 1) - 1 if is_waiting else count
     covered_until = max(cut, covered)
     return replace(
-        dropping(planned),
+        without_summary(planned),
         strategies=("new_session",),
         covered_until=covered_until,
         keep=tuple(range(cut, count)),

@@ -190,7 +190,7 @@ def importances(
 
 def factual(facts: Iterable[Fact]) -> float:
     """Returns a score of facts in 0 … 1; each further fact adds less."""
-    return 1.0 - math.exp(-sum(fact.worth for fact in facts) / MUCH_WORTH)
+    return 1.0 - math.exp(-sum(fact.salience for fact in facts) / MUCH_WORTH)
 
 
 def eventful(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:

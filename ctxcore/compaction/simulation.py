@@ -21,7 +21,7 @@ from ctxcore.compaction.incremental_context import IncrementalContext
 from ctxcore.compaction.loss_report import LostFact
 from ctxcore.compaction.triggers import Trigger, measure, overflow
 from ctxcore.errors import BudgetError
-from ctxcore.messages.beside import checked_tools
+from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.policy.values import Policy

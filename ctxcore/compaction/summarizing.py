@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.assembly.history_views import adapted, ruled
+from ctxcore.assembly.history_views import adapted, counted_by_rule
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
@@ -142,7 +142,7 @@ class Summarizing:
         call = self._call
         views = [adapted(self._view, call.policy, call.counter)]
         if call.rule is not None:
-            views.append(ruled(self._view, call.policy, call.counter, call.rule))
+            views.append(counted_by_rule(self._view, call.policy, call.counter, call.rule))
         stays = max(view.totals(after=record.covered_until).tokens for view in views)
         empty = summary_message(replace(record, summary=""), call.policy.summary_place)
         frame = count_message(empty, call.counter)

@@ -18,7 +18,7 @@ from ctxcore.assembly.building import (
     build_context,
 )
 from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
-from ctxcore.assembly.history_views import adapted, ruled
+from ctxcore.assembly.history_views import adapted, counted_by_rule
 from ctxcore.assembly.items import total
 from ctxcore.assembly.layout import Layout
 from ctxcore.assembly.reading import Reader, Reading, standing_texts
@@ -32,7 +32,7 @@ from ctxcore.reasons.values import Fact, Reason
 from ctxcore.tokens.count import count_message
 
 _ANSWER_TOKENS = 4_000  # chosen: how far back the newest answer is looked for
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 """After so many failed compactions in a row nothing is tried until a person asks. Source: the
 `default` preset in `docs/designs.md`."""
 DIRECT = (TriggerCode.ASKED, TriggerCode.MARKED, TriggerCode.MANY_TURNS)
@@ -93,7 +93,9 @@ def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> 
     measured = _measure(adapted(view, call.policy, call.counter), call, active)
     if call.rule is None:
         return measured
-    by_rule = _measure(ruled(view, call.policy, call.counter, call.rule), call.by_rule, active)
+    by_rule = _measure(
+        counted_by_rule(view, call.policy, call.counter, call.rule), call.by_rule, active
+    )
     return replace(measured, by_rule=by_rule)
 
 
@@ -109,7 +111,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
         fixed_tokens=builder.framing(reading) + _fixed(layout, call, covered),
-        gap_tokens=maker.hole_tokens(maker.truncated),
+        gap_tokens=maker.marker_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),
         uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
@@ -242,7 +244,7 @@ def is_recorded(record: Compaction) -> bool:
     return record.trigger is not None and record.trigger.code == TriggerCode.RECORDED
 
 
-def asked(measured: Measure) -> Trigger:
+def manual_trigger(measured: Measure) -> Trigger:
     """Returns the trigger of a compaction that a person or a program requested."""
     return Trigger(reason=TriggerCode.ASKED(tokens=measured.input_tokens))
 

@@ -69,7 +69,7 @@ def gone_ranges(
 
 
 EXPAND_NAME: Final = "expand_tool_output"
-EXPAND_TOKENS: Final = 1_000  # of an answer, where the model names no number
+EXPAND_ANSWER_TOKENS: Final = 1_000  # of an answer, where the model names no number
 REFERENCE_TOKENS: Final = 12  # that a reference takes at most, up to m999999
 LEAST_TOKENS: Final = 40  # below, no budget of a compression holds
 
@@ -86,7 +86,10 @@ EXPAND_TOOL: Final[JsonObject] = {
                 "path": {"type": "string", "description": "A value in JSON, e.g. items[3].name"},
                 "rows": {"type": "string", "description": "Lines or items from 0, e.g. 10:20"},
                 "grep": {"type": "string", "description": "A regular expression or plain words"},
-                "max_tokens": {"type": "integer", "description": f"At most; {EXPAND_TOKENS}"},
+                "max_tokens": {
+                    "type": "integer",
+                    "description": f"At most; {EXPAND_ANSWER_TOKENS}",
+                },
             },
             "required": ["ref"],
         },
@@ -102,7 +105,7 @@ def reference(seq: int) -> str:
     return f"m{seq}"
 
 
-def seq_of(ref: str) -> int | None:
+def parse_reference(ref: str) -> int | None:
     """The message that `ref` refers to; None if it is no reference."""
     found = _REFERENCE.fullmatch(ref)
     return int(found[1]) if found else None
@@ -123,13 +126,13 @@ def with_reference(text: str, seq: int) -> str:
     return f'{shown[:-1]},"{label}: {reference(seq)}"]'
 
 
-def offered_beside(tools: Iterable[Mapping[str, object]]) -> bool:
+def can_offer_with(tools: Iterable[Mapping[str, object]]) -> bool:
     """Whether the tool may be offered with `tools`: there are some, and none has its name."""
     names = list(map(_name_of, tools))
     return bool(names) and EXPAND_NAME not in names
 
 
-def is_answered_beside(tools: Iterable[Mapping[str, object]]) -> bool:
+def is_own_call_with(tools: Iterable[Mapping[str, object]]) -> bool:
     """Whether this library answers calls of the tool: no other of `tools` has its name."""
     return all(tool == EXPAND_TOOL or _name_of(tool) != EXPAND_NAME for tool in tools)
 

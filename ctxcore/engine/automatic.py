@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from ctxcore.compaction.compacting import confirmation, refusal
 from ctxcore.compaction.plans import Answer, Confirm
-from ctxcore.compaction.triggers import MOST_FAILURES, Trigger, find_trigger, measure, overflow
+from ctxcore.compaction.triggers import MAX_FAILURES, Trigger, find_trigger, measure, overflow
 from ctxcore.engine.compactions import Compactions
 from ctxcore.engine.errors import StaleProposalError, TurnStateError
 from ctxcore.engine.events import (
@@ -106,7 +106,7 @@ class AutomaticCompactions:
         """
         found = load_pending(self._services.store, plan_id)
         if found is None:
-            raise TurnStateError(problem=TurnProblem.NO_QUESTION(id=plan_id))
+            raise TurnStateError(problem=TurnProblem.NO_PENDING(id=plan_id))
         return found
 
     def pending_of(self, session_id: str) -> Pending | None:
@@ -221,5 +221,5 @@ class AutomaticCompactions:
         if self._services.store.undone_compaction(session_id) is not None:
             return True
         kinds = (COMPACTED, FAILED)
-        newest = self._services.store.last_events(session_id, kinds, limit=MOST_FAILURES)
-        return len(newest) == MOST_FAILURES and all(event.body.get("failed") for event in newest)
+        newest = self._services.store.last_events(session_id, kinds, limit=MAX_FAILURES)
+        return len(newest) == MAX_FAILURES and all(event.body.get("failed") for event in newest)

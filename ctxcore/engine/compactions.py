@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried import ledger_for, with_facts
+from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.executing import Step
 from ctxcore.compaction.loss_report import find_losses, with_losses
 from ctxcore.compaction.simulation import Recording
@@ -19,7 +19,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import to_json
-from ctxcore.replay.losses import LaterUses, NeededFact, by_need, recorded_losses, seen_by
+from ctxcore.replay.losses import LaterUses, NeededFact, newest_seen, recorded_losses, sort_by_need
 from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo, ImportedCompaction
@@ -249,13 +249,13 @@ def _report_own(services: EngineServices, target: CallTarget, info: CompactionIn
     if record.facts_lost is None:
         return LossReport(compaction_id=info.id, number=info.number, lost=None)
     found = recorded_losses(record, target.view.facts())
-    seen, texts = seen_by(record), {fact.text for fact in found}
+    seen, texts = newest_seen(record), {fact.text for fact in found}
     later = services.store.messages(session.id, seen + 1) if found and seen < session.length else []
     uses = LaterUses([info.message for info in later], start=seen)
     return LossReport(
         compaction_id=info.id,
         number=info.number,
-        lost=by_need(uses.needed(found, after=seen)),
+        lost=sort_by_need(uses.needed(found, after=seen)),
         unplaced=tuple(text for text in record.facts_lost if text not in texts),
     )
 
@@ -271,7 +271,7 @@ def _report_recorded(
     return LossReport(
         compaction_id=info.id,
         number=info.number,
-        lost=by_need(account.theirs.lost),
+        lost=sort_by_need(account.theirs.lost),
         policy=policy.name,
         account=account,
     )

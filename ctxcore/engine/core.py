@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.records import NOTHING_SAID, WorkingState
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
-from ctxcore.compression.markers import EXPAND_TOKENS
+from ctxcore.compression.markers import EXPAND_ANSWER_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
@@ -181,7 +181,7 @@ class ContextEngine:
         are with None. Only policies with a `working_state_ratio` keep it.
         """
         self._services.session(session_id)
-        self._store.set_working_state(session_id, working or NOTHING_SAID)
+        self._store.set_working_state(session_id, working or EMPTY_WORKING_STATE)
 
     def working_state(self, session_id: str) -> WorkingState:
         """The last value of `set_working_state`; fields that are None are read from the history."""
@@ -288,7 +288,7 @@ class ContextEngine:
         path: str | None = None,
         rows: str | None = None,
         grep: str | None = None,
-        max_tokens: int = EXPAND_TOKENS,
+        max_tokens: int = EXPAND_ANSWER_TOKENS,
     ) -> str:
         """Exact parts of a stored message, even if contexts have it shortened or folded.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.storage_problems import StoreProblem, TurnProblem
-from ctxcore.reasons.values import Reason, stated
+from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.store.errors import RecordNotFoundError
 
 
@@ -13,7 +13,7 @@ class NotAllowedError(ContextError):
 
     def __init__(self, *, user_id: str, what: Reason | str) -> None:
         self.user_id = user_id
-        self.what = stated(what)
+        self.what = as_reason(what)
         super().__init__(TurnProblem.NOT_ALLOWED(what=self.what, user=user_id))
 
 
@@ -21,7 +21,7 @@ class StaleProposalError(ContextError):
     """The session has changed since the proposal was made."""
 
     def __init__(self, *, changed: Reason | str) -> None:
-        self.changed = stated(changed)
+        self.changed = as_reason(changed)
         super().__init__(TurnProblem.STALE(changed=self.changed))
 
 
@@ -29,7 +29,7 @@ class TurnStateError(ContextError):
     """A turn's state does not allow this."""
 
     def __init__(self, *, problem: Reason | str) -> None:
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(self.problem)
 
 
@@ -64,6 +64,6 @@ class ImportRefusedError(ContextError):
     """A file is not a readable export of this library."""
 
     def __init__(self, *, place: Reason | str, problem: Reason | str) -> None:
-        self.place = stated(place)
-        self.problem = stated(problem)
+        self.place = as_reason(place)
+        self.problem = as_reason(problem)
         super().__init__(self.problem, place=self.place)

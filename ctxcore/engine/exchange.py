@@ -287,7 +287,7 @@ def _to_record(
     recorded: RecordedCompaction, cut: int, transcript: Transcript, counter: TokenCounter
 ) -> Compaction:
     covered, product = transcript.messages[:cut], transcript.format
-    reason = OutcomeCode.RECORDED_UNTOLD(product=product)
+    reason = OutcomeCode.RECORDED_WITHOUT_TRIGGER(product=product)
     if recorded.trigger:
         reason = OutcomeCode.RECORDED(product=product, trigger=recorded.trigger)
     return Compaction(

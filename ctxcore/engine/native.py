@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from ctxcore.assembly.records import (
-    NOTHING_SAID,
+    EMPTY_WORKING_STATE,
     Compaction,
     WorkingState,
-    from_said,
     parse_reason,
     to_plain,
-    to_said,
+    working_state_from_json,
+    working_state_to_json,
 )
 from ctxcore.assembly.verdicts import run_from_json, run_to_json
 from ctxcore.engine.errors import ImportRefusedError
@@ -34,7 +34,7 @@ from ctxcore.policy.names import without_removed
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import in_file
 from ctxcore.reasons.storage_problems import ExportProblem, FileProblem
-from ctxcore.reasons.values import raw_fact, to_json
+from ctxcore.reasons.values import repr_fact, to_json
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -131,7 +131,7 @@ def _records(content: SessionContent) -> Iterator[JsonObject]:
 
 
 def _settings(content: SessionContent) -> JsonObject:
-    goal, working = content.session.goal_seq, to_said(content.session.working)
+    goal, working = content.session.goal_seq, working_state_to_json(content.session.working)
     settings: JsonObject = {"type": "settings", "overrides": content.settings, "goal": goal}
     return {**settings, "working": working} if working else settings
 
@@ -223,7 +223,7 @@ def parse_native(text: str, *, name: str) -> NativeFile:
     if type(found) is not int or found not in (IN_WORDS, VERSION):
         raise ImportRefusedError(
             place=in_file(name, 1),
-            problem=ExportProblem.VERSION(version=raw_fact(found), known=(IN_WORDS, VERSION)),
+            problem=ExportProblem.VERSION(version=repr_fact(found), known=(IN_WORDS, VERSION)),
         )
     end = records[-1][1]
     if end.get("type") != "end":
@@ -281,7 +281,7 @@ class NativeFile:
     imported: list[ImportedCompaction] = field(default_factory=list)
     settings: JsonObject = field(default_factory=dict)
     goal_seq: int | None = None
-    working: WorkingState = NOTHING_SAID
+    working: WorkingState = EMPTY_WORKING_STATE
 
     def add(self, record: JsonObject) -> None:
         """Checks a record and adds it.
@@ -299,7 +299,7 @@ class NativeFile:
         }
         kind = record["type"]
         if kind not in readers:
-            raise UnreadableError(ExportProblem.UNKNOWN_KIND(kind=raw_fact(kind)))
+            raise UnreadableError(ExportProblem.UNKNOWN_KIND(kind=repr_fact(kind)))
         readers[str(kind)](record)
 
     def _settings(self, record: JsonObject) -> None:
@@ -307,7 +307,7 @@ class NativeFile:
         self.settings = overrides if isinstance(overrides, dict) else {}
         to_policy(without_removed(self.settings)[0])  # checks them
         self.goal_seq = None if goal is None else _whole(goal)
-        self.working = from_said(record.get("working", {}))
+        self.working = working_state_from_json(record.get("working", {}))
 
     def _message(self, record: JsonObject) -> None:
         raw, short = record["message"], record.get("short")
@@ -323,7 +323,7 @@ class NativeFile:
     def _mark(self, record: JsonObject) -> None:
         kind = record["kind"]
         if kind not in ("pin", "exclude"):
-            raise UnreadableError(ExportProblem.MARK(kind=raw_fact(kind)))
+            raise UnreadableError(ExportProblem.MARK(kind=repr_fact(kind)))
         seq = _whole(record["seq"])
         if not 0 < seq <= len(self.messages):
             raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
@@ -336,7 +336,7 @@ class NativeFile:
             raise UnreadableError(ExportProblem.KNOWS(number=made.last_seq))
         number = None if parent is None else _whole(parent)
         if number is not None and not 0 < number <= len(self.compactions):
-            raise UnreadableError(ExportProblem.PARENT(id=raw_fact(parent)))
+            raise UnreadableError(ExportProblem.PARENT(id=repr_fact(parent)))
         known = details if isinstance(details, dict) else {}
         self.compactions.append((number, made, known, record.get("active") is True))
 
@@ -359,13 +359,13 @@ class NativeFile:
 
 def _whole(value: JsonValue) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise UnreadableError(ExportProblem.WHOLE(value=raw_fact(value)))
+        raise UnreadableError(ExportProblem.WHOLE(value=repr_fact(value)))
     return value
 
 
 def _text(value: JsonValue) -> str:
     if not isinstance(value, str):
-        raise UnreadableError(ExportProblem.TEXT(value=raw_fact(value)))
+        raise UnreadableError(ExportProblem.TEXT(value=repr_fact(value)))
     return value
 
 

@@ -14,9 +14,16 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.compaction.executing import Outcome, Step, execute
 from ctxcore.compaction.planning import plan
-from ctxcore.compaction.plans import Answer, CompactionPlan, dropping
+from ctxcore.compaction.plans import Answer, CompactionPlan, without_summary
 from ctxcore.compaction.strategies import Uses
-from ctxcore.compaction.triggers import Measure, Trigger, asked, for_trigger, measure, overflow
+from ctxcore.compaction.triggers import (
+    Measure,
+    Trigger,
+    for_trigger,
+    manual_trigger,
+    measure,
+    overflow,
+)
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
@@ -160,7 +167,9 @@ class Proposals:
         self, target: CallTarget, measured: Measure, trigger: Trigger, *, is_refused: bool = False
     ) -> CompactionPlan | None:
         """The plan of a compaction for `trigger`; no summarizer is called."""
-        call = for_trigger(target.call, measured, asked(measured) if is_refused else trigger)
+        call = for_trigger(
+            target.call, measured, manual_trigger(measured) if is_refused else trigger
+        )
         uses = self._uses(target)
         return plan(target.view, call, target.record, measured, trigger, uses=uses)
 
@@ -180,13 +189,15 @@ class Proposals:
             LeaseTakenError: another compaction is in progress in this session.
         """
         measured = measure(target.view, target.call, target.record)
-        cause = trigger or asked(measured)
+        cause = trigger or manual_trigger(measured)
         planned = self.plan(target, measured, cause, is_refused=is_refused)
         if planned is not None and answer == "drop_oldest":
-            planned = dropping(planned)
+            planned = without_summary(planned)
         outcome = Outcome(record=None, reason=OutcomeCode.NOTHING_FOLDS())
         if planned is not None:
-            call = for_trigger(target.call, measured, asked(measured) if is_refused else cause)
+            call = for_trigger(
+                target.call, measured, manual_trigger(measured) if is_refused else cause
+            )
             with self._lease(target.session.id):
                 outcome = execute(
                     planned,

@@ -14,7 +14,7 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.compaction.plans import Answer, Confirm
-from ctxcore.compression.markers import EXPAND_TOOL, offered_beside
+from ctxcore.compression.markers import EXPAND_TOOL, can_offer_with
 from ctxcore.engine.background import Jobs, Recounts
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
@@ -175,7 +175,7 @@ class EngineServices:
         info = catalog.info(name)
         effective = self.effective_policy(session, name, overrides)
         definitions = to_definitions(session.tools if tools is None else tools)
-        if effective.policy.offers_expand and offered_beside(definitions):
+        if effective.policy.offers_expand and can_offer_with(definitions):
             definitions += (EXPAND_TOOL,)
         counter = counter_for(name)
         # Read before the view, so that it never covers messages that the view lacks.

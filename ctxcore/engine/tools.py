@@ -10,16 +10,16 @@ import json
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from ctxcore.compaction.advising import ToolSafety, larger_input, tool_safety
+from ctxcore.compaction.advising import ToolSafety, larger_input_tokens, tool_safety
 from ctxcore.compaction.triggers import Trigger, measure
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.markers import (
+    EXPAND_ANSWER_TOKENS,
     EXPAND_NAME,
-    EXPAND_TOKENS,
     EXPAND_TOOL,
     LEAST_TOKENS,
-    is_answered_beside,
-    seq_of,
+    is_own_call_with,
+    parse_reference,
 )
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
@@ -41,7 +41,7 @@ def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
     Raises:
         PartNotFoundError: there is no such message, or it has no text.
     """
-    seq, last = seq_of(ref), session.length
+    seq, last = parse_reference(ref), session.length
     if seq is None or not 1 <= seq <= last:
         problem = PartProblem.MESSAGES(last=last) if last else PartProblem.NO_MESSAGES()
         raise PartNotFoundError(part=ref, problem=problem)
@@ -53,7 +53,7 @@ def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
 
 def is_own(call: ToolCall, tools: Sequence[JsonObject]) -> bool:
     """Whether `call` is one of the expand tool, in a request with `tools`."""
-    return call.name == EXPAND_NAME and is_answered_beside(tools)
+    return call.name == EXPAND_NAME and is_own_call_with(tools)
 
 
 def answer_expand(services: EngineServices, target: CallTarget, call: ToolCall) -> str:
@@ -70,7 +70,7 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
     if not isinstance(arguments, dict):
         raise ValueError
     ref = str(arguments.get("ref", ""))
-    if seq_of(ref) in target.view.anchors().excluded:
+    if parse_reference(ref) in target.view.anchors().excluded:
         raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
     session = services.session(target.session.id)  # as long as it is now
     return extract_with(
@@ -85,7 +85,7 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
 
 def _limit(target: CallTarget, requested: object) -> int:
     budget = target.call.budget
-    wanted = requested if isinstance(requested, int) and requested > 0 else EXPAND_TOKENS
+    wanted = requested if isinstance(requested, int) and requested > 0 else EXPAND_ANSWER_TOKENS
     most = wanted if budget is None else int(budget.usable_tokens * _MAX_USABLE_RATIO)
     return max(LEAST_TOKENS, min(wanted, most))
 
@@ -163,7 +163,7 @@ def _safety(target: CallTarget, calls: Sequence[ToolCall]) -> ToolSafety | None:
     policy, budget = target.call.policy, target.call.budget
     if budget is None or not policy.is_automatic:
         return None
-    size = larger_input(measure(target.view, target.call, target.record))
+    size = larger_input_tokens(measure(target.view, target.call, target.record))
     return tool_safety(size, budget.usable_tokens, len(calls))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxcore.facts.reading import PROSE_CHARS, one_line, sample, sentences
-from ctxcore.facts.topics import matter_of
+from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Effect, Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.text.signals import error_report, mentions_error
@@ -45,7 +45,7 @@ def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
             text=line,
             key=_DIGITS.sub("0", line.lower())[:160],
             subject=command,
-            matter=matter_of(line),
+            topic=topic_of(line),
             role=role,
         )
     if command and not lines and not _FAILED_EXIT.search(text[-400:]):

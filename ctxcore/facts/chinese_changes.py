@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxcore.facts.reading import Clauses
-from ctxcore.facts.topics import is_number, matter_of
-from ctxcore.facts.values import Aim
+from ctxcore.facts.topics import is_number, topic_of
+from ctxcore.facts.values import ClauseChange
 
 _CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
 
@@ -71,7 +71,7 @@ _ANEW: Final = re.compile("以后|今后|从今|从现在|规定|规则|一律")
 CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
 
 
-def aims(words: str) -> Iterator[Aim]:
+def aims(words: str) -> Iterator[ClauseChange]:
     """The changes that the clauses of `words` make.
 
     A clause that names nothing (“改成五千”) has the topic of the one before it.
@@ -80,32 +80,32 @@ def aims(words: str) -> Iterator[Aim]:
     for clause in CLAUSES.own(words):
         aim = _aim(clause)
         if aim is not None:
-            yield aim if aim.matter else Aim(aim.cue, matter_of(before) or matter_of(clause))
-            if (added := _ADDS.search(clause)) and (head := matter_of(added[1])):
-                yield Aim("lifts", head)
+            yield aim if aim.topic else ClauseChange(aim.cue, topic_of(before) or topic_of(clause))
+            if (added := _ADDS.search(clause)) and (head := topic_of(added[1])):
+                yield ClauseChange("lifts", head)
         before = clause
 
 
-def _aim(clause: str) -> Aim | None:
+def _aim(clause: str) -> ClauseChange | None:
     """The change that `clause` makes, with the topic that it names; None where it makes none."""
     if _MAY_TURN.search(clause) and (turn := _TURNS.search(clause)):
         topic = _FROM.split(clause[: turn.start()], maxsplit=1)[0]
-        return Aim("turns", matter_of(_ATTRIBUTE.sub("", topic) or topic))
+        return ClauseChange("turns", topic_of(_ATTRIBUTE.sub("", topic) or topic))
     if _LIFTS.search(clause):
-        return Aim("lifts", matter_of(_LIFTS.sub(" ", clause)), _done(clause))
-    if _TOO.search(clause) and any(map(is_number, matter_of(clause))):
-        return Aim("lifts", matter_of(_TOO.sub(" ", clause)))
+        return ClauseChange("lifts", topic_of(_LIFTS.sub(" ", clause)), _done(clause))
+    if _TOO.search(clause) and any(map(is_number, topic_of(clause))):
+        return ClauseChange("lifts", topic_of(_TOO.sub(" ", clause)))
     if _PERMITS.search(clause):
-        return Aim("permits", matter_of(_PERMITS.sub(" ", clause)))
+        return ClauseChange("permits", topic_of(_PERMITS.sub(" ", clause)))
     if "了" in clause and _MAY_AGAIN.search(clause):
-        return Aim("permits", matter_of(clause))
+        return ClauseChange("permits", topic_of(clause))
     if "了" in clause and _NO_MORE.search(clause):
-        return Aim("lifts", matter_of(clause))
+        return ClauseChange("lifts", topic_of(clause))
     is_allowing = len(clause) <= MOST_ALLOWING and _ALLOWS.search(clause)
-    return Aim("allows", matter_of(clause)) if is_allowing else None
+    return ClauseChange("allows", topic_of(clause)) if is_allowing else None
 
 
 def _done(clause: str) -> tuple[str, ...]:
     """The action that is lifted, where the clause names it behind the form."""
     needs_not = _NEEDS_NOT.search(clause)
-    return matter_of(needs_not[1]) if needs_not and not needs_not[1].startswith(_LIKE) else ()
+    return topic_of(needs_not[1]) if needs_not and not needs_not[1].startswith(_LIKE) else ()

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxcore.facts.reading import Clauses
-from ctxcore.facts.topics import is_number, matter_of, names_something
-from ctxcore.facts.values import Aim
+from ctxcore.facts.topics import is_number, names_something, topic_of
+from ctxcore.facts.values import ClauseChange
 from ctxcore.text.words import word_set
 
 _CLAUSE: Final = re.compile(
@@ -124,7 +124,7 @@ CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
 MOST_WORDS: Final = 28  # of a sentence; chosen: people take rules back in short ones
 
 
-def aims(words: str) -> Iterator[Aim]:
+def aims(words: str) -> Iterator[ClauseChange]:
     """The changes that the clauses of `words` make.
 
     A clause that names nothing (“use it whenever you like”) has the topic of the one before it.
@@ -134,26 +134,26 @@ def aims(words: str) -> Iterator[Aim]:
     before = ""
     for clause in CLAUSES.own(words):
         for aim in _aims(clause):
-            if matter := aim.matter if names_something(aim.matter) else matter_of(before):
-                yield Aim(aim.cue, matter, aim.done)
+            if topic := aim.topic if names_something(aim.topic) else topic_of(before):
+                yield ClauseChange(aim.cue, topic, aim.done)
         before = clause
 
 
-def _aims(clause: str) -> Iterator[Aim]:
+def _aims(clause: str) -> Iterator[ClauseChange]:
     if turn := _TURN.match(clause):
-        yield Aim("turns", matter_of(turn[1] or turn[2] or turn[3] or ""))
+        yield ClauseChange("turns", topic_of(turn[1] or turn[2] or turn[3] or ""))
     if moves := _MOVES.search(clause):
-        yield Aim("turns", matter_of(clause[: moves.start()]))
+        yield ClauseChange("turns", topic_of(clause[: moves.start()]))
     if instead := _INSTEAD.search(clause):
-        yield Aim("turns", matter_of(instead[1]))
+        yield ClauseChange("turns", topic_of(instead[1]))
     if _ADDS.search(clause):
-        yield Aim("permits", matter_of(_ADDS.sub(" ", clause)))
+        yield ClauseChange("permits", topic_of(_ADDS.sub(" ", clause)))
     if _LIFTS.search(clause):
         stops = _STOPS.search(clause)
-        done = matter_of(stops[1]) if stops else ()
-        matter = matter_of(_LIFTS.sub(" ", clause))
-        yield Aim("lifts", matter, done if names_something(done) else ())
-    elif _TOO.search(clause) and any(map(is_number, matter_of(clause))):
-        yield Aim("lifts", matter_of(_TOO.sub(" ", clause)))
+        done = topic_of(stops[1]) if stops else ()
+        topic = topic_of(_LIFTS.sub(" ", clause))
+        yield ClauseChange("lifts", topic, done if names_something(done) else ())
+    elif _TOO.search(clause) and any(map(is_number, topic_of(clause))):
+        yield ClauseChange("lifts", topic_of(_TOO.sub(" ", clause)))
     elif _PERMITS.search(clause):
-        yield Aim("permits", matter_of(_PERMITS.sub(" ", clause)))
+        yield ClauseChange("permits", topic_of(_PERMITS.sub(" ", clause)))

@@ -77,7 +77,7 @@ _BEFORE: Final[dict[Language, str]] = {"en": " (was {note})", "zh": "（原为 {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class FactsBlock:
     """A text of facts, the entries in it, its tokens, and how many entries were left out."""
 
     text: str
@@ -94,7 +94,7 @@ class _Line:
     is_protected: bool
 
 
-def carry(
+def render_facts(
     entries: Sequence[Entry],
     *,
     max_tokens: int,
@@ -103,7 +103,7 @@ def carry(
     protected_kinds: Collection[Kind] = PROTECTED,
     protected_tokens: int = 0,
     visible: Collection[int] = (),
-) -> Carried:
+) -> FactsBlock:
     """The most salient of `entries` as a text of at most `max_tokens`; empty if none fits.
 
     `visible` are the messages that the context shows verbatim: their facts are not repeated.
@@ -129,17 +129,17 @@ def carry(
         tokens = counter.count(text)
         if tokens <= rooms[chosen[-1].is_protected]:
             entries = tuple(line.entry for line in lines)
-            return Carried(text=text, entries=entries, tokens=tokens, left_out=left_out)
+            return FactsBlock(text=text, entries=entries, tokens=tokens, left_out=left_out)
         chosen = chosen[:-1]
-    return Carried(text="", entries=(), tokens=0, left_out=len(hidden))
+    return FactsBlock(text="", entries=(), tokens=0, left_out=len(hidden))
 
 
-def carried_request(text: str, language: Language) -> str:
+def render_request(text: str, language: Language) -> str:
     """The original request as a text of facts."""
     return f"{HEADINGS[language]['request']}:\n- {' '.join(text.split())}" if text.strip() else ""
 
 
-def parse_carried(text: str) -> tuple[Fact, ...]:
+def parse_facts_block(text: str) -> tuple[Fact, ...]:
     """The facts in a text that `carry` made, as far as their lines tell them.
 
     Instructions are found anew, so that they can be taken back; of others the line is the literal.
@@ -153,12 +153,14 @@ def parse_carried(text: str) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def merged_facts(texts: Iterable[str], counter: TokenCounter, language: Language) -> str:
+def merge_blocks(texts: Iterable[str], counter: TokenCounter, language: Language) -> str:
     """Several texts of facts as one, oldest first: of each thing the newest, within a limit."""
     ledger = Ledger()
     for seq, text in enumerate(texts, start=1):
-        ledger.add(seq, parse_carried(text))
-    return carry(live(ledger), max_tokens=MOST_MERGED, counter=counter, language=language).text
+        ledger.add(seq, parse_facts_block(text))
+    return render_facts(
+        live(ledger), max_tokens=MOST_MERGED, counter=counter, language=language
+    ).text
 
 
 def _fact_on(line: str, kind: Kind) -> Fact:
@@ -205,13 +207,15 @@ def _ranked(
         text = printable(f"- {render_entry(entry, language)}\n")
         tokens = max(1, counter.count(text))
         lines.append(_Line(entry, text, tokens, entry.kind in protected_kinds))
-    lines.sort(key=lambda line: (-line.entry.worth / line.tokens, -line.entry.seqs[-1], line.text))
+    lines.sort(
+        key=lambda line: (-line.entry.salience / line.tokens, -line.entry.seqs[-1], line.text)
+    )
     counts = Counter[Kind]()
     ranks = []
     for at, line in enumerate(lines):
         factor = 1.0 if line.is_protected else NEXT_FACTOR ** counts[line.entry.kind]
         counts[line.entry.kind] += 1
-        ranks.append((not line.is_protected, -line.entry.worth * factor / line.tokens, at))
+        ranks.append((not line.is_protected, -line.entry.salience * factor / line.tokens, at))
     return [lines[at] for *_, at in sorted(ranks)]
 
 
@@ -226,7 +230,7 @@ def _chosen(
         kind = line.entry.kind
         heading = 0 if kind in headed else counter.count(f"{HEADINGS[language][kind]}:\n")
         cost = line.tokens + heading
-        if cost <= limits[line.is_protected] - spent and line.entry.worth >= LEAST_WORTH:
+        if cost <= limits[line.is_protected] - spent and line.entry.salience >= LEAST_WORTH:
             chosen.append(line)
             headed.add(kind)
             spent += cost
@@ -268,7 +272,7 @@ def rules_of(text: str) -> str:
     return _join([line for line in lines if line.is_rule], "")
 
 
-def say_partly(text: str, max_tokens: int, counter: TokenCounter, language: Language) -> str:
+def shorten_block(text: str, max_tokens: int, counter: TokenCounter, language: Language) -> str:
     """As many lines of a text of facts as fit, and the count of the others.
 
     Standing instructions are taken first, all else in its order. Empty where no line fits.

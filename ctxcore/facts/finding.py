@@ -36,8 +36,8 @@ from ctxcore.facts.reading import (
 )
 from ctxcore.facts.rule_changes import change_of
 from ctxcore.facts.rules import rules
-from ctxcore.facts.topics import matter_of
-from ctxcore.facts.values import Aim, Fact
+from ctxcore.facts.topics import topic_of
+from ctxcore.facts.values import ClauseChange, Fact
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
@@ -140,8 +140,8 @@ def answers(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     """What may answer an earlier question: the content words of a message that tells something."""
     words = " ".join([s.text for s in said if not _is_question(s.text)])[:4_000]
     if words and not (len(words) < 200 and _is_put_off(words.lower().replace("’", "'"))):
-        matter = matter_of(words)
-        yield Fact(kind="question", text="", key="", effect="answers", matter=matter, role=role)
+        topic = topic_of(words)
+        yield Fact(kind="question", text="", key="", effect="answers", topic=topic, role=role)
 
 
 def _is_put_off(words: str) -> bool:
@@ -188,7 +188,7 @@ def _statement(
         text=text,
         key=" ".join(text.lower().split())[:200],
         effect="fixes" if kind == "error" else "states",
-        matter=matter_of(sentence.text),
+        topic=topic_of(sentence.text),
         role=role,
     )
     if kind != "decision":
@@ -344,8 +344,8 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
 
 def _to_list(fact: Fact) -> list[JsonValue]:
     fields: dict[str, JsonValue] = {name: getattr(fact, name) for name in _FIELDS}
-    fields["matter"] = list(fact.matter)
-    fields["about"] = [[aim.cue, list(aim.matter), list(aim.done)] for aim in fact.about]
+    fields["matter"] = list(fact.topic)
+    fields["about"] = [[aim.cue, list(aim.topic), list(aim.done)] for aim in fact.about]
     values = list(fields.values())
     defaults = list(_FIELDS.values())
     while values[-1] == defaults[len(values) - 1]:
@@ -357,6 +357,6 @@ def _to_fact(values: list[Any], role: Role) -> Fact:
     fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
     fields["matter"] = tuple(fields.get("matter", ()))
     fields["about"] = tuple(
-        Aim(cue, tuple(matter), tuple(done)) for cue, matter, done in fields.get("about", ())
+        ClauseChange(cue, tuple(topic), tuple(done)) for cue, topic, done in fields.get("about", ())
     )
     return Fact(role=role, **fields)

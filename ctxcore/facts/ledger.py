@@ -15,7 +15,7 @@ from typing import Final
 
 from ctxcore.facts.superseding import taken_back
 from ctxcore.facts.topics import overlap
-from ctxcore.facts.values import KINDS, ROLE_WORTH, Fact, Kind
+from ctxcore.facts.values import KINDS, ROLE_SALIENCE, Fact, Kind
 from ctxcore.messages.values import Role
 
 # Chosen: bounds on memory and on the time of an update; usual sessions stay below.
@@ -39,7 +39,7 @@ class Entry:
 
     fact: Fact
     seqs: tuple[int, ...]
-    worth: float
+    salience: float
     mentions: int = 1
     note: str = ""
     """A fix, the value before, the changed lines, the progress; shown to people and models."""
@@ -75,7 +75,7 @@ class _Held:
         if self.seqs[-1] != seq:
             self.seqs.append(seq)
             del self.seqs[1 : max(1, len(self.seqs) - MOST_SEQS + 1)]
-        if ROLE_WORTH[fact.role] > ROLE_WORTH[self.fact.role]:
+        if ROLE_SALIENCE[fact.role] > ROLE_SALIENCE[self.fact.role]:
             self.fact = fact
 
 
@@ -162,7 +162,7 @@ class Ledger:
         return any(
             rule.role in ("system", "developer")
             and rule.effect != "revokes"
-            and overlap(fact.matter, rule.matter) >= 0.5
+            and overlap(fact.topic, rule.topic) >= 0.5
             for rule in (held.fact for held in self._held["instruction"].values())
         )
 
@@ -189,9 +189,9 @@ class Ledger:
         newest = [key for key in others if questions[key].seqs[-1] == latest]
         is_reply = seq - latest <= 2 and (len(newest) == 1 or fact.role == "user")
         for key in others:
-            matter = questions[key].fact.matter
-            shared = len(set(fact.matter) & set(matter))
-            is_answered = not matter or shared >= max(1, len(matter) // 4)
+            topic = questions[key].fact.topic
+            shared = len(set(fact.topic) & set(topic))
+            is_answered = not topic or shared >= max(1, len(topic) // 4)
             if is_answered or (is_reply and key in newest):
                 del questions[key]
 
@@ -209,7 +209,7 @@ class Ledger:
         if fact.subject:
             return [held for held in errors if held.fact.subject == fact.subject]
         recent = [held for held in errors if seq - held.seqs[-1] <= FIX_WITHIN]
-        named = [held for held in recent if overlap(fact.matter, held.fact.matter) >= 0.25]
+        named = [held for held in recent if overlap(fact.topic, held.fact.topic) >= 0.25]
         just = [held for held in recent if seq - held.seqs[-1] <= JUST_WITHIN]
         return named or just[-1:]
 
@@ -230,17 +230,17 @@ class Ledger:
         return Entry(
             fact=held.fact,
             seqs=tuple(held.seqs),
-            worth=self._worth(held),
+            salience=self._worth(held),
             mentions=held.mentions,
             note=held.note,
         )
 
     def _worth(self, held: _Held) -> float:
-        worth = held.fact.worth * (1 + MENTION_FACTOR * math.log2(held.mentions))
+        salience = held.fact.salience * (1 + MENTION_FACTOR * math.log2(held.mentions))
         if held.fact.kind == "instruction":
-            return worth
+            return salience
         age = 1.0 - held.seqs[-1] / self.last_seq if self.last_seq else 0.0
-        return worth * (1.0 - OLD_FACTOR * age) * (FIXED_FACTOR if held.is_fixed else 1.0)
+        return salience * (1.0 - OLD_FACTOR * age) * (FIXED_FACTOR if held.is_fixed else 1.0)
 
 
 def live(ledger: Ledger) -> list[Entry]:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from ctxcore.facts import chinese_changes, english_changes
 from ctxcore.facts.reading import latin_words
-from ctxcore.facts.values import Aim, Effect
+from ctxcore.facts.values import ClauseChange, Effect
 from ctxcore.text.languages import has_han
 from ctxcore.text.words import word_set
 
@@ -28,7 +28,7 @@ class Change:
 
     effect: Effect = "states"
     reach: Literal["", "latest", "perhaps", "aimed"] = ""
-    about: tuple[Aim, ...] = ()
+    about: tuple[ClauseChange, ...] = ()
     own: str = ""
     """The clauses that make the change, where other clauses are about somebody else."""
 

@@ -17,7 +17,7 @@ from ctxcore.facts import chinese_rules, english_rules
 from ctxcore.facts.english_cues import LANGUAGES
 from ctxcore.facts.reading import MASK, Sentence, one_line, sentences
 from ctxcore.facts.rule_changes import NO_CHANGE, Change, change_of
-from ctxcore.facts.topics import matter_of
+from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import has_han
@@ -118,9 +118,9 @@ def _is_rule(words: str, heading: str) -> bool:
 
 def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
     revokes = change.effect == "revokes"
-    matter = matter_of((change.own if revokes and change.own else words).replace(MASK, " "))
+    topic = topic_of((change.own if revokes and change.own else words).replace(MASK, " "))
     text = one_line(sentence.text.strip(), RULE_CHARS)
-    if not revokes and not matter and sentence.before and _PRONOUNS_ONLY.search(words):
+    if not revokes and not topic and sentence.before and _PRONOUNS_ONLY.search(words):
         text = one_line(f"{sentence.before} {sentence.text}", RULE_CHARS)  # “Never do that again.”
     language = chinese_rules if has_han(words) else english_rules
     return Fact(
@@ -131,7 +131,7 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
         value=change.reach or ("anew" if _ANEW.search(words) else ""),
         effect=change.effect,
         # Quoted words lay nothing down, but tell what a rule is about.
-        matter=matter_of(sentence.text) if MASK in sentence.masked else matter,
+        topic=topic_of(sentence.text) if MASK in sentence.masked else topic,
         about=change.about,
         role=role,
         is_negative=language.is_negative(words),

@@ -20,7 +20,7 @@ from ctxcore.facts.topics import (
     shared_words,
     speaks_of,
 )
-from ctxcore.facts.values import Aim, Fact
+from ctxcore.facts.values import ClauseChange, Fact
 
 # Chosen: shares of content words; the higher they are, the fewer rules are taken back.
 CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
@@ -76,8 +76,8 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
 
 def _closeness(fact: Fact, rule: Fact) -> tuple[bool, float]:
     """Ranks rules that may turn: amounts for amounts first, then by shared words."""
-    is_same_kind = any(map(is_amount, fact.matter)) == any(map(is_amount, rule.matter))
-    return is_same_kind, likeness(fact.matter, rule.matter)
+    is_same_kind = any(map(is_amount, fact.topic)) == any(map(is_amount, rule.topic))
+    return is_same_kind, likeness(fact.topic, rule.topic)
 
 
 def _score(fact: Fact, rule: Fact) -> float:
@@ -85,32 +85,32 @@ def _score(fact: Fact, rule: Fact) -> float:
     aimed = max((_aimed(aim, fact, rule) for aim in fact.about), default=0.0)
     if fact.about and not any(_touches(aim, fact, rule) for aim in fact.about):
         return aimed
-    words = shared_words(fact.matter, rule.matter)
-    said = mentioned(rule.matter, fact.matter)
+    words = shared_words(fact.topic, rule.topic)
+    said = mentioned(rule.topic, fact.topic)
     if fact.about and said >= (SAID_PART if words > 1 else 1.0) and not _is_one_word(rule):
         return max(aimed, said)
     is_clear = fact.value in ("perhaps", "aimed") or (bool(fact.about) and fact.effect == "revokes")
-    if is_clear and words < min(2, shared_words(rule.matter, rule.matter)):
+    if is_clear and words < min(2, shared_words(rule.topic, rule.topic)):
         return aimed
-    shared = overlap(fact.matter, rule.matter)
+    shared = overlap(fact.topic, rule.topic)
     return max(aimed, shared if shared >= (CLEAR_OVERLAP if is_clear else CUED_OVERLAP) else 0.0)
 
 
-def _touches(aim: Aim, fact: Fact, rule: Fact) -> bool:
-    return _may_end(aim, fact, rule) and speaks_of(rule.matter, aim.matter)
+def _touches(aim: ClauseChange, fact: Fact, rule: Fact) -> bool:
+    return _may_end(aim, fact, rule) and speaks_of(rule.topic, aim.topic)
 
 
 def _is_one_word(rule: Fact) -> bool:
-    return rule.matter[-1:] == rule.matter or shared_words(rule.matter, rule.matter) < 2
+    return rule.topic[-1:] == rule.topic or shared_words(rule.topic, rule.topic) < 2
 
 
-def _may_end(aim: Aim, fact: Fact, rule: Fact) -> bool:
+def _may_end(aim: ClauseChange, fact: Fact, rule: Fact) -> bool:
     """Whether a clause of that kind may end `rule`; to permit something, it forbids or limits."""
     match aim.cue:
         case "turns":
-            return _may_turn(aim.matter, fact, rule)
+            return _may_turn(aim.topic, fact, rule)
         case "lifts":
-            return not aim.done or speaks_of(rule.matter, aim.done)
+            return not aim.done or speaks_of(rule.topic, aim.done)
         case "permits":
             is_limit = rule.is_negative or bool(_BOUND.search(rule.text.lower()))
             return is_limit and not _is_met(fact, rule)
@@ -123,31 +123,31 @@ def _is_met(fact: Fact, rule: Fact) -> bool:
     return bool(_CONDITION.search(rule.text.lower())) and not _CONDITION.search(fact.text.lower())
 
 
-def _aimed(aim: Aim, fact: Fact, rule: Fact) -> float:
+def _aimed(aim: ClauseChange, fact: Fact, rule: Fact) -> float:
     """How far the topic of a clause is that of `rule`, in [0, 1]; 0 for too little."""
     if aim.cue in ("permits", "allows") and _is_met(fact, rule):
         return 0.0
     if aim.cue == "allows":
         is_ban = rule.is_negative and not fact.is_negative
-        said = mentioned(rule.matter, aim.matter) if is_ban else 0.0
+        said = mentioned(rule.topic, aim.topic) if is_ban else 0.0
         return said if said >= ALLOWED_PART else 0.0
-    part, words = covered(aim.matter, rule.matter), shared_words(aim.matter, rule.matter)
+    part, words = covered(aim.topic, rule.topic), shared_words(aim.topic, rule.topic)
     if not _may_end(aim, fact, rule):
         is_all = aim.cue == "permits" and part >= SAID_PART and words > 1
         return part if is_all else 0.0
     if (
-        words > 1 and part >= CUED_OVERLAP and aim.matter[0].isascii()
+        words > 1 and part >= CUED_OVERLAP and aim.topic[0].isascii()
     ):  # nearly all of the rule, with more beside it
-        part = max(part, mentioned(rule.matter, aim.matter))
+        part = max(part, mentioned(rule.topic, aim.topic))
     if part < (CUED_OVERLAP if _is_added(aim, rule) else AIMED_PART):
         return 0.0
-    return part if words > 1 or _is_enough(aim.matter, fact, rule) else 0.0
+    return part if words > 1 or _is_enough(aim.topic, fact, rule) else 0.0
 
 
-def _is_added(aim: Aim, rule: Fact) -> bool:
+def _is_added(aim: ClauseChange, rule: Fact) -> bool:
     """Whether the clause adds a kind where only one was allowed: “Licensed fonts are fine too”."""
     is_only = _ONLY.search(rule.text.lower())
-    return aim.cue == "permits" and len(aim.matter) == 2 and bool(is_only)
+    return aim.cue == "permits" and len(aim.topic) == 2 and bool(is_only)
 
 
 def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
@@ -155,24 +155,24 @@ def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
 
     “The meeting moves to 3 pm” says nothing of who may come to the meeting.
     """
-    if any(word not in rule.matter for word in about if is_amount(word)):
+    if any(word not in rule.topic for word in about if is_amount(word)):
         return False  # “Monday's exam moves to Wednesday”: one of many
-    if any(map(is_amount, fact.matter)):
-        return any(map(is_amount, rule.matter))
+    if any(map(is_amount, fact.topic)):
+        return any(map(is_amount, rule.topic))
     return about[0].isascii() or (
-        about[-1] in rule.matter and any(word in about for word in rule.matter[:SET_WITHIN])
+        about[-1] in rule.topic and any(word in about for word in rule.topic[:SET_WITHIN])
     )
 
 
 def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
     """Whether one word names the topic of `rule`: no verb of an order, no part of a word."""
-    word = next(word for word in reversed(about) if shared_words((word,), rule.matter))
-    at = rule.matter.index(word)
+    word = next(word for word in reversed(about) if shared_words((word,), rule.topic))
+    at = rule.topic.index(word)
     if word.isascii():
-        if len(rule.matter) == 1:
-            return len(fact.matter) <= SHORT_MATTER
+        if len(rule.topic) == 1:
+            return len(fact.topic) <= SHORT_MATTER
         return at == 0 if _THING_FIRST.match(rule.text.lower()) else at > 0
-    after = rule.matter[at + 1 : at + 2]
+    after = rule.topic[at + 1 : at + 2]
     return not (after and after[0][0] == word[-1])
 
 
@@ -187,9 +187,9 @@ def _rank(fact: Fact) -> int:
 
 def _contradicts(fact: Fact, rule: Fact) -> bool:
     """Whether, without a cue, it forbids what `rule` orders or repeats it with another value."""
-    if frozenset(fact.matter).isdisjoint(rule.matter):  # as most rules: nothing in common
+    if frozenset(fact.topic).isdisjoint(rule.topic):  # as most rules: nothing in common
         return False
-    same = likeness(fact.matter, rule.matter)
+    same = likeness(fact.topic, rule.topic)
     if fact.is_negative != rule.is_negative and same >= SAME_LIKENESS:
         return True
     if (fact.value == "anew" and _turns_anew(fact, rule)) or _is_said_anew(fact, rule):
@@ -209,34 +209,34 @@ def _is_said_anew(fact: Fact, rule: Fact) -> bool:
     """Whether both have nearly the same words: “amounts to the cent”, “amounts to the dollar”."""
     return (
         not (fact.is_negative or rule.is_negative)
-        and fact.matter[:1] == rule.matter[:1]
-        and shared_words(fact.matter, rule.matter) > SHORT_MATTER
-        and mentioned(rule.matter, fact.matter) >= SAID_PART
-        and mentioned(fact.matter, rule.matter) >= SAID_PART
+        and fact.topic[:1] == rule.topic[:1]
+        and shared_words(fact.topic, rule.topic) > SHORT_MATTER
+        and mentioned(rule.topic, fact.topic) >= SAID_PART
+        and mentioned(fact.topic, rule.topic) >= SAID_PART
     )
 
 
 def _turns_anew(fact: Fact, rule: Fact) -> bool:
     """Whether “from now on …” gives the topic of `rule` the opposite, another amount or word."""
-    said = mentioned(rule.matter, fact.matter)
+    said = mentioned(rule.topic, fact.topic)
     if fact.is_negative != rule.is_negative:
-        return said >= ALL_PART and shared_words(fact.matter, rule.matter) > 1
+        return said >= ALL_PART and shared_words(fact.topic, rule.topic) > 1
     if not fact.is_negative and _one_word_differs(fact, rule):
         return True
     numbers, numbers_rule = _split(fact)[1], _split(rule)[1]
     is_other = len(numbers) == len(numbers_rule) == 1 and numbers != numbers_rule
-    return is_other and said >= ALLOWED_PART and shared_words(fact.matter, rule.matter) > 1
+    return is_other and said >= ALLOWED_PART and shared_words(fact.topic, rule.topic) > 1
 
 
 def _one_word_differs(fact: Fact, rule: Fact) -> bool:
     """Whether one word is replaced: “prices in pounds” after “prices in dollars”."""
-    mine, other = set(fact.matter), set(rule.matter)
+    mine, other = set(fact.topic), set(rule.topic)
     return len(mine - other) == 1 == len(other - mine) and overlap(mine, other) >= CUED_OVERLAP
 
 
 def _split(fact: Fact) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    numbers = tuple(word for word in fact.matter if is_number(word))
-    return tuple(word for word in fact.matter if not is_number(word)), numbers
+    numbers = tuple(word for word in fact.topic if is_number(word))
+    return tuple(word for word in fact.topic if not is_number(word)), numbers
 
 
 def _latest(
@@ -248,6 +248,6 @@ def _latest(
     rule = earlier[allowed[-1]][1]
     is_cued = fact.value == "perhaps" or (fact.effect == "updates" and fact.value != "aimed")
     # “Use spaces instead” takes the place of an order; a ban goes well with it.
-    is_short = is_cued and len(fact.matter) <= SHORT_MATTER and not rule.is_negative
-    is_meant = fact.value == "latest" or (is_short and not set(fact.matter).isdisjoint(rule.matter))
+    is_short = is_cued and len(fact.topic) <= SHORT_MATTER and not rule.is_negative
+    is_meant = fact.value == "latest" or (is_short and not set(fact.topic).isdisjoint(rule.topic))
     return [allowed[-1]] if is_meant else []

@@ -58,17 +58,17 @@ class Task:
         if self.is_stated:
             return ChoiceCode.TASK_STATED(task=self.kind)
         if not self.evidence:
-            return ChoiceCode.TASK_UNSAID(task=self.kind)
+            return ChoiceCode.TASK_UNKNOWN(task=self.kind)
         return ChoiceCode.TASK(task=self.kind, evidence=counts(dict(self.evidence[:4])))
 
     def __str__(self) -> str:
         return str(self.reason)
 
 
-def find_task(messages: Sequence[Message], *, stated: TaskType | None = None) -> Task:
+def find_task(messages: Sequence[Message], *, as_reason: TaskType | None = None) -> Task:
     """The kind of task of the newest `messages`; the application may state it."""
-    if stated is not None:
-        return Task(kind=stated, is_stated=True)
+    if as_reason is not None:
+        return Task(kind=as_reason, is_stated=True)
     newest = [message for message in messages[-MOST_OF_TASK:] if not message.is_system]
     names = Counter(call.name for message in newest for call in message.calls)
     kinds = Counter[Kind]()

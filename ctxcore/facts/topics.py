@@ -71,7 +71,7 @@ _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]"
 _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
 
-def matter_of(text: str) -> tuple[str, ...]:
+def topic_of(text: str) -> tuple[str, ...]:
     """The content words of `text` in a plain form, in order, each once."""
     if text.isascii():
         plain_words = dict.fromkeys(map(_plain_latin, _ASCII_WORD.findall(text, 0, SAID_CHARS)))
@@ -126,15 +126,15 @@ def mentioned(part: Collection[str], whole: Collection[str]) -> float:
     return full / wanted if wanted and shared_words(part, whole) else 0.0
 
 
-def speaks_of(matter: Collection[str], part: Collection[str]) -> bool:
+def speaks_of(topic: Collection[str], part: Collection[str]) -> bool:
     """Whether a topic has a word of `part`, or a Chinese character of it."""
-    characters = {*"".join(word for word in matter if not word.isascii())}
-    return any(word in matter or not characters.isdisjoint(word) for word in part)
+    characters = {*"".join(word for word in topic if not word.isascii())}
+    return any(word in topic or not characters.isdisjoint(word) for word in part)
 
 
-def names_something(matter: Collection[str]) -> bool:
+def names_something(topic: Collection[str]) -> bool:
     """Whether a topic has a word of full weight or an amount; “use it” has none."""
-    return any(_weight(word) == 1.0 or is_number(word) for word in matter)
+    return any(_weight(word) == 1.0 or is_number(word) for word in topic)
 
 
 def shared_words(one: Collection[str], other: Collection[str]) -> int:

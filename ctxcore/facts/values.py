@@ -34,7 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # Salience by kind, before role, repetition and age. Chosen: what a later call cannot do without
 # comes first, what can be looked up again last (docs/adr/0018-facts-and-worth.md).
-KIND_WORTH: Final[dict[Kind, float]] = {
+KIND_SALIENCE: Final[dict[Kind, float]] = {
     "request": 10.0,  # for messages that are no longer passed; never found in one
     "instruction": 10.0,
     "todo": 8.0,
@@ -54,7 +54,7 @@ KIND_WORTH: Final[dict[Kind, float]] = {
 }
 
 # Chosen: people's words over the model's, both over what a tool printed.
-ROLE_WORTH: Final[dict[Role, float]] = {
+ROLE_SALIENCE: Final[dict[Role, float]] = {
     "system": 1.0,
     "developer": 1.0,
     "user": 1.0,
@@ -67,7 +67,7 @@ Cue = Literal["turns", "lifts", "permits", "allows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class ClauseChange:
     """A change that one clause makes to earlier rules.
 
     The clause `turns` its topic to another value, `lifts` a rule about it, `permits` what was
@@ -75,7 +75,7 @@ class Aim:
     """
 
     cue: Cue
-    matter: tuple[str, ...]
+    topic: tuple[str, ...]
     done: tuple[str, ...] = ()
     """The action that is lifted, where the clause names it: rules without it stay."""
 
@@ -103,8 +103,8 @@ class Fact:
     `anew`: a sentence with “from now on”, in which one other word is the new value of a rule.
     """
     effect: Effect = "states"
-    matter: tuple[str, ...] = ()
-    about: tuple[Aim, ...] = ()
+    topic: tuple[str, ...] = ()
+    about: tuple[ClauseChange, ...] = ()
     """The changes to earlier rules, clause by clause."""
     role: Role = "user"
     is_negative: bool = False
@@ -113,6 +113,6 @@ class Fact:
     """Less than 1 for one of very many in its message, such as a pasted handbook."""
 
     @property
-    def worth(self) -> float:
+    def salience(self) -> float:
         """Salience by kind, role and weight alone."""
-        return KIND_WORTH[self.kind] * ROLE_WORTH[self.role] * self.weight
+        return KIND_SALIENCE[self.kind] * ROLE_SALIENCE[self.role] * self.weight

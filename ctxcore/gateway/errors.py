@@ -15,7 +15,7 @@ from typing import Literal
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.problems import ProviderProblem
-from ctxcore.reasons.values import Reason, any_of, blanks, stated
+from ctxcore.reasons.values import Reason, any_of, as_reason, blanks
 
 ErrorKind = Literal[
     "auth",
@@ -103,7 +103,7 @@ class LocalModelUnavailable(ProviderError):
     """The built-in model cannot run here."""
 
     def __init__(self, *, model: str, problem: Reason | str) -> None:
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(
             kind="local_unavailable",
             model=model,

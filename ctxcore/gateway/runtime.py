@@ -21,7 +21,7 @@ from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonObject, ToolCall
 
 # Warnings of pydantic about litellm's own classes, on ordinary calls.
-NOISE: tuple[tuple[str, type[Warning]], ...] = (
+LITELLM_WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
     ("Accessing the 'model_(computed_)?fields' attribute", DeprecationWarning),
     (r"Items? .* on TypedDict class .* using the `ReadOnly` qualifier", UserWarning),
 )
@@ -89,7 +89,7 @@ def read_options(options: Mapping[str, object]) -> tuple[int | None, float | Non
 
 
 def _import_quietly() -> ModuleType:
-    for message, category in NOISE:
+    for message, category in LITELLM_WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
     litellm = importlib.import_module("litellm")

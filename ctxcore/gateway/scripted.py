@@ -37,7 +37,7 @@ from ctxcore.messages.values import JsonObject, JsonValue, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import ScriptProblem
-from ctxcore.reasons.values import Reason, raw_fact
+from ctxcore.reasons.values import Reason, repr_fact
 
 SCRIPTED_PREFIX = "scripted/"
 SCRIPTS_VARIABLE = "CTXCORE_SCRIPTED_MODELS"
@@ -376,7 +376,7 @@ class _Fields:
         return _fields(entry, self.path, self.place.within(part), allowed)
 
     def _refuse(self, key: str) -> NoReturn:
-        problem = ScriptProblem.VALUE(key=key, value=raw_fact(self.values[key]))
+        problem = ScriptProblem.VALUE(key=key, value=repr_fact(self.values[key]))
         raise _error(self.path, self.place, problem)
 
 

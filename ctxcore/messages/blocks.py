@@ -38,7 +38,7 @@ class BlockTracker:
         call = self._call(message)
         return message.name or (call.name if call else "")
 
-    def asked(self, message: Message) -> str:
+    def query(self, message: Message) -> str:
         """The user's request and the call that led to the tool output `message`, as text."""
         request = self.request.text[-_REQUEST_CHARS:] if self.request else ""
         found = self._call(message)

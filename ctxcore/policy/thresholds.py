@@ -23,7 +23,7 @@ from ctxcore.policy.markers import (
     TurnsByMessages,
 )
 from ctxcore.policy.names import STRATEGIES, StrategyName, unknown_strategies
-from ctxcore.tokens.counting import Counting
+from ctxcore.tokens.rules import CountingRule
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
@@ -244,7 +244,7 @@ class Thresholds:
         ),
     ] = 0.0
     counting: Annotated[
-        Counting,
+        CountingRule,
         Group("when"),
         Doc(
             "Counting",

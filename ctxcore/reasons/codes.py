@@ -146,7 +146,7 @@ class ChoiceCode(Code):
     FEW = "choice.few", "{messages} messages do not fit"
     TASK = "choice.task", "task {task}: {evidence}"
     TASK_STATED = "choice.task_stated", "task {task}: as stated"
-    TASK_UNSAID = "choice.task_unsaid", "task {task}: nothing said yet"
+    TASK_UNKNOWN = "choice.task_unsaid", "task {task}: nothing said yet"
 
 
 class PolicyCode(Code):
@@ -177,7 +177,7 @@ class OutcomeCode(Code):
     STILL_OVER = "outcome.still_over", "{why}; still over ({trigger}): start a new session"
     RECORDED = "outcome.recorded", "recorded by {product} ({trigger})"
     """Another product compacted, and its transcript says why."""
-    RECORDED_UNTOLD = "outcome.recorded_untold", "recorded by {product} (trigger not told)"
+    RECORDED_WITHOUT_TRIGGER = "outcome.recorded_untold", "recorded by {product} (trigger not told)"
     NOTHING_FOLDS = "outcome.nothing_folds", "nothing may be folded"
     NOTHING_HELPS = "outcome.nothing_helps", "nothing may be folded: start a new session"
     NOT_SMALLER = "outcome.not_smaller", "not smaller: {before:,} tokens before, {after:,} after"

@@ -10,7 +10,7 @@ import errno
 import json
 from typing import Final
 
-from ctxcore.reasons.values import Code, Reason, blanks, stated
+from ctxcore.reasons.values import Code, Reason, as_reason, blanks
 
 
 class JsonProblem(Code):
@@ -77,7 +77,7 @@ _BY_NUMBER: Final = {
 def foreign(message: str) -> Reason:
     """A foreign message as a reason: by its code if it has one, else as plain text."""
     code = _KNOWN.get(message)
-    return stated(message) if code is None else code()
+    return as_reason(message) if code is None else code()
 
 
 def system_reason(error: OSError) -> Reason:

@@ -196,7 +196,7 @@ class TurnProblem(Code):
         "{changed} changed since the proposal; look at a new one and confirm that",
     )
     NO_MODEL = "turn.no_model", "no model is set for this session; choose one, or pass model="
-    NO_QUESTION = "turn.no_question", "no compaction waits for an answer to {id!r}"
+    NO_PENDING = "turn.no_question", "no compaction waits for an answer to {id!r}"
     NO_ANSWER = "turn.no_answer", "{answer!r} is no answer; one of {names}"
     CALLS = "turn.calls", "calls without results: {names}; append them, or pass run_tool"
     CALL = "turn.call", "{tool} ({id})"

@@ -85,7 +85,7 @@ class Code(StrEnum):
         return reason
 
 
-class Stated(Code):
+class TextCode(Code):
     """Reasons that hold foreign text, or a number of named things."""
 
     COUNT = "count", "{counted} {count:,}"
@@ -95,15 +95,15 @@ class Stated(Code):
     OLD_TEXT = LEGACY, "{text}"
 
 
-def stated(text: str | Reason) -> Reason:
+def as_reason(text: str | Reason) -> Reason:
     """Foreign text as a reason; a reason stays as it is."""
-    return text if isinstance(text, Reason) else Stated.TEXT(text=text)
+    return text if isinstance(text, Reason) else TextCode.TEXT(text=text)
 
 
 def counts(numbers: Mapping[str, int]) -> tuple[Reason, ...]:
     """Named numbers as a fact, in their order; a name may be a code."""
     return tuple(
-        Stated.COUNT(counted=name() if isinstance(name, Code) else name, count=count)
+        TextCode.COUNT(counted=name() if isinstance(name, Code) else name, count=count)
         for name, count in numbers.items()
     )
 
@@ -237,9 +237,9 @@ class QuoteCode(Code):
     AND_MORE = "quote.and_more", "{names} and {count:,} more"
 
 
-def raw_fact(value: object) -> Fact:
+def repr_fact(value: object) -> Fact:
     """`value` as a fact that `{value!r}` shows as `repr(value)`, of any length."""
-    return value if _is_fact(value) else stated(repr(value))  # type: ignore[return-value]
+    return value if _is_fact(value) else as_reason(repr(value))  # type: ignore[return-value]
 
 
 def quoted(value: object) -> Fact:
@@ -247,7 +247,7 @@ def quoted(value: object) -> Fact:
     if value is not None and not isinstance(value, (str, int, float)):
         return QuoteCode.OF_TYPE(kind=type(value).__name__)
     text = repr(value)
-    return value if len(text) <= SHOWN_CHARS else stated(f"{text[:SHOWN_CHARS]}…")
+    return value if len(text) <= SHOWN_CHARS else as_reason(f"{text[:SHOWN_CHARS]}…")
 
 
 def quoted_keys(value: Mapping[str, object]) -> Fact:

@@ -14,7 +14,13 @@ from typing import Final, Literal, get_args
 
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.loss_report import LostFact, by_worth, call_text, loss_code, said_text
+from ctxcore.compaction.loss_report import (
+    LostFact,
+    call_text,
+    loss_code,
+    message_text,
+    sort_by_salience,
+)
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText, word_runs
 from ctxcore.facts.values import Fact, Kind
@@ -126,7 +132,7 @@ class Presence:
         (first, *others) = group.items
         if not others and first.row is not None and first.verdict == "kept":
             return self._history[first.seq - 1]
-        return said_text(group.message)
+        return message_text(group.message)
 
     def _mark(self, group: Merged, by: int) -> None:
         for item in group.items:
@@ -135,7 +141,7 @@ class Presence:
             if item.verdict == "kept":
                 self._whole[item.seq] += by
             elif by > 0:
-                self._short[item.seq] = SearchedText(said_text(item.message))
+                self._short[item.seq] = SearchedText(message_text(item.message))
             else:
                 self._short.pop(item.seq, None)
 
@@ -166,7 +172,7 @@ class NeededFact:
     kind: Kind
     at: int
     """The index of the message that said it last."""
-    worth: float
+    salience: float
     needed_at: int | None = None
     """The first message that uses it after it was lost; None: none does."""
     needed_by: NeededBy | None = None
@@ -178,7 +184,7 @@ class NeededFact:
             "kind": self.kind,
             "code": loss_code(self.kind),
             "at": self.at,
-            "worth": round(self.worth, 3),
+            "worth": round(self.salience, 3),
             "needed_at": self.needed_at,
             "needed_by": self.needed_by,
         }
@@ -209,7 +215,7 @@ class LaterUses:
             text=lost.text,
             kind=lost.kind,
             at=lost.seq - 1,
-            worth=lost.worth,
+            salience=lost.salience,
             needed_at=needed_at,
             needed_by=needed_by,
         )
@@ -234,7 +240,7 @@ def _used_texts(messages: Sequence[Message], start: int) -> Iterator[tuple[int, 
             yield at, "user" if message.role == "user" else "assistant", message.text
 
 
-def seen_by(record: Compaction) -> int:
+def newest_seen(record: Compaction) -> int:
     """Returns the newest message that `record` knew of, by sequence number."""
     return max(record.seen_until, record.last_seq)
 
@@ -246,14 +252,14 @@ def recorded_losses(
     texts = frozenset(record.facts_lost or ())
     if not texts:
         return []
-    ledger, until = Ledger(), seen_by(record)
+    ledger, until = Ledger(), newest_seen(record)
     for seq, found in facts:
         if seq > until:
             break
         ledger.add(seq, found)
-    return by_worth(LostFact.of(entry) for entry in live(ledger) if entry.text in texts)
+    return sort_by_salience(LostFact.of(entry) for entry in live(ledger) if entry.text in texts)
 
 
-def by_need(lost: Iterable[NeededFact]) -> tuple[NeededFact, ...]:
+def sort_by_need(lost: Iterable[NeededFact]) -> tuple[NeededFact, ...]:
     """Returns `lost` with facts that were needed later first; otherwise in the order given."""
     return tuple(sorted(lost, key=lambda fact: fact.needed_at is None))

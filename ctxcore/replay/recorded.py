@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxcore.compaction.compacting import compact
-from ctxcore.compaction.loss_report import LostFact, by_worth, said_text
+from ctxcore.compaction.loss_report import LostFact, message_text, sort_by_salience
 from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
@@ -159,7 +159,7 @@ class _Accounting:
         entries = self._live(fold.at)
         roles = [message.role for message in self._messages[fold.at :]]
         answer_at = fold.at + (roles.index("assistant") if "assistant" in roles else len(roles))
-        shown = [fold.summary, *map(said_text, self._messages[fold.at : answer_at])]
+        shown = [fold.summary, *map(message_text, self._messages[fold.at : answer_at])]
         literals = self._used_literals(fold.at, until)
         summary_tokens = count_message(text_message("user", fold.summary), self._counter)
         budget = summary_tokens + sum(self._sizes[fold.at : answer_at])
@@ -193,7 +193,7 @@ class _Accounting:
 
     def _came_again(self, at: int, use: LiteralUse) -> bool:
         between = self._messages[at : use.used_at]
-        return any(says_literal(said_text(message), use.literal) for message in between)
+        return any(says_literal(message_text(message), use.literal) for message in between)
 
     def _ours(
         self, at: int, budget: int, entries: Sequence[Entry], literals: Iterable[str]
@@ -209,14 +209,16 @@ class _Accounting:
             )
         except BudgetError:
             return None
-        shown = "\n".join(said_text(group.message) for group in result.context.made_of)
+        shown = "\n".join(message_text(group.message) for group in result.context.made_of)
         return self._saved(shown, result.context.tokens, entries, literals, at)
 
     def _saved(
         self, shown: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
     ) -> Saved:
         text = SearchedText(shown)
-        lost = by_worth(LostFact.of(entry) for entry in entries if not text.says(entry.fact))
+        lost = sort_by_salience(
+            LostFact.of(entry) for entry in entries if not text.says(entry.fact)
+        )
         return Saved(
             tokens=tokens,
             facts_said=len(entries) - len(lost),

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from ctxcore.compaction.loss_report import call_text, said_text
+from ctxcore.compaction.loss_report import call_text, message_text
 from ctxcore.facts.agent_records import arguments_of, file_uses, strings_of
 from ctxcore.messages.blocks import block_starts, pair_results
 from ctxcore.messages.values import JsonObject, Message, ToolCall
@@ -46,7 +46,7 @@ def find_literal_uses(messages: Sequence[Message]) -> list[LiteralUse]:
     for at, message in enumerate(messages):
         for call in message.calls:
             uses += _uses(call, at, seen_at)
-        for literal in _literals(said_text(message)):
+        for literal in _literals(message_text(message)):
             seen_at[literal] = (seen_at[literal][0] if literal in seen_at else at, at)
     return list({(use.used_at, use.literal): use for use in reversed(uses)}.values())[::-1]
 

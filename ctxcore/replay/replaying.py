@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from ctxcore.compaction.loss_report import said_text
+from ctxcore.compaction.loss_report import message_text
 from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCompaction, Walk
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.values import Fact
@@ -50,7 +50,7 @@ class Replaying:
         found = find_literal_uses(messages) if uses is None else uses
         uses_in_order = sorted(set(found), key=lambda use: (use.used_at, use.literal))
         self.prices = prices or Prices.of(model_info(recording.model))
-        self.texts = [said_text(message) for message in messages]
+        self.texts = [message_text(message) for message in messages]
         self.places = places_of((use.literal for use in uses_in_order), self.texts)
         unplaced = {use.literal for use in uses_in_order} - self.places.keys()
         self.parts = frozenset(

@@ -60,7 +60,7 @@ class _Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worth:
+class Salience:
     """The salience of one unit."""
 
     talk: float
@@ -74,14 +74,14 @@ class Worth:
         return self.talk + sum(value for _, value in self.literals)
 
 
-def score_groups(groups: Sequence[Group], *, request: str = "") -> list[list[Worth]]:
+def score_groups(groups: Sequence[Group], *, request: str = "") -> list[list[Salience]]:
     """The salience of each unit of each group, in a conversation of these groups, oldest first."""
     units = [unit for group in groups for unit in group.units]
     scores = iter(score_units(units, request=request))
     return [[next(scores) for _ in group.units] for group in groups]
 
 
-def score_units(units: Sequence[Unit], *, request: str = "") -> list[Worth]:
+def score_units(units: Sequence[Unit], *, request: str = "") -> list[Salience]:
     """The salience of each unit of a conversation, oldest first; more of what the `request` asks.
 
     Units kept by an earlier compaction keep their salience best when they are scored in their old
@@ -89,14 +89,14 @@ def score_units(units: Sequence[Unit], *, request: str = "") -> list[Worth]:
     alone: LoCoMo folded 20 messages at a time loses .01 of its evidence, without it .02.
     """
     utterances = _with_relevance(utterance_saliences(units), units, request)
-    calls = sum(not is_talk(unit) for unit in units)
+    calls = sum(not is_prose(unit) for unit in units)
     factor = LITERAL_WORTH * min(1.0, calls / max(1, len(units)) / FULL_CALL_SHARE)
     if not factor:
-        return [Worth(talk=salience) for salience in utterances]
+        return [Salience(talk=salience) for salience in utterances]
     literals = read_literals(units)
     saliences = weigh_literals(units, literals)
     return [
-        Worth(talk=salience, literals=tuple((one, factor * saliences[one]) for one in found))
+        Salience(talk=salience, literals=tuple((one, factor * saliences[one]) for one in found))
         for salience, found in zip(utterances, literals, strict=True)
     ]
 
@@ -117,7 +117,7 @@ def _with_relevance(saliences: list[float], units: Sequence[Unit], request: str)
     return raised
 
 
-def is_talk(unit: Unit) -> bool:
+def is_prose(unit: Unit) -> bool:
     """Whether a person or a model wrote it: no tool call and no tool output."""
     return unit.kind == "talk"
 
@@ -142,8 +142,8 @@ def weigh_literals(units: Sequence[Unit], literals: Sequence[Collection[str]]) -
             use.share = max(use.share, share)
             use.messages += use.last_seq != unit.seq
             use.last_seq, use.last_end = unit.seq, end
-            use.by_user |= is_talk(unit) and unit.role == "user"
-            use.by_assistant |= is_talk(unit) and unit.role == "assistant"
+            use.by_user |= is_prose(unit) and unit.role == "user"
+            use.by_assistant |= is_prose(unit) and unit.role == "assistant"
     return {literal: _literal_salience(literal, use, end) for literal, use in uses.items()}
 
 
@@ -191,13 +191,13 @@ class Ranking:
     def __init__(
         self,
         groups: Sequence[Group],
-        worths: Sequence[Sequence[Worth]] | None = None,
+        saliences: Sequence[Sequence[Salience]] | None = None,
         *,
         most_tokens: int | None = None,
     ) -> None:
-        """`worths` are those of each group's units; no group is opened with over `most_tokens`."""
+        """`saliences` are those of each group's units; no group over `most_tokens` is opened."""
         self._groups = groups
-        self._worths = score_groups(groups) if worths is None else worths
+        self._saliences = score_groups(groups) if saliences is None else saliences
         self._most = most_tokens
         self._covered: set[str] = set()
         self._kept_texts: set[str] = set()
@@ -234,7 +234,9 @@ class Ranking:
         chosen.update(step.loose)
         for place in taken:
             self._kept_texts.add(group.units[place].text)
-            self._covered.update(literal for literal, _ in self._worths[step.group][place].literals)
+            self._covered.update(
+                literal for literal, _ in self._saliences[step.group][place].literals
+            )
 
     def _entries(self, at: int) -> Iterator[_Entry]:
         """The ways to keep more of a group, with their rates."""
@@ -271,16 +273,16 @@ class Ranking:
 
     def _salience(self, at: int, place: int, seen: set[str], *, adds: bool = False) -> float:
         """What a unit adds to what is kept and to `seen`, which gets its literals with `adds`."""
-        unit, worth = self._groups[at].units[place], self._worths[at][place]
+        unit, salience = self._groups[at].units[place], self._saliences[at][place]
         if self._counts is not None and not self._counts(unit):
             return 0.0
         is_repeated = len(unit.text) >= REPEAT_CHARS and unit.text in self._kept_texts
-        total = 0.0 if is_repeated else worth.talk
-        for literal, salience in worth.literals:
+        total = 0.0 if is_repeated else salience.talk
+        for literal, score in salience.literals:
             if literal not in self._covered and literal not in seen:
-                total += salience
+                total += score
         if adds:
-            seen.update(literal for literal, _ in worth.literals)
+            seen.update(literal for literal, _ in salience.literals)
         return total
 
     def _cost(self, at: int, unit: int) -> int:

@@ -20,7 +20,7 @@ UnitKind = Literal["talk", "call", "output"]
 WHOLE_TOKENS = 120
 """A message up to this stays whole: dropping the weaker sentences of LoCoMo's messages of 35 tokens
 loses .04 of the answers' words and more, at any budget."""
-TALK_CHARS = 280  # chosen: about two sentences, so that neither is quoted without the other
+PROSE_CHARS = 280  # chosen: about two sentences, so that neither is quoted without the other
 OUTPUT_CHARS = 80  # tau-bench: .78 of the next call's values at a quarter, .76 with 120
 
 _SEPARATORS = tuple(
@@ -74,7 +74,7 @@ def split_message(
 
 def _pieces(text: str, kind: UnitKind) -> Iterator[str]:
     """`text` in pieces of a limited length, cut at the strongest separators."""
-    limit = TALK_CHARS if kind == "talk" else OUTPUT_CHARS
+    limit = PROSE_CHARS if kind == "talk" else OUTPUT_CHARS
     start = 0
     while len(text) - start > limit:
         end = _cut(text, start, start + limit)

@@ -18,7 +18,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import in_file
 from ctxcore.reasons.storage_problems import FileProblem, SettingProblem
-from ctxcore.reasons.values import Reason, stated
+from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.settings.environment import CONFIG_NAME, read_environment
 from ctxcore.settings.names import COMPACTION_NAMES, Given, LayerBuilder, unknown_name
 
@@ -175,7 +175,7 @@ def _plain(path: Path, node: Any) -> object:
 
 
 def _no_yaml(error: Exception) -> Reason:
-    return SettingProblem.YAML(reason=stated(getattr(error, "problem", None) or str(error)))
+    return SettingProblem.YAML(reason=as_reason(getattr(error, "problem", None) or str(error)))
 
 
 def _misshapen(path: Path, node: Any, problem: Reason) -> ConfigurationError:

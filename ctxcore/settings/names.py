@@ -16,7 +16,7 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer, to_field, to_json
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
-from ctxcore.reasons.values import Reason, raw_fact
+from ctxcore.reasons.values import Reason, repr_fact
 
 NEVER = 1.0  # the trigger ratio that switches automatic compaction off
 
@@ -90,7 +90,7 @@ class LayerBuilder:
                 if name.is_switch or own not in self.overrides:
                     self._set(own, value, place)
                 elif not name.is_fallback and self.overrides[own] != value:
-                    other = raw_fact(self.overrides[own])
+                    other = repr_fact(self.overrides[own])
                     allowed = AllowedCode.CONTRADICTION(value=other, source=self.places[own])
                     raise PolicyError(field=own, value=value, allowed=allowed, source=place)
 

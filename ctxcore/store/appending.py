@@ -254,7 +254,7 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
         if short is not None:
             yield with_short(row, short, batch.counter)
         elif limit and is_oversize(row, limit):
-            yield shorten_row(row, limit, batch.counter, asked=tracker.asked(message))
+            yield shorten_row(row, limit, batch.counter, query=tracker.query(message))
         else:
             yield row
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
-from ctxcore.reasons.values import Fact, QuoteCode, Reason, stated
+from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
 
 RecordKind: TypeAlias = Literal["message", "compaction", "user", "turn", "policy version"]
 
@@ -22,7 +22,7 @@ class DatabaseError(StoreError):
     """The database failed: it is locked, full, damaged or not reachable."""
 
     def __init__(self, *, problem: Reason | str) -> None:
-        self.problem = stated(problem)
+        self.problem = as_reason(problem)
         super().__init__(StoreProblem.REFUSED(problem=self.problem))
 
 
@@ -72,8 +72,8 @@ class CorruptRecordError(StoreError):
 
     def __init__(self, *, session_id: str, record: Reason | str, problem: Reason | str) -> None:
         self.session_id = session_id
-        self.record = stated(record)
-        self.problem = stated(problem)
+        self.record = as_reason(record)
+        self.problem = as_reason(problem)
         super().__init__(
             StoreProblem.DAMAGED(what=self.record, id=session_id, problem=self.problem)
         )

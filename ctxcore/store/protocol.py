@@ -19,13 +19,13 @@ from ctxcore.store.values import (
     CompactionInfo,
     Event,
     ImportedCompaction,
-    Listed,
     Mark,
     MarkKind,
     MessageInfo,
     PolicyVersion,
     Scope,
     SearchHit,
+    SessionFilter,
     SessionInfo,
     TurnInfo,
     TurnState,
@@ -91,7 +91,7 @@ class SessionStore(Protocol):
         self,
         user_id: str | None = None,
         *,
-        listed: Listed = "present",
+        listed: SessionFilter = "present",
         title: str = "",
         limit: int = 100,
         offset: int = 0,
@@ -102,7 +102,7 @@ class SessionStore(Protocol):
         """The ids that start with `beginning`, of one user or of all, deleted sessions included."""
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
+        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
     ) -> int:
         """The number of sessions on all pages of `list_sessions`."""
 

@@ -13,13 +13,13 @@ from sqlalchemy import RowMapping
 
 from ctxcore.assembly.history import Counted
 from ctxcore.assembly.records import (
-    NOTHING_SAID,
+    EMPTY_WORKING_STATE,
     Compaction,
     WorkingState,
     from_plain,
-    from_said,
     to_plain,
-    to_said,
+    working_state_from_json,
+    working_state_to_json,
 )
 from ctxcore.assembly.verdicts import Run, run_from_json, run_to_json
 from ctxcore.errors import MessageError, WorkingStateError
@@ -125,7 +125,7 @@ def to_session_info(row: RowMapping) -> SessionInfo:
 
 def dump_working(working: WorkingState) -> str | None:
     """`working` as it is stored; None if it is empty."""
-    fields = to_said(working)
+    fields = working_state_to_json(working)
     return to_canonical(fields) if fields else None
 
 
@@ -136,7 +136,11 @@ def load_working(stored: str | None, *, session_id: str) -> WorkingState:
         CorruptRecordError: it cannot be read.
     """
     with _refused(session_id, RecordCode.WORKING_STATE()):
-        return NOTHING_SAID if stored is None else from_said(parse_canonical(stored))
+        return (
+            EMPTY_WORKING_STATE
+            if stored is None
+            else working_state_from_json(parse_canonical(stored))
+        )
 
 
 def to_policy_version(row: RowMapping) -> PolicyVersion:

@@ -17,7 +17,7 @@ from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.rows import dump_working, to_session_info
-from ctxcore.store.values import Listed, SessionInfo, UserInfo
+from ctxcore.store.values import SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
 _EMPTY: dict[str, Any] = {
@@ -126,7 +126,7 @@ class Sessions(Area):
         self,
         user_id: str | None = None,
         *,
-        listed: Listed = "present",
+        listed: SessionFilter = "present",
         title: str = "",
         limit: int = 100,
         offset: int = 0,
@@ -142,7 +142,7 @@ class Sessions(Area):
         return [known for known in ids if known.startswith(beginning)]  # SQLite's LIKE ignores case
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: Listed = "present", title: str = ""
+        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
     ) -> int:
         counted = select(func.count()).select_from(SESSION)
         with self._database.read() as connection:
@@ -203,7 +203,7 @@ def _to_user(row: RowMapping) -> UserInfo:
     return UserInfo(**row)
 
 
-def _filters(user_id: str | None, listed: Listed, title: str) -> list[Any]:
+def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any]:
     filters: list[Any] = [] if user_id is None else [SESSION.c.user_id == user_id]
     if listed != "all":
         hidden = SESSION.c.deleted_at.is_not(None)

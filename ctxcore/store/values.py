@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
@@ -25,7 +25,7 @@ TurnState = Literal[
     "interrupted",
 ]
 MarkKind = Literal["pin", "exclude"]
-Listed = Literal["present", "deleted", "all"]
+SessionFilter = Literal["present", "deleted", "all"]
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -67,7 +67,7 @@ class SessionInfo:
     active_compaction_id: str | None
     indexed_until: int
     """The last message that search finds; later ones wait for `index_pending()`."""
-    working: WorkingState = NOTHING_SAID
+    working: WorkingState = EMPTY_WORKING_STATE
     """The working state that the application provides."""
 
 

@@ -11,17 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctxcore.salience.ranking import Ranking, is_talk
+from ctxcore.salience.ranking import Ranking, is_prose
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
 from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.quoting import Quotable, Room, Source, is_rule, read_sources, take_apart
+from ctxcore.summarizers.quoting import (
+    Quotable,
+    Room,
+    Source,
+    is_rule,
+    make_quotables,
+    read_sources,
+)
 from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
 RULES_SHARE = 0.2  # of the room; chosen: people forgive a lost detail sooner than a broken rule
-TALK_SHARE = 0.25  # of the room, filled first; chosen: outputs hold more literals per token
+PROSE_SHARE = 0.25  # of the room, filled first; chosen: outputs hold more literals per token
 LEAST_SPARE = 4  # tokens; chosen: fewer hold no sentence
 MOST_MISSES = 200  # in a row that do not fit; chosen: the room is as good as full then
 
@@ -47,7 +54,7 @@ class ExtractiveSummarizer:
         sources = _sources(request, as_points)
         draft = _Draft(
             lines=[source.line for source in sources],
-            quotables=take_apart(sources, room, request.language, as_points=as_points),
+            quotables=make_quotables(sources, room, request.language, as_points=as_points),
             language=request.language,
             as_points=as_points,
         )
@@ -100,7 +107,7 @@ class _Draft:
 
     def __post_init__(self) -> None:
         groups = [quotable.group for quotable in self.quotables]
-        self.ranking = Ranking(groups, [quotable.worths for quotable in self.quotables])
+        self.ranking = Ranking(groups, [quotable.saliences for quotable in self.quotables])
 
     def fill(self, most_tokens: int, counts: Callable[[Unit], bool] | None = None) -> None:
         """Chooses within `most_tokens` in all; with `counts`, only such units have salience."""
@@ -128,8 +135,8 @@ class _Draft:
 
     def fill_shares(self, most_tokens: int) -> None:
         """Chooses within `most_tokens` in all, prose up to its share first."""
-        if not all(map(is_talk, self._units())):
-            self.fill(int(most_tokens * TALK_SHARE), is_talk)
+        if not all(map(is_prose, self._units())):
+            self.fill(int(most_tokens * PROSE_SHARE), is_prose)
         self.fill(most_tokens)
 
     def _units(self) -> Iterator[Unit]:

@@ -11,7 +11,7 @@ from typing import cast
 
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
-from ctxcore.salience.ranking import Group, Worth, score_groups
+from ctxcore.salience.ranking import Group, Salience, score_groups
 from ctxcore.salience.units import WHOLE_TOKENS, Unit
 from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
 from ctxcore.summarizers.protocol import SummaryRequest
@@ -103,7 +103,7 @@ class Quotable:
 
     group: Group
     places: tuple[tuple[int, ...], ...]
-    worths: tuple[Worth, ...] = ()
+    saliences: tuple[Salience, ...] = ()
 
 
 def read_sources(
@@ -209,7 +209,7 @@ def _call_span(call: ToolCall) -> Span | None:
     return Span(words, "; ") if pairs else None
 
 
-def take_apart(
+def make_quotables(
     sources: Sequence[Source], room: Room, language: Language, *, as_points: bool
 ) -> list[Quotable]:
     """The units of each source, with their salience."""
@@ -222,8 +222,8 @@ def take_apart(
         quotables.append(_quotable(at, source, room, label_tokens=label_sizes[label]))
     scores = score_groups([quotable.group for quotable in quotables])
     return [
-        replace(quotable, worths=tuple(_adjusted(source, quotable.group.units, worths)))
-        for source, quotable, worths in zip(sources, quotables, scores, strict=True)
+        replace(quotable, saliences=tuple(_adjusted(source, quotable.group.units, saliences)))
+        for source, quotable, saliences in zip(sources, quotables, scores, strict=True)
     ]
 
 
@@ -257,13 +257,15 @@ def _quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quot
     return Quotable(group=group, places=places)
 
 
-def _adjusted(source: Source, units: Sequence[Unit], worths: Sequence[Worth]) -> Iterator[Worth]:
+def _adjusted(
+    source: Source, units: Sequence[Unit], saliences: Sequence[Salience]
+) -> Iterator[Salience]:
     """The saliences, raised for what was quoted before and for lines that tell an outcome."""
     factor = ROLE_FACTOR.get(source.line.role, 1.0) * (QUOTED_FACTOR if source.is_quoted else 1)
-    for unit, worth in zip(units, worths, strict=True):
-        salience = LEAST_OUTPUT + _cue_salience(unit.text) if source.is_output else worth.talk
-        literals = tuple((literal, value * factor) for literal, value in worth.literals)
-        yield Worth(talk=salience * factor, literals=literals)
+    for unit, salience in zip(units, saliences, strict=True):
+        talk = LEAST_OUTPUT + _cue_salience(unit.text) if source.is_output else salience.talk
+        literals = tuple((literal, value * factor) for literal, value in salience.literals)
+        yield Salience(talk=talk * factor, literals=literals)
 
 
 def _cue_salience(line: str) -> float:

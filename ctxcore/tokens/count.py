@@ -12,14 +12,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 
-from ctxcore.messages.beside import checked_tools
+from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text
-from ctxcore.tokens.counting import RuleCounter
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
 from ctxcore.tokens.families import TokenCounter, counter_id_of
+from ctxcore.tokens.rules import RuleCounter
 
 # OpenAI's cookbook, "How to count tokens with tiktoken": 3 a message and its role, a name with
 # one more, 3 for the reply. Calls and results as openai-harmony 0.0.8 renders them, measured.

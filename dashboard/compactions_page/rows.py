@@ -14,7 +14,7 @@ from ctxcore.compaction.triggers import is_recorded
 from ctxcore.engine.events import FAILED, PLANNED, SKIPPED
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.reasons.values import Reason, stated
+from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Event, SessionInfo
 from dashboard.reads import active_chain, names_in, number_in, reason_in
@@ -145,7 +145,7 @@ def _step(raw: JsonObject) -> StepRow:
         strategy=str(raw.get("strategy", "")),
         before_tokens=_whole(raw.get("before_tokens")),
         after_tokens=_whole(raw.get("after_tokens")),
-        outcome=reason_in(raw, "outcome") or stated(""),
+        outcome=reason_in(raw, "outcome") or as_reason(""),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.history import Counted, HistoryView, asked_for, replace_text
+from ctxcore.assembly.history import Counted, HistoryView, replace_text, requests_by_seq
 from ctxcore.assembly.items import Item
 from ctxcore.compression.markers import LEAST_TOKENS, REFERENCE_TOKENS, Elided, with_reference
 from ctxcore.compression.outputs import compress_with
@@ -83,7 +83,7 @@ def queries_for(shortened: Shortened, view: HistoryView) -> list[str]:
     firsts = (max(1, shortened.seq - _LOOK_BACK), shortened.row.block)
     spans = [set(range(first, shortened.seq + 1)) for first in firsts]
     spans.append(spans[1] | {last_user})
-    queries = (asked_for(view.get(span)).get(shortened.seq, "") for span in spans)
+    queries = (requests_by_seq(view.get(span)).get(shortened.seq, "") for span in spans)
     return list(dict.fromkeys((*queries, "")))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.store.values import Listed, SearchHit, SessionInfo
+from ctxcore.store.values import SearchHit, SessionFilter, SessionInfo
 from dashboard import numbers
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
@@ -199,7 +199,7 @@ def list_page(
     """
     is_all = everybody and engine.user().is_operator
     user_id = None if is_all else engine.user_id
-    listed: Listed = "deleted" if deleted else "present"
+    listed: SessionFilter = "deleted" if deleted else "present"
     title = title.strip()
     return Listing(
         sessions=engine.store.list_sessions(

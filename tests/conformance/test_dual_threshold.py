@@ -22,7 +22,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.count import counter_for
-from ctxcore.tokens.counting import counter_of_rule
+from ctxcore.tokens.rules import rule_counter
 from tests.conformance.conversations import (
     Scripted,
     assistant,
@@ -384,7 +384,7 @@ def test_a_large_current_message_does_not_push_out_what_fits_beside_it() -> None
 def test_it_counts_by_estimate_unless_a_user_wants_tiktoken() -> None:
     assert DESIGN.counting == "estimate"
 
-    rules = {name: counter_of_rule(name, None) for name in ("estimate", "tiktoken")}
+    rules = {name: rule_counter(name, None) for name in ("estimate", "tiktoken")}
 
     assert [rule.counter.id for rule in rules.values() if rule] == ["estimate:o200k", "cl100k_base"]
 

@@ -10,7 +10,7 @@ import pytest
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import WorkingState
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.carried import MOST_MEMORIES
+from ctxcore.compaction.carried_facts import MOST_MEMORIES
 from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
 from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.strategies import ladder

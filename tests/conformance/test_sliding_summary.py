@@ -22,8 +22,8 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.count import count_message, counter_for
-from ctxcore.tokens.counting import counter_of_rule
 from ctxcore.tokens.exact import ExactCounter
+from ctxcore.tokens.rules import rule_counter
 from tests.conformance.conversations import (
     Scripted,
     assistant,
@@ -138,7 +138,7 @@ def test_all_presets_can_be_given_one_window() -> None:
     ids=["empty", "English", "Chinese", "mixed"],
 )
 def test_the_document_counts_with_the_vocabulary_cl100k(text: str, tokens: int) -> None:
-    rule = counter_of_rule("document", None)
+    rule = rule_counter("document", None)
 
     assert rule is not None
     assert rule.count(text) == tokens
@@ -152,14 +152,14 @@ def test_without_a_vocabulary_the_document_counts_characters_by_2_5(
     text: str, tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ExactCounter, "is_exact", False)
-    rule = counter_of_rule("document", None)
+    rule = rule_counter("document", None)
 
     assert rule is not None
     assert rule.count(text) == tokens
 
 
 def test_the_document_adds_4_a_message() -> None:
-    rule = counter_of_rule("document", "gpt-4")
+    rule = rule_counter("document", "gpt-4")
 
     assert rule is not None
     assert count_message(user("hello world"), rule) == 6
@@ -174,7 +174,7 @@ def test_the_documents_counter_is_offered_by_name_and_feeds_the_trigger() -> Non
             Call(
                 policy=DESIGN,
                 counter=counter_for("gpt-4"),
-                rule=counter_of_rule("document", "gpt-4") if name == "document" else None,
+                rule=rule_counter("document", "gpt-4") if name == "document" else None,
             ),
         ).ruling.history_tokens
         for name in ("document", "model")

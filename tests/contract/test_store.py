@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
-from ctxcore.assembly.records import NOTHING_SAID, Compaction, WorkingState
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.policy.values import Policy
@@ -148,15 +148,15 @@ class TestUsersAndSessions:
     def test_what_an_application_says_of_its_work_comes_back(
         self, store: SessionStore, said: WorkingState
     ) -> None:
-        assert store.session("s").working == NOTHING_SAID
+        assert store.session("s").working == EMPTY_WORKING_STATE
 
         store.set_working_state("s", WorkingState(changes="before"))
         store.set_working_state("s", said)
 
         assert store.session("s").working == said
         assert [one.working for one in store.list_sessions("ada")] == [said]
-        store.set_working_state("s", NOTHING_SAID)
-        assert store.session("s").working == NOTHING_SAID
+        store.set_working_state("s", EMPTY_WORKING_STATE)
+        assert store.session("s").working == EMPTY_WORKING_STATE
 
     def test_the_work_of_a_session_that_is_not_there_is_refused(self, store: SessionStore) -> None:
         with pytest.raises(SessionNotFoundError):

@@ -27,8 +27,8 @@ def test_each_lost_fact_has_its_kind_place_and_worth() -> None:
         messages = engine.store.messages(session_id)
         assert all(one.text in messages[one.at].message.text for one in report.lost)
         assert {one.kind for one in report.lost} == {"identifier"}
-        worths = [one.worth for one in report.lost]
-        assert worths == sorted(worths, reverse=True)
+        saliences = [one.salience for one in report.lost]
+        assert saliences == sorted(saliences, reverse=True)
 
 
 def test_what_is_used_again_comes_first_and_tells_where() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ctxcore.assembly.records import NOTHING_SAID, WorkingState
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import ConfirmationNeeded, SessionStarted
@@ -90,13 +90,13 @@ def test_what_is_said_to_be_nothing_is_not_read(engine: ContextEngine) -> None:
 def test_it_is_read_as_it_was_said(engine: ContextEngine) -> None:
     session_id = engine.create_session().id
 
-    assert engine.working_state(session_id) == NOTHING_SAID
+    assert engine.working_state(session_id) == EMPTY_WORKING_STATE
     engine.set_working_state(session_id, SAID)
     assert engine.working_state(session_id) == engine.session(session_id).working == SAID
     engine.set_working_state(session_id, WorkingState(tasks="all done"))
     assert engine.working_state(session_id) == WorkingState(tasks="all done")
     engine.set_working_state(session_id, None)
-    assert engine.working_state(session_id) == NOTHING_SAID
+    assert engine.working_state(session_id) == EMPTY_WORKING_STATE
 
 
 def test_a_compaction_inside_a_turn_keeps_what_a_tool_of_that_turn_said() -> None:

@@ -16,7 +16,7 @@ from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.model import count_local_tokens, load_local_model
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
-from ctxcore.gateway.runtime import NOISE
+from ctxcore.gateway.runtime import LITELLM_WARNINGS
 from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
 
 STATUS = local_model_status()
@@ -28,7 +28,7 @@ ENDLESS = "Count from 1 to 5000, one number a line."
 @pytest.fixture(autouse=True)
 def quiet_litellm() -> None:
     """pytest restores the filters before each test, so the gateway's own are set again."""
-    for message, category in NOISE:
+    for message, category in LITELLM_WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)
 
 

@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, make_url
 
-from ctxcore.assembly.records import NOTHING_SAID
+from ctxcore.assembly.records import EMPTY_WORKING_STATE
 from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
 from ctxcore.store import SessionStore, open_store
@@ -384,7 +384,7 @@ class TestRevisions:
             with closing(open_store(str(path))) as store:
                 assert store.user("ada").created_at == NOON
                 assert store.session("s").title == "old"
-                assert store.session("s").working == NOTHING_SAID
+                assert store.session("s").working == EMPTY_WORKING_STATE
 
     def test_a_newer_file_is_refused_and_left_alone(self, store: SessionStore, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.facts.facts_block import carry
+from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.finding import MOST_FACTS, find_facts
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.presence import is_present
@@ -80,7 +80,7 @@ def test_the_carried_text_is_within_its_budget(
         ledger.add(seq, find_facts(message))
     entries = live(ledger)
 
-    carried = carry(
+    carried = render_facts(
         entries, max_tokens=max_tokens, counter=FourBytes(), language=language, visible=visible
     )
 
@@ -100,13 +100,13 @@ def test_the_hash_seed_changes_nothing() -> None:
     script = (
         "from ctxcore.facts.finding import find_facts\n"
         "from ctxcore.facts.ledger import Ledger, live\n"
-        "from ctxcore.facts.facts_block import carry\n"
+        "from ctxcore.facts.facts_block import render_facts\n"
         "from ctxcore.messages.values import text_message\n"
         "from tests.unit.facts.speech import FourBytes\n"
         "ledger = Ledger()\n"
         "for n in range(60):\n"
         "    text = f'Never open door {n}. Order ORD-{n}, port {n}, /a/{n}.py, May {n}. Who?'\n"
         "    ledger.add(n, find_facts(text_message('user', text)))\n"
-        "print(carry(live(ledger), max_tokens=300, counter=FourBytes()).text)\n"
+        "print(render_facts(live(ledger), max_tokens=300, counter=FourBytes()).text)\n"
     )
     assert len(printed_under_hash_seeds(script)) == 1

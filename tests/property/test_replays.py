@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcore.assembly.items import to_dictionary, total
-from ctxcore.compaction.loss_report import said_text
+from ctxcore.compaction.loss_report import message_text
 from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import Message
@@ -35,7 +35,7 @@ def whole_requests(
     for call in walk:
         shown = walk.sent
         sent = [(to_canonical(to_dictionary(one)), total(one.items)) for one in shown]
-        made.append((call.tokens, sent, [said_text(one.message) for one in shown]))
+        made.append((call.tokens, sent, [message_text(one.message) for one in shown]))
     return made
 
 

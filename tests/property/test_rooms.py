@@ -228,7 +228,7 @@ def test_nothing_is_cut_or_left_out_while_there_is_room_for_it(made: Made) -> No
     if reasons & {VerdictCode.ELIDED_TO_WINDOW, VerdictCode.NO_ROOM_FOR_SUMMARY}:
         assert free <= most
     for at in _left_out_last(made):  # a block of its own that could have been there
-        rules = context.budget.least_rules_tokens  # whose room is kept for them
+        rules = context.budget.min_instruction_tokens  # whose room is kept for them
         assert free <= context.verdict(at).before_tokens + LEAST_FREE + rules
 
 

@@ -42,10 +42,10 @@ def test_the_units_of_a_message_joined_are_the_message(text: str, tokens: int) -
 
 @given(units=UNITS)
 def test_every_unit_has_a_finite_worth_of_at_least_nothing(units: list[Unit]) -> None:
-    worths = score_units(units)
+    saliences = score_units(units)
 
-    assert len(worths) == len(units)
-    assert all(worth.talk >= 0 and math.isfinite(worth.total) for worth in worths)
+    assert len(saliences) == len(units)
+    assert all(salience.talk >= 0 and math.isfinite(salience.total) for salience in saliences)
 
 
 GROUPS = st.lists(

@@ -62,12 +62,12 @@ from ctxcore.reasons.values import (
     Fact,
     Reason,
     any_of,
+    as_reason,
     counts,
     from_json,
     quoted,
     quoted_keys,
-    raw_fact,
-    stated,
+    repr_fact,
     to_json,
 )
 from ctxcore.store import errors as store_errors
@@ -119,7 +119,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "config.field",
         {
             "field": "counting",
-            "value": stated("['x']"),
+            "value": as_reason("['x']"),
             "allowed": AllowedCode.OR_NONE(allowed=AllowedCode.ONE_OF(names=("a", "b"))),
         },
         "COUNTING in .env: policy field 'counting' is ['x']; allowed: one of a, b, or none",
@@ -145,7 +145,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
     (
         StrategyError(name="mine", error=ZeroDivisionError("division by zero")),
         "plugin.strategy",
-        {"name": "mine", "kind": "ZeroDivisionError", "problem": stated("division by zero")},
+        {"name": "mine", "kind": "ZeroDivisionError", "problem": as_reason("division by zero")},
         "the strategy 'mine' failed: ZeroDivisionError: division by zero",
     ),
     (
@@ -178,7 +178,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
     (
         SummarizerError(problem="the network is down"),
         "summary.none",
-        {"problem": stated("the network is down")},
+        {"problem": as_reason("the network is down")},
         "the summarizer gave no usable summary: the network is down",
     ),
     (
@@ -465,7 +465,7 @@ def test_a_record_that_cannot_be_read_keeps_why() -> None:
 
 def test_messages_of_others_have_codes_where_they_are_known() -> None:
     assert foreign("database disk image is malformed").code == "database.malformed"
-    assert foreign("no such table: message") == stated("no such table: message")
+    assert foreign("no such table: message") == as_reason("no such table: message")
     missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "a.db")
     assert system_reason(missing).code == "system.missing"
     assert (reason_of(missing).code, str(reason_of(missing))) == (
@@ -489,11 +489,11 @@ def test_values_of_others_are_quoted_in_short() -> None:
     assert str(MessageProblem.NO_PARTS(keys=quoted_keys({}))) == "has no parts but the keys none"
     many = quoted_keys(dict.fromkeys("abcdefgh", 1))
     assert str(MessageProblem.NO_PARTS(keys=many)).endswith("'a', 'b', 'c', 'd', 'e', 'f', …")
-    assert raw_fact((1, ("a", None))) == (1, ("a", None))
+    assert repr_fact((1, ("a", None))) == (1, ("a", None))
 
 
 def test_an_error_may_be_copied_as_far_as_its_facts() -> None:
-    plain = ContextError(FileProblem.UNREADABLE(reason=stated("it is away")))
+    plain = ContextError(FileProblem.UNREADABLE(reason=as_reason("it is away")))
 
     for other in (pickle.loads(pickle.dumps(plain)), copy.copy(plain)):
         assert (other.code, str(other)) == ("file.unreadable", "cannot be read: it is away")

@@ -14,16 +14,16 @@ from ctxcore.reasons.values import (
     Reason,
     all_of,
     any_of,
+    as_reason,
     blanks,
     fill,
     from_json,
     known_codes,
-    stated,
     to_json,
 )
 
 NESTED = OutcomeCode.STILL_OVER(
-    why=OutcomeCode.TRUNCATED_INSTEAD(why=stated("the network is down")),
+    why=OutcomeCode.TRUNCATED_INSTEAD(why=as_reason("the network is down")),
     trigger=TriggerCode.OVERFLOW(tokens=12_000, usable=8_192),
 )
 

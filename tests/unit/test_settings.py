@@ -16,7 +16,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import Layer, merge, to_json
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.places import PlaceCode
-from ctxcore.reasons.values import stated
+from ctxcore.reasons.values import as_reason
 from ctxcore.settings.environment import OWN_PREFIX, read_environment
 from ctxcore.settings.loading import load_layers, load_policy
 
@@ -181,7 +181,7 @@ def test_summary_and_recent_messages_are_together_at_most_all(
 ) -> None:
     overrides: JsonObject = {"summary_history_ratio": summary, "recent_history_ratio": recent}
     layer = Layer(
-        name="file", overrides=overrides, places={"summary_history_ratio": stated("here")}
+        name="file", overrides=overrides, places={"summary_history_ratio": as_reason("here")}
     )
 
     if summary + recent <= 1:

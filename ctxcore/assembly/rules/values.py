@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 from ctxcore.assembly.items import Item, Merged
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
-from ctxcore.reasons.values import Reason, stated
+from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.tokens.families import TokenCounter
 
 
@@ -314,4 +314,4 @@ class Rule:
         if provider not in self.providers:
             return []
         found = self.check(conversation, provider)
-        return [Violation(rule=self.name, at=at, reason=stated(why)) for at, why in found]
+        return [Violation(rule=self.name, at=at, reason=as_reason(why)) for at, why in found]

@@ -34,7 +34,7 @@ from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_t
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
-    Passed,
+    PassedMessages,
     Refuse,
     SentGroup,
     Shape,
@@ -112,7 +112,7 @@ class Anthropic(BlockWriter):
     def to(self, entries: Iterable[tuple[int, object]], refuse: Refuse) -> Conversation:
         return read_turns(entries, self._read, refuse)
 
-    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
         """`groups` as Anthropic's messages; system messages first only where they came first."""
         turns = self.turns(groups, passed)
         starts = next((at for at, turn in enumerate(turns) if turn.role != "system"), 0)
@@ -419,7 +419,7 @@ def _require_text(block: Mapping[str, object], key: str, place: Place) -> None:
         raise MessageError(place=place.within(key), problem=MessageProblem.MISSING())
 
 
-def _starts_with_system(passed: Passed) -> bool:
+def _starts_with_system(passed: PassedMessages) -> bool:
     return bool(passed.messages) and passed.messages[0].is_system and passed.places_of(0) == (0,)
 
 

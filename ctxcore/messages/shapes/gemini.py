@@ -32,7 +32,7 @@ from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_t
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
-    Passed,
+    PassedMessages,
     Refuse,
     SentGroup,
     Shape,
@@ -120,7 +120,7 @@ class Gemini:
 
         return read_turns(entries, read, refuse)
 
-    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
         writer = _Writer(is_snake=passed is not None and any(map(_is_snake, passed.given)))
         return [writer.message(turn) for turn in writer.turns(groups, passed)]
 

@@ -24,7 +24,7 @@ from ctxcore.messages.openai import KNOWN_KEYS, is_audio_answer, parse_message, 
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
-    Passed,
+    PassedMessages,
     Refuse,
     SentGroup,
     Shape,
@@ -89,7 +89,7 @@ class OpenAIChat:
             messages=tuple(messages), places=None if is_whole else tuple((at,) for at in places)
         )
 
-    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
         return [_written(group, passed) for group in groups]
 
 
@@ -144,7 +144,7 @@ def _check_part(part: object, place: Place, at: int) -> None:
         text_or_none(part[kind], place, "content", at, kind)
 
 
-def _written(group: SentGroup, passed: Passed | None) -> JsonObject:
+def _written(group: SentGroup, passed: PassedMessages | None) -> JsonObject:
     sent = group.sent[0] if len(group.sent) == 1 else None
     if passed is not None and sent is not None and sent.source is not None:
         raw = next(iter(passed.raws(sent.source)), None)

@@ -11,7 +11,7 @@ from ctxcore.messages.shapes.anthropic import Anthropic
 from ctxcore.messages.shapes.gemini import Gemini
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.messages.shapes.responses import Responses
-from ctxcore.messages.shapes.values import Codec, Passed, Refuse, Shape
+from ctxcore.messages.shapes.values import Codec, PassedMessages, Refuse, Shape
 from ctxcore.messages.values import Message
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
@@ -63,7 +63,7 @@ def parse_one(raw: Mapping[str, object]) -> Message:
     return found[0]
 
 
-def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
+def read_list(messages: Given, *, refuse: Refuse | None = None) -> PassedMessages:
     """`messages` as they were passed, with the values read from them.
 
     With `refuse`, messages that cannot be read are reported to it and left out.
@@ -86,7 +86,7 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> Passed:
     read = _CODECS[shape].to(
         ((at, raw) for at, raw in entries if at not in refused) if refused else entries, refuse
     )
-    return Passed(
+    return PassedMessages(
         shape=shape, given=given, messages=read.messages, places=read.places, also=found.also
     )
 

@@ -40,7 +40,7 @@ from ctxcore.messages.shapes.turns import text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
     Fit,
-    Passed,
+    PassedMessages,
     Refuse,
     Sent,
     SentGroup,
@@ -129,7 +129,7 @@ class Responses:
         reading.flush()
         return Conversation(messages=tuple(reading.messages), places=tuple(reading.places))
 
-    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
         """`groups` as items, the messages of a group each by itself."""
         writing = _Writing(passed)
         for sent in _in_place([sent for group in groups for sent in group.sent]):
@@ -232,7 +232,7 @@ class _Reading:
 class _Writing:
     """Collects messages into items, in order."""
 
-    def __init__(self, passed: Passed | None) -> None:
+    def __init__(self, passed: PassedMessages | None) -> None:
         self._passed = passed
         self._calls: dict[str, tuple[int, ToolCall]] = {}
         """The place of each call's item and the call, by its id."""

@@ -15,7 +15,7 @@ from typing import Final, cast
 from ctxcore.errors import MessageError
 from ctxcore.messages.shapes.values import (
     Conversation,
-    Passed,
+    PassedMessages,
     Refuse,
     Sent,
     SentGroup,
@@ -202,7 +202,7 @@ class BlockWriter(ABC):
         is_result_only = results and all(_is_blank(self.part_of(block)) for block in others)
         return results if is_result_only else [*results, Piece(others)]
 
-    def turns(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[Turn]:
+    def turns(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[Turn]:
         """`groups` as turns, neighbours of one role joined."""
         nth = _nth_of_its_place(passed) if passed else []
         turns: list[Turn] = []
@@ -251,7 +251,9 @@ class BlockWriter(ABC):
                 blocks.append(block)
         return [*blocks, *(self.written_call(call) for call in message.calls)]
 
-    def _own_turns(self, sent: Sent, nth: Sequence[int], passed: Passed) -> list[Turn] | None:
+    def _own_turns(
+        self, sent: Sent, nth: Sequence[int], passed: PassedMessages
+    ) -> list[Turn] | None:
         """`sent` in the caller's own blocks; None if it was not passed as objects of this shape."""
         raws = passed.raws(sent.source) if sent.source is not None else ()
         if sent.source is None or not raws:
@@ -271,7 +273,7 @@ class BlockWriter(ABC):
         return [Turn(role, list(self._sent_blocks(piece, old, sent)), dict(origins))]
 
     def _role(
-        self, message: Message, raw: Mapping[str, object] | None, passed: Passed | None
+        self, message: Message, raw: Mapping[str, object] | None, passed: PassedMessages | None
     ) -> str:
         if not message.is_system:
             return self.roles[message.role]
@@ -357,7 +359,7 @@ def text_only(message: Message) -> str | None:
     return "\n".join(texts) if len(texts) == len(message.content) else None
 
 
-def _nth_of_its_place(passed: Passed) -> list[int]:
+def _nth_of_its_place(passed: PassedMessages) -> list[int]:
     """For each message how many before it came from the same place."""
     seen: dict[int, int] = {}
     nth: list[int] = []

@@ -30,7 +30,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Passed:
+class PassedMessages:
     """A list of messages as a caller passed it, and what was read from it."""
 
     shape: Shape
@@ -41,7 +41,7 @@ class Passed:
     also: frozenset[Shape] = frozenset()
     """Other shapes in which the same list means the same."""
 
-    def seen_as(self, shape: Shape) -> Passed | None:
+    def seen_as(self, shape: Shape) -> PassedMessages | None:
         """The same list as one of `shape`; None if it is not."""
         if shape == self.shape:
             return self
@@ -103,6 +103,6 @@ class Codec(Protocol):
         """The messages in `entries`, each with its place in the list."""
         ...
 
-    def back(self, groups: Sequence[SentGroup], passed: Passed | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
         """`groups` in this shape; what is untouched comes back as the caller's own object."""
         ...

@@ -10,7 +10,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.items import begin
 from ctxcore.assembly.records import Compaction
-from ctxcore.assembly.texts import says_something
+from ctxcore.assembly.texts import has_words
 from ctxcore.compaction.compacting import compact
 from ctxcore.errors import BudgetError
 from ctxcore.messages.values import Message, text_message, tool_result
@@ -196,7 +196,7 @@ def test_open_calls_that_do_not_fit_are_an_error() -> None:
     ],
 )
 def test_a_marker_alone_says_nothing(text: str, is_said: bool) -> None:
-    assert says_something(text) == is_said
+    assert has_words(text) == is_said
 
 
 def test_a_beginning_ends_with_a_sign_that_more_follows() -> None:

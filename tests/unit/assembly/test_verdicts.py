@@ -12,7 +12,7 @@ from ctxcore.assembly.verdicts import (
     make_breakdown,
     merge_runs,
 )
-from ctxcore.reasons.values import stated
+from ctxcore.reasons.values import as_reason
 
 SIZES = [5, 6, 7, 8]
 
@@ -23,7 +23,7 @@ def run(first: int, last: int, verdict: VerdictKind, before: int, after: int = 0
         first=first,
         last=last,
         verdict=verdict,
-        reason=stated(verdict),
+        reason=as_reason(verdict),
         before_tokens=before,
         after_tokens=after,
     )

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.assembly.records import NOTHING_SAID, WorkingState, from_said, to_said
+from ctxcore.assembly.records import (
+    EMPTY_WORKING_STATE,
+    WorkingState,
+    working_state_from_json,
+    working_state_to_json,
+)
 from ctxcore.errors import WorkingStateError
 
 TEXTS = st.text(max_size=20)
@@ -22,12 +27,15 @@ STATES = st.builds(
 
 @given(STATES)
 def test_what_is_written_down_is_read_back(working: WorkingState) -> None:
-    assert from_said(to_said(working)) == working
+    assert working_state_from_json(working_state_to_json(working)) == working
 
 
 def test_only_what_is_said_is_written_down() -> None:
-    assert to_said(NOTHING_SAID) == {}
-    assert to_said(WorkingState(memories=(), tasks="")) == {"memories": [], "tasks": ""}
+    assert working_state_to_json(EMPTY_WORKING_STATE) == {}
+    assert working_state_to_json(WorkingState(memories=(), tasks="")) == {
+        "memories": [],
+        "tasks": "",
+    }
 
 
 def test_memories_in_a_list_are_the_same_as_in_a_tuple() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.compaction.compacting import compact, plan_compaction
-from ctxcore.compaction.plans import Answer, Confirmation, dropping
+from ctxcore.compaction.plans import Answer, Confirmation, without_summary
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode
@@ -49,7 +49,7 @@ def test_dropping_folds_the_same_messages_without_a_summary() -> None:
     plan = plan_compaction(remarks(9), policy=ASKS, max_tokens=1_000)
     assert plan is not None
 
-    dropped = dropping(plan)
+    dropped = without_summary(plan)
 
     assert (dropped.fold, dropped.keep, dropped.covered_until) == (
         *(plan.fold, plan.keep, plan.covered_until),

@@ -12,13 +12,13 @@ from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import ListHistory
 from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried import ledger_at
+from ctxcore.compaction.carried_facts import ledger_at
 from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.loss_report import (
     call_text,
     find_losses,
     loss_code,
-    said_text,
+    message_text,
     with_losses,
 )
 from ctxcore.facts.finding import find_facts
@@ -158,7 +158,7 @@ def test_the_values_of_a_call_are_said_without_its_json() -> None:
     asked = call("c1", path="/srv/a.txt", lines=[3, 4.5], deep={"on": True, "to": "B-12"})
 
     assert call_text(asked) == "/srv/a.txt\n3\n4.5\nB-12"
-    assert said_text(assistant("Look.", asked)) == "Look.\n/srv/a.txt\n3\n4.5\nB-12"
+    assert message_text(assistant("Look.", asked)) == "Look.\n/srv/a.txt\n3\n4.5\nB-12"
 
 
 def test_a_view_that_grows_is_read_on() -> None:
@@ -198,7 +198,7 @@ def test_it_says_the_same_of_facts_that_were_found(
 ) -> None:
     found = [fact for message in history for fact in find_facts(message)]
     some = data.draw(st.sets(st.sampled_from(range(len(history))))) if history else set()
-    text = "\n".join(said_text(history[at]) for at in sorted(some))
+    text = "\n".join(message_text(history[at]) for at in sorted(some))
     indexed = SearchedText(text)
 
     assert [indexed.says(one) for one in found] == [is_present(one, text) for one in found]

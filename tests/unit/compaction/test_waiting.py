@@ -8,7 +8,7 @@ import pytest
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.history import ListHistory
-from ctxcore.assembly.texts import says_something
+from ctxcore.assembly.texts import has_words
 from ctxcore.compaction.compacting import CompactionResult, compact
 from ctxcore.compaction.keeping import level_within, text_of
 from ctxcore.messages.values import Message, tool_result
@@ -41,7 +41,7 @@ def test_every_output_that_waits_keeps_its_share_of_a_compaction(window: int) ->
     assert len(sizes) == 1
     assert min(sizes) >= 90
     assert result.state.active is not None
-    assert all(says_something(text) for _, text in result.state.active.shortened)
+    assert all(has_words(text) for _, text in result.state.active.shortened)
 
 
 def test_a_small_output_that_waits_stays_whole_beside_large_ones() -> None:

@@ -12,9 +12,9 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.compression.markers import (
     EXPAND_TOOL,
     REFERENCE_TOKENS,
-    is_answered_beside,
-    offered_beside,
-    seq_of,
+    can_offer_with,
+    is_own_call_with,
+    parse_reference,
     with_reference,
 )
 from ctxcore.tokens.count import counter_for
@@ -51,20 +51,20 @@ def test_a_reference_takes_no_more_than_is_kept_free_for_it(text: str) -> None:
 
 @pytest.mark.parametrize("ref", ["m12", "12", "… whole: m12", "[… whole: m12]", " m12 "])
 def test_a_reference_is_read_as_models_write_it(ref: str) -> None:
-    assert seq_of(ref) == 12
+    assert parse_reference(ref) == 12
 
 
 @pytest.mark.parametrize("ref", ["", "m", "m-1", "twelve", "m1:4", "m" + "9" * 40])
 def test_what_is_no_reference_is_none(ref: str) -> None:
-    assert seq_of(ref) is None
+    assert parse_reference(ref) is None
 
 
 def test_the_tool_is_offered_beside_others_and_never_beside_a_namesake() -> None:
-    assert offered_beside([OTHER])
-    assert not offered_beside([])
-    assert not offered_beside([OTHER, NAMESAKE])
-    assert is_answered_beside([OTHER, EXPAND_TOOL])
-    assert not is_answered_beside([OTHER, NAMESAKE])
+    assert can_offer_with([OTHER])
+    assert not can_offer_with([])
+    assert not can_offer_with([OTHER, NAMESAKE])
+    assert is_own_call_with([OTHER, EXPAND_TOOL])
+    assert not is_own_call_with([OTHER, NAMESAKE])
 
 
 def test_fit_writes_no_reference() -> None:

@@ -17,7 +17,7 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import Layer, to_json
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
-from ctxcore.reasons.values import stated
+from ctxcore.reasons.values import as_reason
 from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
 from ctxcore.tokens.catalog import ModelInfo
 from dashboard import texts
@@ -164,7 +164,7 @@ def test_a_share_is_told_as_the_percentages_that_are_typed() -> None:
         "a number from 0.1 % to 100 %, or nothing"
     )
     assert reason_text(as_typed(share, None)) == "a number from 0.001 to 1"
-    assert reason_text(as_typed(stated("something new"), ratio)) == "something new"
+    assert reason_text(as_typed(as_reason("something new"), ratio)) == "something new"
 
 
 def test_only_what_makes_a_preset_what_it_is_cannot_be_changed() -> None:

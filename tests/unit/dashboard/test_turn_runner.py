@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
-from ctxcore.reasons.values import stated
+from ctxcore.reasons.values import as_reason
 from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
 
 WAIT_SECONDS = 10
@@ -152,7 +152,7 @@ def test_an_error_before_the_first_event_ends_the_turn_with_its_sentence() -> No
     turn = start(runner, FakeEngine(events))
     finish(turn)
 
-    assert (turn.state, turn.error) == ("failed", stated("no model is set"))
+    assert (turn.state, turn.error) == ("failed", as_reason("no model is set"))
     assert runner.ended("s1") is turn
 
 
@@ -220,7 +220,7 @@ def test_only_what_the_engine_ended_is_recorded_by_its_turn() -> None:
     finish(untold)
 
     assert (told.is_recorded, untold.is_recorded) == (True, False)
-    assert untold.error == stated("no model is set")
+    assert untold.error == as_reason("no model is set")
 
 
 def test_a_dismissed_turn_is_forgotten() -> None:

@@ -23,7 +23,7 @@ from ctxcore.reasons.codes import (
     TriggerCode,
     VerdictCode,
 )
-from ctxcore.reasons.values import Code, QuoteCode, Reason, Stated, blanks, counts, known_codes
+from ctxcore.reasons.values import Code, QuoteCode, Reason, TextCode, blanks, counts, known_codes
 from ctxcore.store.values import ScopeKind
 from dashboard import codes, texts
 from dashboard.texts import catalogue, languages
@@ -134,7 +134,7 @@ def test_what_is_told_is_not_quoted_like_a_value(chinese: None) -> None:
 
 
 def test_a_list_is_told_with_the_commas_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = Stated.TEXT(text=("a", 2, RepairCode.BLANK_TEXT()))
+    names = TextCode.TEXT(text=("a", 2, RepairCode.BLANK_TEXT()))
 
     assert reason_text(names) == "a, 2, a part of white space alone"
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
@@ -146,8 +146,8 @@ def test_what_has_no_text_is_told_in_the_library_s_english() -> None:
 
 
 def test_other_people_s_words_stay_as_they_are(chinese: None) -> None:
-    assert reason_text(Stated.TEXT(text="the moon is full")) == "the moon is full"
-    assert reason_text(Stated.OLD_TEXT(text="the {moon} was full")) == "the {moon} was full"
+    assert reason_text(TextCode.TEXT(text="the moon is full")) == "the moon is full"
+    assert reason_text(TextCode.OLD_TEXT(text="the {moon} was full")) == "the {moon} was full"
 
 
 def test_a_code_of_another_release_is_told_with_its_facts(chinese: None) -> None:

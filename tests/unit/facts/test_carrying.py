@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.facts.facts_block import carry
+from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import live
 from ctxcore.facts.presence import is_present
 from ctxcore.facts.values import Fact, Kind
@@ -19,7 +19,7 @@ SAID = (
 
 
 def test_facts_are_grouped_with_instructions_first() -> None:
-    carried = carry(live(folded(*SAID)), max_tokens=400, counter=FourBytes())
+    carried = render_facts(live(folded(*SAID)), max_tokens=400, counter=FourBytes())
 
     assert carried.text.splitlines()[:5] == [
         "Standing instructions:",
@@ -33,7 +33,7 @@ def test_facts_are_grouped_with_instructions_first() -> None:
 
 
 def test_headings_are_chinese_in_chinese() -> None:
-    carried = carry(
+    carried = render_facts(
         live(folded("不要使用表情。", "端口是 8080")),
         max_tokens=200,
         counter=FourBytes(),
@@ -45,7 +45,7 @@ def test_headings_are_chinese_in_chinese() -> None:
 
 @pytest.mark.parametrize("max_tokens", [0, 5, 12, 20, 40, 80])
 def test_the_budget_is_never_exceeded(max_tokens: int) -> None:
-    carried = carry(live(folded(*SAID)), max_tokens=max_tokens, counter=FourBytes())
+    carried = render_facts(live(folded(*SAID)), max_tokens=max_tokens, counter=FourBytes())
 
     assert FourBytes().count(carried.text) <= max_tokens
 
@@ -55,8 +55,8 @@ def test_protected_kinds_come_before_what_is_worth_more_per_token() -> None:
     orders = [Fact(kind="identifier", text=f"O-{n}", key=f"o-{n}") for n in range(40)]
     entries = live(folded((rule, *orders)))
 
-    protected = carry(entries, max_tokens=60, counter=FourBytes())
-    plain = carry(entries, max_tokens=60, counter=FourBytes(), protected_kinds=())
+    protected = render_facts(entries, max_tokens=60, counter=FourBytes())
+    plain = render_facts(entries, max_tokens=60, counter=FourBytes(), protected_kinds=())
 
     assert rule in [entry.fact for entry in protected.entries]
     assert rule not in [entry.fact for entry in plain.entries]
@@ -68,20 +68,20 @@ def test_the_budget_holds_where_a_whole_counts_more_than_its_parts() -> None:
             return len(text) // 3
 
     for max_tokens in range(0, 120, 3):
-        carried = carry(live(folded(*SAID)), max_tokens=max_tokens, counter=Rising())
+        carried = render_facts(live(folded(*SAID)), max_tokens=max_tokens, counter=Rising())
 
         assert Rising().count(carried.text) <= max_tokens
 
 
 def test_what_does_not_fit_is_told_as_a_count() -> None:
-    carried = carry(live(folded(*SAID)), max_tokens=40, counter=FourBytes())
+    carried = render_facts(live(folded(*SAID)), max_tokens=40, counter=FourBytes())
 
     assert carried.left_out > 0
     assert carried.text.endswith(f"({carried.left_out} more facts not shown)")
 
 
 def test_what_the_context_shows_is_not_said_again() -> None:
-    carried = carry(live(folded(*SAID)), max_tokens=400, counter=FourBytes(), visible={1, 3})
+    carried = render_facts(live(folded(*SAID)), max_tokens=400, counter=FourBytes(), visible={1, 3})
 
     assert "Never commit" not in carried.text
     assert "ORD-2026-417" in carried.text
@@ -97,7 +97,7 @@ def test_what_became_of_a_fact_is_told() -> None:
         of_call("TodoWrite", todos=[{"content": "a", "status": "completed"}]),
     )
 
-    text = carry(live(ledger), max_tokens=400, counter=FourBytes()).text
+    text = render_facts(live(ledger), max_tokens=400, counter=FourBytes()).text
 
     assert "- port: 9090 (was 8080)" in text
     assert "- AssertionError: 1 != 2 → fixed: changed calc.py" in text
@@ -136,7 +136,7 @@ def test_a_fact_is_present_where_its_literal_is(
 def test_what_is_carried_is_present() -> None:
     ledger = folded(*SAID, facts("使用 port 9000", "assistant"))
 
-    carried = carry(live(ledger), max_tokens=500, counter=FourBytes())
+    carried = render_facts(live(ledger), max_tokens=500, counter=FourBytes())
 
     assert all(is_present(entry.fact, carried.text) for entry in carried.entries)
 
@@ -147,6 +147,6 @@ def test_a_rule_said_once_anywhere_in_a_long_conversation_is_carried() -> None:
     ]
     for place in (0, 200, 400):
         said = [*chatter[:place], "Never order from the old supplier.", *chatter[place:]]
-        carried = carry(live(folded(*said)), max_tokens=480, counter=FourBytes())
+        carried = render_facts(live(folded(*said)), max_tokens=480, counter=FourBytes())
 
         assert "- Never order from the old supplier." in carried.text

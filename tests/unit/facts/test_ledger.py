@@ -113,7 +113,7 @@ def test_what_is_said_often_and_lately_is_worth_more() -> None:
 
     often, once = entries(ledger, "identifier")
 
-    assert often.worth > once.worth
+    assert often.salience > once.salience
 
 
 def test_a_ledger_stays_bounded() -> None:

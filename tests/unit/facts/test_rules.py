@@ -149,4 +149,4 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     (one,) = entries(folded("Never open the door."), "instruction")
     many = entries(folded(handbook), "instruction")
 
-    assert many[0].worth < one.worth
+    assert many[0].salience < one.salience

@@ -70,7 +70,7 @@ def test_the_newest_messages_decide() -> None:
 
 
 def test_the_application_may_state_it() -> None:
-    assert find_task(working("bash"), stated="analysis") == Task(kind="analysis", is_stated=True)
+    assert find_task(working("bash"), as_reason="analysis") == Task(kind="analysis", is_stated=True)
 
 
 def test_a_tool_is_known_by_its_last_name_in_any_case() -> None:

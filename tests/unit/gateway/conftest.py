@@ -6,11 +6,11 @@ import warnings
 
 import pytest
 
-from ctxcore.gateway.runtime import NOISE
+from ctxcore.gateway.runtime import LITELLM_WARNINGS
 
 
 @pytest.fixture(autouse=True)
 def quiet_litellm() -> None:
     """pytest restores the filters before each test, so the gateway's own are set again."""
-    for message, category in NOISE:
+    for message, category in LITELLM_WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)

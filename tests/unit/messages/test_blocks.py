@@ -67,6 +67,6 @@ def test_an_output_was_called_for_by_the_last_request_and_its_own_call() -> None
     for seq, message in enumerate(history, start=1):
         tracker = tracker.next(message, seq)
 
-    assert tracker.asked(tool_result("a", "")) == 'what of K-7?\nlook {"at": "K-7"}'
-    assert tracker.asked(tool_result("b", "")) == "what of K-7?\nlist {}"
-    assert BlockTracker().asked(tool_result("a", "")) == ""
+    assert tracker.query(tool_result("a", "")) == 'what of K-7?\nlook {"at": "K-7"}'
+    assert tracker.query(tool_result("b", "")) == "what of K-7?\nlist {}"
+    assert BlockTracker().query(tool_result("a", "")) == ""

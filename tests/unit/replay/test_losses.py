@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.simulation import Recording
-from ctxcore.replay.losses import LaterUses, by_need, recorded_losses, seen_by
+from ctxcore.replay.losses import LaterUses, newest_seen, recorded_losses, sort_by_need
 from tests.histories import assistant, user
 
 HISTORY = [
@@ -42,14 +42,14 @@ def test_nothing_is_lost_where_nothing_was_recorded() -> None:
 
 
 def test_a_record_saw_at_least_what_it_covers() -> None:
-    assert seen_by(record(seen_until=0)) == 2
-    assert seen_by(record()) == 3
+    assert newest_seen(record(seen_until=0)) == 2
+    assert newest_seen(record()) == 3
 
 
 def test_what_was_needed_comes_first_and_places_count_from_the_start() -> None:
     found = recorded_losses(record(), Recording(HISTORY).history.facts())
 
-    ordered = by_need(LaterUses([user("And ABC-1234?")], start=3).needed(found, after=3))
+    ordered = sort_by_need(LaterUses([user("And ABC-1234?")], start=3).needed(found, after=3))
 
     assert [(one.text, one.needed_at) for one in ordered] == [
         ("ABC-1234", 3),

@@ -9,8 +9,8 @@ from tests.processes import printed_under_hash_seeds
 from tests.unit.salience.building import output, said, utterance
 
 
-def worths(*texts: str) -> list[float]:
-    return [worth.total for worth in score_units(said(*texts))]
+def saliences(*texts: str) -> list[float]:
+    return [salience.total for salience in score_units(said(*texts))]
 
 
 def test_nothing_has_no_worth() -> None:
@@ -28,14 +28,14 @@ def test_nothing_has_no_worth() -> None:
     ],
 )
 def test_what_tells_is_worth_more_than_what_reacts_or_asks(more: str, less: str) -> None:
-    first, second = worths(more, less)
+    first, second = saliences(more, less)
 
     assert first > 1.5 * second
 
 
 def test_an_answer_is_worth_more_than_the_same_words_unasked() -> None:
-    asked = worths("Where does your brother live?", "In a small house near Bergen.")
-    unasked = worths("It is raining here again.", "In a small house near Bergen.")
+    asked = saliences("Where does your brother live?", "In a small house near Bergen.")
+    unasked = saliences("It is raining here again.", "In a small house near Bergen.")
 
     assert asked[1] > unasked[1]
 
@@ -61,7 +61,7 @@ def test_an_answer_keeps_its_worth_without_its_question() -> None:
 
 
 def test_what_is_said_first_is_news() -> None:
-    first, *_, last = worths(
+    first, *_, last = saliences(
         "I bought a cello in Cremona.", "Nice one.", "Sure.", "I bought a cello in Cremona."
     )
 
@@ -86,7 +86,7 @@ def test_a_standing_rule_of_the_user_is_worth_more_than_the_same_words_of_the_mo
     ],
 )
 def test_a_standing_rule_is_worth_more_than_telling(rule: str, telling: str) -> None:
-    assert worths(rule)[0] > 1.5 * worths(telling)[0]
+    assert saliences(rule)[0] > 1.5 * saliences(telling)[0]
 
 
 def test_the_stamp_of_a_message_adds_nothing() -> None:
@@ -99,11 +99,11 @@ def test_the_stamp_of_a_message_adds_nothing() -> None:
 
 
 def test_calls_and_outputs_tell_nothing_but_hold_literals() -> None:
-    (worth,) = score_units([output('{"id": "INV-2041", "state": "open"}')])
+    (salience,) = score_units([output('{"id": "INV-2041", "state": "open"}')])
 
-    assert worth.talk == 0
-    assert [literal for literal, _ in worth.literals] == ["INV-2041"]
-    assert worth.total > 0
+    assert salience.talk == 0
+    assert [literal for literal, _ in salience.literals] == ["INV-2041"]
+    assert salience.total > 0
 
 
 def test_literals_count_only_where_tools_are_called() -> None:
@@ -146,8 +146,10 @@ def test_worths_are_the_same_in_every_process() -> None:
 def test_what_a_request_asks_for_is_worth_more() -> None:
     units = said("We painted the kitchen green.", "My sister Karin moved to Lund last summer.")
 
-    plain = [worth.talk for worth in score_units(units)]
-    asked = [worth.talk for worth in score_units(units, request="What colour is the kitchen?")]
+    plain = [salience.talk for salience in score_units(units)]
+    asked = [
+        salience.talk for salience in score_units(units, request="What colour is the kitchen?")
+    ]
 
     assert plain[0] < plain[1]
     assert asked[0] > asked[1] == plain[1]
@@ -156,7 +158,7 @@ def test_what_a_request_asks_for_is_worth_more() -> None:
 def test_a_request_in_chinese_is_read_alike() -> None:
     units = said("厨房刷成了绿色。", "妹妹去年搬到了哥德堡，在医院当护士。")
 
-    asked = [worth.talk for worth in score_units(units, request="厨房是什么颜色？")]
+    asked = [salience.talk for salience in score_units(units, request="厨房是什么颜色？")]
 
     assert asked[0] > asked[1]
 

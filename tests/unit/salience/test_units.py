@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
-from ctxcore.salience.units import OUTPUT_CHARS, TALK_CHARS, split_message
+from ctxcore.salience.units import OUTPUT_CHARS, PROSE_CHARS, split_message
 
 
 def test_a_short_message_is_one_unit() -> None:
@@ -24,7 +24,7 @@ def test_a_long_message_is_cut_at_sentences() -> None:
 
     assert "".join(unit.text for unit in units) == text
     assert all(unit.text.endswith("Monday. ") for unit in units)
-    assert all(len(unit.text) <= TALK_CHARS for unit in units)
+    assert all(len(unit.text) <= PROSE_CHARS for unit in units)
     assert [unit.place for unit in units] == list(range(len(units)))
 
 

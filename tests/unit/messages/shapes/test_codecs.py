@@ -11,7 +11,7 @@ from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.legality import lint
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.shapes.reading import codec_of, parse_messages, read_list
-from ctxcore.messages.shapes.values import Passed, Sent, SentGroup, Shape
+from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
 from ctxcore.messages.values import (
     JsonObject,
     JsonValue,
@@ -35,7 +35,9 @@ from tests.shapes import (
 )
 
 
-def sent(passed: Passed, changed: dict[int, Message], *, without: tuple[int, ...] = ()) -> Written:
+def sent(
+    passed: PassedMessages, changed: dict[int, Message], *, without: tuple[int, ...] = ()
+) -> Written:
     """What was read, written with some messages changed and some left out."""
     groups = [
         SentGroup(message=one.message, sent=(one,))
@@ -48,12 +50,12 @@ def sent(passed: Passed, changed: dict[int, Message], *, without: tuple[int, ...
     return codec_of(passed.shape).back(groups, passed)
 
 
-def output_at(passed: Passed) -> int:
+def output_at(passed: PassedMessages) -> int:
     """The place of the first tool output."""
     return next(at for at, message in enumerate(passed.messages) if message.is_tool_result)
 
 
-def shortened(passed: Passed, at: int) -> Message:
+def shortened(passed: PassedMessages, at: int) -> Message:
     """Message `at` with words that are shorter."""
     return replace(passed.messages[at], content=(Text(text="short"),))
 

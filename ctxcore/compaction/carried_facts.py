@@ -20,7 +20,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.agent_records import memories_of, passages_of
-from ctxcore.facts.facts_block import carry
+from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
 from ctxcore.text.languages import Language
@@ -219,10 +219,10 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
         frame = _frame_tokens(call.counter)
         shown = SearchedText("\n".join((record.summary, *(text for _, text in record.shortened))))
         entries = _of_others(live(ledger), excluded)
-        carried = carry(
+        carried = render_facts(
             [entry for entry in entries if not shown.says(entry.fact)],
             max_tokens=budget.facts_tokens - frame,
-            protected_tokens=budget.least_rules_tokens - frame,
+            protected_tokens=budget.min_instruction_tokens - frame,
             counter=call.counter,
             language=record.language,
             visible=visible,
@@ -239,12 +239,12 @@ def facts_room(view: HistoryView, call: Call) -> int:
     budget = call.budget
     if budget is None:
         return 0
-    if not budget.facts_tokens or budget.least_rules_tokens <= budget.facts_tokens:
+    if not budget.facts_tokens or budget.min_instruction_tokens <= budget.facts_tokens:
         return budget.working_state_tokens + budget.facts_tokens
     frame = _frame_tokens(call.counter)
-    rules = carry(
+    rules = render_facts(
         _of_others(view.standing(), (*view.anchors().excluded, *view.anchors().system)),
-        max_tokens=2 * budget.least_rules_tokens - frame,
+        max_tokens=2 * budget.min_instruction_tokens - frame,
         counter=call.counter,
     )
     needed = frame + rules.tokens if rules.tokens else 0

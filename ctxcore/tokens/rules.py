@@ -16,7 +16,7 @@ from ctxcore.tokens.estimate import EstimatedCounter, Family
 from ctxcore.tokens.exact import ExactCounter
 from ctxcore.tokens.families import TokenCounter, counter_id_of
 
-Counting: TypeAlias = Literal[
+CountingRule: TypeAlias = Literal[
     "model", "document", "estimate", "tiktoken", "chars/2", "chars/2.5", "litellm"
 ]
 
@@ -78,7 +78,7 @@ def _litellm_count() -> Callable[..., int]:
     return cast("Callable[..., int]", litellm.token_counter)
 
 
-def counter_of_rule(counting: Counting, model: str | None) -> RuleCounter | None:
+def rule_counter(counting: CountingRule, model: str | None) -> RuleCounter | None:
     """The counter that a policy's triggers use for `model`; None: the model's own."""
     counter: TokenCounter
     match counting:
