@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from ctxcore.assembly.records import Compaction as Compaction
     from ctxcore.assembly.records import WorkingState as WorkingState
     from ctxcore.assembly.rules.registry import register_rule as register_rule
+    from ctxcore.assembly.rules.values import EachExchange as EachExchange
     from ctxcore.assembly.rules.values import EachMessage as EachMessage
     from ctxcore.assembly.rules.values import Rule as Rule
     from ctxcore.assembly.rules.values import Violation as Violation
+    from ctxcore.assembly.rules.values import WholeRequest as WholeRequest
     from ctxcore.assembly.states import CompactionState as CompactionState
     from ctxcore.assembly.verdicts import Verdict as Verdict
     from ctxcore.budget import TokenBudget as TokenBudget
@@ -32,13 +34,19 @@ if TYPE_CHECKING:
     from ctxcore.compaction.drafting import Draft as Draft
     from ctxcore.compaction.plans import CompactionPlan as CompactionPlan
     from ctxcore.compaction.plans import Confirmation as Confirmation
+    from ctxcore.compaction.simulation import Recording as Recording
     from ctxcore.compaction.strategies import register_strategy as register_strategy
+    from ctxcore.compression.extracting import elided_text as elided_text
+    from ctxcore.compression.extracting import extract as extract
     from ctxcore.compression.lossless import decompress as decompress
     from ctxcore.compression.markers import EXPAND_TOOL as EXPAND_TOOL
     from ctxcore.compression.outputs import Compressed as Compressed
     from ctxcore.compression.outputs import compress as compress
     from ctxcore.engine.asynchronous import acompact as acompact
     from ctxcore.engine.core import ContextEngine as ContextEngine
+    from ctxcore.engine.policies import ModelCatalog as ModelCatalog
+    from ctxcore.engine.policies import save_connections as save_connections
+    from ctxcore.engine.policies import save_figures as save_figures
     from ctxcore.errors import BudgetError as BudgetError
     from ctxcore.errors import CompactionRefusedError as CompactionRefusedError
     from ctxcore.errors import ConfigurationError as ConfigurationError
@@ -57,11 +65,19 @@ if TYPE_CHECKING:
     from ctxcore.formats.values import Format as Format
     from ctxcore.formats.values import Transcript as Transcript
     from ctxcore.gateway.litellm_gateway import LiteLLMGateway as LiteLLMGateway
+    from ctxcore.gateway.scripted import ScriptedModel as ScriptedModel
+    from ctxcore.gateway.scripted import ScriptedReply as ScriptedReply
     from ctxcore.gateway.summarizing import ModelSummarizer as ModelSummarizer
+    from ctxcore.gateway.values import Connection as Connection
+    from ctxcore.messages.values import Message as Message
+    from ctxcore.messages.values import Text as Text
+    from ctxcore.messages.values import ToolCall as ToolCall
+    from ctxcore.messages.values import text_message as text_message
     from ctxcore.plugins import load_plugins as load_plugins
     from ctxcore.policy.presets import register_preset as register_preset
     from ctxcore.policy.values import Policy as Policy
     from ctxcore.reasons.values import Reason as Reason
+    from ctxcore.replay.replaying import Replaying as Replaying
     from ctxcore.settings.loading import load_layers as load_layers
     from ctxcore.settings.loading import load_policy as load_policy
     from ctxcore.store.sql import open_store as open_store
@@ -78,7 +94,7 @@ _PUBLIC_NAMES = {
     "assembly.legality": ("lint",),
     "assembly.records": ("Compaction", "WorkingState"),
     "assembly.rules.registry": ("register_rule",),
-    "assembly.rules.values": ("EachMessage", "Rule", "Violation"),
+    "assembly.rules.values": ("EachExchange", "EachMessage", "Rule", "Violation", "WholeRequest"),
     "assembly.states": ("CompactionState",),
     "assembly.verdicts": ("Verdict",),
     "budget": ("TokenBudget",),
@@ -86,12 +102,15 @@ _PUBLIC_NAMES = {
     "compaction.compacting": ("CompactionResult", "compact", "plan_compaction"),
     "compaction.drafting": ("Draft",),
     "compaction.plans": ("CompactionPlan", "Confirmation"),
+    "compaction.simulation": ("Recording",),
     "compaction.strategies": ("register_strategy",),
+    "compression.extracting": ("elided_text", "extract"),
     "compression.lossless": ("decompress",),
     "compression.markers": ("EXPAND_TOOL",),
     "compression.outputs": ("Compressed", "compress"),
     "engine.asynchronous": ("acompact",),
     "engine.core": ("ContextEngine",),
+    "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),
     "errors": (
         "BudgetError",
         "CompactionRefusedError",
@@ -110,11 +129,15 @@ _PUBLIC_NAMES = {
     "formats.reading": ("read_transcripts", "register_format"),
     "formats.values": ("Format", "Transcript"),
     "gateway.litellm_gateway": ("LiteLLMGateway",),
+    "gateway.scripted": ("ScriptedModel", "ScriptedReply"),
     "gateway.summarizing": ("ModelSummarizer",),
+    "gateway.values": ("Connection",),
+    "messages.values": ("Message", "Text", "ToolCall", "text_message"),
     "plugins": ("load_plugins",),
     "policy.presets": ("register_preset",),
     "policy.values": ("Policy",),
     "reasons.values": ("Reason",),
+    "replay.replaying": ("Replaying",),
     "settings.loading": ("load_layers", "load_policy"),
     "store.sql": ("open_store",),
     "summarizers.extractive": ("ExtractiveSummarizer",),

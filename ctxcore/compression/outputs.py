@@ -22,6 +22,7 @@ from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind, Source, Structure, read_source
 from ctxcore.compression.target import CHARS_PER_TOKEN, Target, most_fitting, terms_of
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.text.languages import has_han
 from ctxcore.tokens.families import TokenCounter
 
 PROSE_SHARE: Final = 0.3  # of the budget, for the words around JSON: docs/adr/0026-almost-json.md
@@ -232,7 +233,7 @@ def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
         value = parse_json(output)
     except ValueError:
         value = None
-    is_chinese = any("\u4e00" <= letter <= "\u9fff" for letter in output)
+    is_chinese = has_han(output)
     for fields, chars in _SIZES:
         shape = _Preview(fields=fields, chars=chars, is_chinese=is_chinese).of(value)
         if shape is not None and counter.count(text := render_json(shape)) <= max_tokens:

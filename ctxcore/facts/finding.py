@@ -198,7 +198,7 @@ def _statement(
     return replace(fact, value=value, effect=change.effect, about=change.about)
 
 
-FINDER: Final = 3
+FINDER: Final = 4
 """The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 # Chosen: bounds on the work that one message makes.
@@ -316,7 +316,7 @@ def _of_output(message: Message, function_name: str, arguments: str) -> Iterator
 # In the order of the stored lists, each with its default; defaults at the end are not stored.
 _FIELDS: Final[dict[str, JsonValue]] = {
     **dict.fromkeys(("kind", "text", "key", "subject", "value"), ""),
-    **{"effect": "states", "matter": [], "is_negative": False, "weight": 1.0, "about": []},
+    **{"effect": "states", "topic": [], "is_negative": False, "weight": 1.0, "about": []},
 }
 
 
@@ -344,7 +344,7 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
 
 def _to_list(fact: Fact) -> list[JsonValue]:
     fields: dict[str, JsonValue] = {name: getattr(fact, name) for name in _FIELDS}
-    fields["matter"] = list(fact.topic)
+    fields["topic"] = list(fact.topic)
     fields["about"] = [[aim.cue, list(aim.topic), list(aim.done)] for aim in fact.about]
     values = list(fields.values())
     defaults = list(_FIELDS.values())
@@ -355,7 +355,7 @@ def _to_list(fact: Fact) -> list[JsonValue]:
 
 def _to_fact(values: list[Any], role: Role) -> Fact:
     fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
-    fields["matter"] = tuple(fields.get("matter", ()))
+    fields["topic"] = tuple(fields.get("topic", ()))
     fields["about"] = tuple(
         ClauseChange(cue, tuple(topic), tuple(done)) for cue, topic, done in fields.get("about", ())
     )

@@ -5,7 +5,6 @@ Literals are ids, paths, numbers and dates. A caller that knows them better pass
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,16 +13,13 @@ from ctxcore.compaction.loss_report import call_text, message_text
 from ctxcore.facts.agent_records import arguments_of, file_uses, strings_of
 from ctxcore.messages.blocks import block_starts, pair_results
 from ctxcore.messages.values import JsonObject, Message, ToolCall
-from ctxcore.salience.ranking import read_literals
-from ctxcore.salience.units import Unit
+from ctxcore.text.identifiers import exact_strings, is_bare_number
 
 LEAST_CHARS = 3  # chosen: shorter words are rarely a reference
 LEAST_DIGITS = 4  # chosen: a shorter bare number is more often a count, a line or a size
 ARGUMENT_CHARS = 2_000  # chosen: a longer argument is content that the call writes
 MOST_OF_A_CALL = 24  # chosen: literals counted of one call, so that no single call dominates
 _SHOWN_CHARS = 120  # chosen: of the arguments of a repeated call, one line in a table
-
-_NUMBER = re.compile(r"[\d.,:+-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +70,12 @@ def reference_text(call: ToolCall) -> str:
 
 
 def _literals(text: str) -> tuple[str, ...]:
-    (found,) = read_literals([Unit(seq=0, text=text, role="user", tokens=0)])
-    return tuple(filter(is_reference, found))
+    return tuple(filter(is_reference, exact_strings(text)))
 
 
 def is_reference(literal: str) -> bool:
     """Whether a literal is long enough to identify something."""
-    if _NUMBER.fullmatch(literal):
+    if is_bare_number(literal):
         return sum(char.isdigit() for char in literal) >= LEAST_DIGITS
     return len(literal) >= LEAST_CHARS
 
