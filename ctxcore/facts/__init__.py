@@ -1,1 +1,1 @@
-"""Owns facts: what matters in a conversation, found without a model, carried beside a summary."""
+"""Finds in messages what must not get lost, and follows what holds of it."""

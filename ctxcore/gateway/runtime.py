@@ -1,7 +1,7 @@
 """Imports litellm once, late, quietly and offline, and registers this library's own providers.
 
 The import takes seconds and by default fetches a price list from the network, so nothing here runs
-before the first call or `preload()`.
+before the first call.
 """
 
 from __future__ import annotations
@@ -37,13 +37,6 @@ def load_litellm() -> ModuleType:
         if _litellm is None:
             _litellm = _import_quietly()
         return _litellm
-
-
-def preload() -> threading.Thread:
-    """Imports litellm in the background, so that the first call does not wait for it."""
-    thread = threading.Thread(target=load_litellm, name="ctxcore-litellm", daemon=True)
-    thread.start()
-    return thread
 
 
 OpenStream = Callable[[str, Sequence[JsonObject], Mapping[str, object]], Iterator[object]]
