@@ -163,7 +163,7 @@ class PolicyCode(Code):
 
     FIELD_REMOVED = (
         "policy.field_removed",
-        "{place} names {field!r}, which policies no longer have since {since}; it is not used",
+        "{place} sets {field!r}, a field that was removed in {since}; it is ignored",
     )
 
 

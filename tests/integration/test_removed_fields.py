@@ -46,8 +46,8 @@ def test_a_row_that_names_a_removed_field_holds_for_the_others_and_tells(tmp_pat
     assert found.policy.strategies == ("keep_turns",)
     assert found.notices == (NOTICE,)
     assert str(NOTICE) == (
-        "the policy of session names 'max_messages', which policies no longer have since 0.1.0; "
-        "it is not used"
+        "the policy of session sets 'max_messages', a field that was removed in 0.1.0; it is "
+        "ignored"
     )
     engine.store.close()
 
