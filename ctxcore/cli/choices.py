@@ -58,7 +58,7 @@ def merged_policy(preset: str | None, config: Path | None) -> Merged:
 def check_preset(preset: str | None, *, hint: str = "--preset") -> None:
     if preset is not None and preset not in Policy.presets():
         known = ", ".join(Policy.presets())
-        raise typer.BadParameter(f"{preset!r} is none of {known}", param_hint=hint)
+        raise typer.BadParameter(f"{preset!r} is not one of {known}", param_hint=hint)
 
 
 def choose_presets(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def choose_presets(names: Sequence[str] | None) -> tuple[str, ...]:
 
 def check_one_budget(window: int | None, max_tokens: int | None) -> None:
     if window is not None and max_tokens is not None:
-        problem = "names the whole input, --window input plus reply; use one of them"
+        problem = "is the input alone, --window input plus reply; use one of them"
         raise typer.BadParameter(problem, param_hint="--max-tokens")
 
 
@@ -99,7 +99,7 @@ class Budget:
             text = f"input of {max_tokens:,} tokens{scope}"
             return cls(window_tokens=None, max_tokens=max_tokens, text=text)
         known = window or model_info(model).window_tokens
-        source = ", the model's" if known else ", assumed: name --window or --model"
+        source = ", the model's" if known else ", assumed: set --window or --model"
         tokens = known or ASSUMED_WINDOW_TOKENS
         text = f"window of {tokens:,} tokens{scope}{'' if window else source}"
         return cls(window_tokens=tokens, max_tokens=None, text=text, is_assumed=known is None)

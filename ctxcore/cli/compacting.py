@@ -54,14 +54,12 @@ Target = Annotated[
         "--target-tokens",
         metavar="TOKENS",
         min=1,
-        help="Where the compaction stops; else the policy's share of the budget.",
+        help="Size to compact to; default: the policy's share of the budget.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Compact though no rule asks for it.")]
+Force = Annotated[bool, typer.Option("--force", help="Compact even if no trigger is reached.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let --out overwrite a file.")]
-Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Answer that a compaction may be made, if asked.")
-]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Confirm compactions without asking.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +97,8 @@ def run_compact(
 ) -> None:
     """Fold older messages into a summary, and show each step with its gain.
 
-    No file is changed. The summary quotes what was said, and no model is called, unless
-    --summarizer names one. A policy that wants your consent (pi) asks on the terminal.
+    No file is changed. The summary quotes the conversation, and no model is called, unless
+    --summarizer names one. A policy that needs confirmation (pi) asks on the terminal.
     """
     from ctxcore.compaction.compacting import compact
 
@@ -231,7 +229,7 @@ def _steps_table(result: CompactionResult) -> Table:
     for step in result.steps:
         sizes = (step.before_tokens, step.after_tokens, step.before_tokens - step.after_tokens)
         outcome = one_line(
-            f"{step.outcome}" if result.applied else f"{step.outcome}, but not taken"
+            f"{step.outcome}" if result.applied else f"{step.outcome}, but discarded"
         )
         add_row(table, step.strategy, *(amount(n, is_exact=is_exact) for n in sizes), outcome)
     return table

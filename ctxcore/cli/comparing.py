@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 _BAR_MESSAGES = 500  # chosen: fewer are compared before a bar could be seen
 _BAR_FILES = 4  # from so many files on, a bar counts files instead
 _LEGEND = (
-    "cuts: compactions that left messages out without a summary",
-    "refused: contexts some provider would refuse",
-    "over: calls for which what must be kept did not fit",
-    "sent: tokens of all calls together",
+    "cuts: compactions that dropped messages without a summary",
+    "refused: contexts that at least one provider would reject",
+    "over: calls whose required messages did not fit",
+    "sent: tokens of all calls",
 )
 
 Window = Annotated[
@@ -53,7 +53,7 @@ Window = Annotated[
         "--window",
         metavar="TOKENS",
         min=1,
-        help=f"The one window for all presets; else the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
+        help=f"Window for all presets; default: the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
     ),
 ]
 Times = Annotated[bool, typer.Option("--times", help="Show how long each preset took.")]
@@ -115,7 +115,8 @@ def run_compare(
     """Walk through conversations under every preset, with one window for all.
 
     Each recorded answer counts as one call to a model; compactions happen where a preset would
-    have made them, and whoever is asked agrees. Several conversations are added up.
+    have made them, and confirmations are answered with yes. Numbers of several conversations
+    are added up.
     """
     check_one_budget(window, max_tokens)
     has_bar = len(paths) < _BAR_FILES and not any(path.is_dir() for path in paths)
@@ -263,7 +264,7 @@ def _views(
 ) -> Iterator[RenderableType]:
     yield section("On the way", "compactions and calls")
     yield _calls_table(rows, is_exact=is_exact, times=times)
-    yield section("At the end", "what becomes of the messages, and what the next call is sent")
+    yield section("At the end", "what happened to the messages, and the size of the next call")
     yield _end_table(rows, is_exact=is_exact)
     yield from closing([*_LEGEND, *([] if is_exact else [ESTIMATED])], failures)
 

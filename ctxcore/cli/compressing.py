@@ -37,20 +37,20 @@ _EXCERPT_CHARS = 60  # chosen: fits a line beside place and size
 
 File = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="What a tool returned, or - for stdin."),
+    typer.Argument(metavar="FILE", help="File with the output of a tool, or - for stdin."),
 ]
 Query = Annotated[
     str | None,
-    typer.Option("--query", metavar="WORDS", help="What it is needed for."),
+    typer.Option("--query", metavar="WORDS", help="Words to keep when shortening."),
 ]
 Model = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Whose tokens count."),
+    typer.Option("--model", metavar="NAME", help="Model for token counting."),
 ]
 Lossless = Annotated[
-    bool, typer.Option("--lossless", help="Only what can be undone, whatever the tokens.")
+    bool, typer.Option("--lossless", help="Only reversible compression; ignores --max-tokens.")
 ]
-Diff = Annotated[bool, typer.Option("--diff", help="Show what was left out beside what stayed.")]
+Diff = Annotated[bool, typer.Option("--diff", help="Show the parts left out next to the result.")]
 
 
 def run_compress(

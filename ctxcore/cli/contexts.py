@@ -62,7 +62,7 @@ def context_document(context: Context, *, with_messages: bool) -> JsonObject:
 def budget_line(budget: TokenBudget | None) -> str:
     """A budget in one line."""
     if budget is None:
-        return "window unknown, so all is sent; name --max-tokens, --window or --model"
+        return "window unknown, so everything is sent; set --max-tokens, --window or --model"
     usable = f"usable {budget.usable_tokens:,}"
     if not budget.reserve_tokens:
         return f"{usable} tokens, no reserve"
@@ -93,7 +93,7 @@ def context_details(context: Context, *, show: bool) -> Iterator[RenderableType]
     """Verdicts, window, repairs and legality; the messages if `show` is set."""
     from ctxcore.cli.accounts import check_legality
 
-    yield section("What becomes of the messages")
+    yield section("What happens to the messages")
     yield _verdict_table(context)
     yield section("What fills the window")
     yield from _window_view(context)
@@ -106,7 +106,7 @@ def context_details(context: Context, *, show: bool) -> Iterator[RenderableType]
             for repair in context.repairs
         ]
         yield from bullets(lines, most=_MOST_REPAIRS, more="(--json lists all)")
-    yield section("Would a provider take the messages sent?")
+    yield section("Would providers accept the messages sent?")
     yield from legality_view(check_legality(context.messages))
     if show:
         yield section("The messages sent")

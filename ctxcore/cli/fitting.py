@@ -65,7 +65,7 @@ def run_fit(
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a model would be sent of conversations: kept, compressed or dropped, and why.
+    """Show which messages a model would get: kept, compressed or dropped, and why.
 
     No model is called and no file is changed.
     """

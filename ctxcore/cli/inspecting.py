@@ -56,7 +56,7 @@ Window = Annotated[
         "--window",
         metavar="TOKENS",
         min=1,
-        help="The context window to measure against, instead of the model's.",
+        help="Context window to measure against; default: the model's.",
     ),
 ]
 
@@ -69,7 +69,7 @@ def run_inspect(
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show where the tokens of conversations went, and what providers would refuse.
+    """Show where the tokens of conversations went, and what providers would reject.
 
     One file is shown in detail, a folder as a table with one line a conversation.
     """
@@ -99,15 +99,15 @@ def _details(account: Account) -> Iterator[RenderableType]:
         yield section("Tools")
         yield _tools_table(account)
     if report.files:
-        yield section("Files", "the same tokens, by the file a call names")
+        yield section("Files", "the same tokens, by the file named in a call")
         yield _files_table(account)
     if report.provider:
         yield section("What the provider reported", "each call once")
         yield facts(_provider_facts(report.provider, account))
     if account.compactions:
-        yield section("Compactions the file records")
+        yield section("Compactions recorded in the file")
         yield _compactions_table(account.compactions)
-    yield section("Would a provider take all messages as they are?", "`ctxcore fit` repairs")
+    yield section("Would providers accept all messages unchanged?", "`ctxcore fit` repairs")
     yield from legality_view(account.legality)
     if account.problems:
         yield section("Problems in the file", plural(len(account.problems), "problem"))
@@ -126,7 +126,7 @@ def _facts(account: Account) -> Iterator[tuple[str, str | Text]]:
     turns, calls = plural(account.turns, "turn"), plural(account.calls, "tool call")
     yield "messages", f"{account.messages:,}: {roles} · {turns} · {calls}"
     yield "model", one_line(account.about.model or "not named")
-    yield "window", f"{window:,} tokens" if window else "unknown; name one with --window or --model"
+    yield "window", f"{window:,} tokens" if window else "unknown; set --window or --model"
     yield "all sent", _fullness(account.input_tokens, window, is_exact=is_exact)
     if account.compactions:
         yield "since compaction", _fullness(account.live_tokens, window, is_exact=is_exact)
@@ -220,7 +220,7 @@ def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tupl
     if unattributed is not None:
         yield (
             "unattributed",
-            f"{unattributed:,} of the first call: a system prompt and tools the file does not show",
+            f"{unattributed:,} of the first call: system prompt and tools that are not in the file",
         )
 
 
@@ -338,6 +338,6 @@ def _legend(accounts: Sequence[Account]) -> Iterator[str]:
     if not all(account.report.is_exact for account in accounts):
         yield ESTIMATED
     if any(account.usage_ratio for account in accounts):
-        yield "window: how full it would be if all were sent"
+        yield "window: share used if all messages were sent"
     if any(account.violations for account in accounts):
-        yield "refused: places some provider would refuse as they are"
+        yield "refused: rule violations that at least one provider would reject"

@@ -21,7 +21,7 @@ AsJson = Annotated[
 ]
 ConversationId = Annotated[
     str | None,
-    typer.Option("--id", metavar="ID", help="Only conversations whose id starts so."),
+    typer.Option("--id", metavar="ID", help="Only conversations whose id starts with ID."),
 ]
 ShowAll = Annotated[
     bool, typer.Option("--all", help="Details of every conversation instead of a table.")
@@ -31,7 +31,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Whose tokens count and whose window it is; else the model the file names.",
+        help="Model for token counting and window size; default: the model named in the file.",
     ),
 ]
 Window = Annotated[
@@ -40,7 +40,7 @@ Window = Annotated[
         "--window",
         metavar="TOKENS",
         min=1,
-        help="The context window, input plus reply; a smaller one of the model counts.",
+        help="Context window, input plus reply; the model's applies if it is smaller.",
     ),
 ]
 MaxTokens = Annotated[
@@ -57,7 +57,7 @@ Preset = Annotated[
     typer.Option(
         "--preset",
         metavar="NAME",
-        help=f"The policy: {', '.join(Policy.presets())}; else what file or environment name.",
+        help=f"The policy: {', '.join(Policy.presets())}; default: from file or environment.",
     ),
 ]
 Config = Annotated[
@@ -65,7 +65,7 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="A YAML file with values of the policy; they win over CTXCORE_… variables.",
+        help="A YAML file with policy values; they override CTXCORE_… variables.",
     ),
 ]
 Out = Annotated[
@@ -73,19 +73,19 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="Write the messages to send as JSON; of several conversations, one a line.",
+        help="Write the messages to send as JSON; several conversations: one per line.",
     ),
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the messages to send.")]
 ResultTokens = Annotated[
     int,
-    typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the result may take."),
+    typer.Option("--max-tokens", metavar="N", min=0, help="Maximum tokens of the result."),
 ]
 SummarizerModel = Annotated[
     str | None,
     typer.Option(
         "--summarizer",
         metavar="MODEL",
-        help="A model that writes the summaries, e.g. local/smollm2-135m; else they quote.",
+        help="Model for summaries, e.g. local/smollm2-135m; default: extractive, without a model.",
     ),
 ]

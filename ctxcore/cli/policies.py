@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 Beside = Annotated[
     str | None,
     typer.Option(
-        "--preset", metavar="NAME", help="Also what this preset has, where it is not the default."
+        "--preset",
+        metavar="NAME",
+        help="Also show the values of this preset that differ from the default.",
     ),
 ]
 AsMarkdown = Annotated[
@@ -38,7 +40,7 @@ Named = Annotated[
     str | None,
     typer.Argument(
         metavar="PRESET",
-        help=f"One of {', '.join(Policy.presets())}; else what file or environment name.",
+        help=f"One of {', '.join(Policy.presets())}; default: from file or environment.",
     ),
 ]
 
@@ -46,7 +48,7 @@ Named = Annotated[
 def run_fields(
     preset: Beside = None, as_markdown: AsMarkdown = False, as_json: AsJson = False
 ) -> None:
-    """List every field of a policy: its group, what it may be, its default.
+    """List every field of a policy with its group, allowed values and default.
 
     Each is CTXCORE_POLICY_<FIELD> in the environment and a key of `policy:` in a YAML file.
     """
@@ -61,7 +63,7 @@ def run_fields(
 
 
 def run_show(preset: Named = None, config: Config = None, as_json: AsJson = False) -> None:
-    """Show the policy that a preset, file and environment make, and where each value is from."""
+    """Show the policy from preset, file and environment, and where each value is set."""
     check_preset(preset, hint="PRESET")
     merged = merged_policy(preset, config)
     declared = list(fields_of(Policy).values())

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 GivenPrices = Mapping[str, float | None]
 _UNKNOWN = "–"
-NO_CALLS = "no answer of a model is recorded, so there is no call to replay"
+NO_CALLS = "no model answer is recorded, so there is no call to replay"
 _BAR_MESSAGES = 500  # chosen: fewer are replayed before a bar could be seen
 _MOST_BREAKS = 30  # chosen: one screen; `--json` has all
 _LEGEND = (
-    "reused: the same beginning as that of the call before",
-    "again: sent before, but not at that beginning",
-    "over: calls for which what must be kept did not fit",
-    "there: of what was said before, what the context says when it is needed",
+    "reused: tokens in the prefix shared with the previous call",
+    "again: tokens sent before, but not in that prefix",
+    "over: calls whose required messages did not fit",
+    "there: share of earlier literals that the context still holds when they are used",
 )
 
 Presets = Annotated[
@@ -51,28 +51,26 @@ Presets = Annotated[
     typer.Option(
         "--preset",
         metavar="NAME",
-        help=f"One of {', '.join(Policy.presets())}; again for several. Else default.",
+        help=f"One of {', '.join(Policy.presets())}; repeat for several. Default: default.",
     ),
 ]
 Recorded = Annotated[
     bool,
-    typer.Option(
-        "--recorded", help="Account for the compactions that the recording program made itself."
-    ),
+    typer.Option("--recorded", help="Report on the compactions that the recording program made."),
 ]
 PriceIn = Annotated[
     float | None,
-    typer.Option("--price-in", metavar="USD", min=0, help="A million tokens of input."),
+    typer.Option("--price-in", metavar="USD", min=0, help="Price of one million input tokens."),
 ]
 PriceCached = Annotated[
     float | None,
     typer.Option(
-        "--price-cached", metavar="USD", min=0, help="A million tokens from the prompt cache."
+        "--price-cached", metavar="USD", min=0, help="Price of one million cached input tokens."
     ),
 ]
 PriceOut = Annotated[
     float | None,
-    typer.Option("--price-out", metavar="USD", min=0, help="A million tokens of output."),
+    typer.Option("--price-out", metavar="USD", min=0, help="Price of one million output tokens."),
 ]
 
 
@@ -101,10 +99,10 @@ def run_replay(
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Replay conversations call by call: prompt cache, cost, and what was there when it was needed.
+    """Replay conversations call by call: prompt cache, cost, and what was available when needed.
 
     Each recorded answer counts as one call to a model; compactions happen where a preset would
-    have made them, their summaries quote, and whoever is asked agrees.
+    have made them, with extractive summaries, and confirmations are answered with yes.
     """
     check_one_budget(window, max_tokens)
     names = choose_presets(presets)
@@ -216,7 +214,9 @@ def _views(
     """Three tables with a row a preset, over all of its replays."""
     yield section("Prompt cache", "what is sent, and how much of it a cache can reuse")
     yield _cache_table(by_preset, is_exact=is_exact)
-    yield section("There when needed", "literals at the calls that use them, live facts at calls")
+    yield section(
+        "Available when needed", "literals at the calls that use them, live facts at calls"
+    )
     yield _presence_table(by_preset)
     yield section("Cost", "US dollars, output included")
     yield _cost_table(by_preset)
@@ -274,7 +274,7 @@ def _cost_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
 def _one_preset(replay: Replay, *, is_exact: bool) -> Iterator[RenderableType]:
     broken = [call for call in replay.calls if call.is_break]
     if broken:
-        yield section("Breaks", "calls that do not begin as the one before")
+        yield section("Breaks", "calls that do not start with the previous request")
         yield _breaks_table(broken[:_MOST_BREAKS], is_exact=is_exact)
         if len(broken) > _MOST_BREAKS:
             left = len(broken) - _MOST_BREAKS

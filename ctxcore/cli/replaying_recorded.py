@@ -51,7 +51,7 @@ def run_recorded(
     found = [one for one in outcome.done if one.accounts]
     print_all([part for one in found for part in _details(one)])
     if outcome.done and not found:
-        print_note("no compaction of its own is recorded")
+        print_note("the file records no compactions")
     return outcome.exit_code
 
 
@@ -121,15 +121,15 @@ def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
     fold = account.fold
     how = f" · {fold.trigger}" if fold.trigger else ""
     yield section("Compaction", f"before message {fold.at + 1:,}{how}")
-    before = "not told" if fold.before_tokens is None else f"{fold.before_tokens:,} tokens"
-    reported = "" if fold.context_tokens is None else f"{fold.context_tokens:,} told, "
+    before = "not recorded" if fold.before_tokens is None else f"{fold.before_tokens:,} tokens"
+    reported = "" if fold.context_tokens is None else f"{fold.context_tokens:,} reported, "
     needed = len(account.literals)
     yield facts(
         (
             ("before", before),
-            ("after", f"{reported}{account.shown_tokens:,} tokens in the file, which ours has too"),
+            ("after", f"{reported}{account.shown_tokens:,} tokens in the file; ours has as many"),
             ("facts", f"{account.facts:,} held before it"),
-            ("literals", f"{needed:,} used later; {account.came_again:,} said again before that"),
+            ("literals", f"{needed:,} used later; {account.came_again:,} repeated before that"),
         )
     )
     yield _table(preset, account)
@@ -144,7 +144,7 @@ def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
     ]
     if repeats:
         size = f"{plural(len(repeats), 'call')}, {amount(account.repeated_tokens)} tokens"
-        yield section("Read or asked again", size)
+        yield section("Repeated tool calls", size)
         yield from bullets(repeats, most=_MOST_REPEATS, more="in --json")
 
 

@@ -36,26 +36,26 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="URL",
-        help="A file or an address; else CTXCORE_DATABASE_URL, else the user's data folder.",
+        help="A file or an address; default: CTXCORE_DATABASE_URL, or the user's data folder.",
     ),
 ]
-User = Annotated[str, typer.Option("--user", metavar="ID", help="On whose behalf.")]
+User = Annotated[str, typer.Option("--user", metavar="ID", help="User whose sessions are used.")]
 Title = Annotated[
     str,
-    typer.Option("--title", metavar="TEXT", help="Only sessions whose title has this in it."),
+    typer.Option("--title", metavar="TEXT", help="Only sessions whose title contains TEXT."),
 ]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Show at most N sessions.")]
 Session = Annotated[
     str,
     typer.Argument(
         metavar="SESSION",
-        help="The id of a stored session, or how it begins: `ctxcore sessions` lists them.",
+        help="The id of a stored session, or its beginning; `ctxcore sessions` lists them.",
     ),
 ]
 Reference = Annotated[
     str,
     typer.Argument(
-        metavar="REF", help="The message as shortened outputs name it: m12, or 12; m1 is the first."
+        metavar="REF", help="The message as shortened outputs name it, m12 or 12; m1 is the first."
     ),
 ]
 Part = Annotated[
@@ -69,7 +69,9 @@ Rows = Annotated[
 Grep = Annotated[
     str | None,
     typer.Option(
-        "--grep", metavar="TEXT", help="What matches a regular expression or plain words."
+        "--grep",
+        metavar="TEXT",
+        help="Lines or values that match a regular expression or plain words.",
     ),
 ]
 
@@ -81,9 +83,9 @@ def run_sessions(
     user: User = "local",
     as_json: AsJson = False,
 ) -> None:
-    """List the stored sessions of a user, the one last changed first.
+    """List the stored sessions of a user, the last changed first.
 
-    An id is cut to the beginning that tells it from the others; `ctxcore expand` takes it so.
+    Ids are shortened to unique prefixes, which `ctxcore expand` accepts.
     """
     try:
         with _opened_engine(database, user) as engine:
@@ -130,14 +132,14 @@ def _table(
         )
     yield table
     left = count - len(sessions)
-    yield from closing([f"{left:,} more; ask with --limit or --title"] if left else [], 0)
+    yield from closing([f"{left:,} more; use --limit or --title"] if left else [], 0)
 
 
 def _nothing(user: str, title: str, others: int) -> str:
     """Why nothing is listed, with a way out."""
     if others:
         shown = "leave --title out to see it" if others == 1 else "leave --title out to see them"
-        return f"no title has {title!r} in it; {shown}: {others:,} in all"
+        return f"no title contains {title!r}; {shown}: {others:,} in all"
     return (
         f"{user!r} has no sessions here; start one in the dashboard, or import a file there or "
         "with engine.import_(). --database names another database, --user another user"
@@ -155,7 +157,7 @@ def run_expand(
     user: User = "local",
     as_json: AsJson = False,
 ) -> None:
-    """Print exact parts of an original in a stored session, however it stands in a context.
+    """Print exact parts of an original message, even if it was shortened or folded.
 
     The result is all that reaches stdout, so that it can be piped on.
     """

@@ -61,7 +61,7 @@ def answer_expand(services: EngineServices, target: CallTarget, call: ToolCall) 
     try:
         return _answer(services, target, json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError):
-        return "Error: the arguments are no JSON object"
+        return "Error: the arguments are not a JSON object"
     except ContextError as error:
         return f"Error: {error}"
 

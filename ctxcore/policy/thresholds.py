@@ -61,14 +61,18 @@ class Thresholds:
         ListOf(strategy_names, unknown=unknown_strategies),
         Group("preset"),
         Doc(
-            "Strategies when asked",
-            "Tried instead where a person, the model or the number of turns asks. Empty: the same.",
+            "Strategies for requested compactions",
+            "Used instead when a person, the model or the number of turns requests a compaction. "
+            "Empty: the same.",
         ),
     ] = ()
     trigger_on: Annotated[
         Literal["input", "history"],
         Group("preset"),
-        Doc("Measured", "What is measured: the whole input, or summary plus messages."),
+        Doc(
+            "Trigger measures",
+            "What trigger and target measure: the whole input, or summary plus messages.",
+        ),
     ] = "input"
     trigger_base: Annotated[
         Literal["usable", "window"],
@@ -81,7 +85,7 @@ class Thresholds:
     summary_place: Annotated[
         SummaryPlace,
         Group("preset"),
-        Doc("Place of the summary", "Where in a context the summary stands, and in which frame."),
+        Doc("Place of the summary", "Where the summary is placed in a context, and in which form."),
     ] = "tagged"
 
     window_tokens: Annotated[
@@ -90,7 +94,7 @@ class Thresholds:
         Group("window"),
         Doc(
             "Window, at most (tokens)",
-            "The smaller of it and the model's window counts. None: the model's.",
+            "The model's window applies if it is smaller. None: the model's window.",
         ),
     ] = None
     fallback_window_tokens: Annotated[
@@ -99,7 +103,7 @@ class Thresholds:
         Group("window"),
         Doc(
             "Window of an unknown model (tokens)",
-            "Holds where neither preset nor model names a window. None: it stays unknown.",
+            "Used if neither the preset nor the model names a window. None: it stays unknown.",
         ),
     ] = None
     reserve_tokens: Annotated[
@@ -135,7 +139,7 @@ class Thresholds:
         Group("window"),
         Doc(
             "System prompt, estimated (tokens)",
-            "Tokens taken off for the system prompt until a measured one replaces it.",
+            "Tokens deducted for the system prompt until it has been measured.",
         ),
     ] = 0
     history_ratio: Annotated[
@@ -144,7 +148,8 @@ class Thresholds:
         Group("window"),
         Doc(
             "Share of the history (%)",
-            "What summary and messages may take of the rest after reserve and system prompt.",
+            "What summary and messages may take of the tokens left after reserve and system "
+            "prompt.",
         ),
     ] = 1.0
     router_tokens: Annotated[
@@ -164,8 +169,8 @@ class Thresholds:
         Group("when"),
         Doc(
             "Trigger (%)",
-            "A compaction starts when what is measured reaches this share of what it may take. All "
-            "or more switches automatic compaction off. None: other rules decide.",
+            "A compaction starts when what is measured reaches this share of what it may take. "
+            "100 % or more switches automatic compaction off. None: other rules decide.",
         ),
     ] = 0.80
     upper_tokens: Annotated[
@@ -180,7 +185,7 @@ class Thresholds:
         Group("when"),
         Doc(
             "Remaining, at least (% of usable)",
-            "A compaction starts when less remains free. None: not looked at.",
+            "A compaction starts when less remains free. None: not checked.",
         ),
     ] = None
     max_turns: Annotated[
@@ -189,8 +194,8 @@ class Thresholds:
         Group("when"),
         Doc(
             "Turns, at most",
-            "A compaction starts at so many turns since the last one; where there are strategies "
-            "when asked, since the last full summary. None: any number.",
+            "A compaction starts after this many turns since the last one; with strategies for "
+            "requested compactions, since the last full summary. None: any number.",
         ),
     ] = None
     lookback_messages: Annotated[
@@ -198,9 +203,9 @@ class Thresholds:
         Count(1, "messages"),
         Group("when"),
         Doc(
-            "Messages looked at",
-            "A context looks at no more messages before the current one; older ones are folded, "
-            "and start a compaction. None: all.",
+            "Lookback (messages)",
+            "A context includes at most this many messages before the current one; older ones are "
+            "folded, which starts a compaction. None: all.",
         ),
     ] = None
     summary_marker: Annotated[
@@ -208,9 +213,9 @@ class Thresholds:
         TextOf(3),
         Group("when"),
         Doc(
-            "Words that ask for a compaction",
-            "When the model writes them, a compaction starts; people never see them. None: no "
-            "such words.",
+            "Words that request a compaction",
+            "When the model writes them, a compaction starts; users never see them. None: no such "
+            "words.",
         ),
     ] = None
     min_messages: Annotated[
@@ -231,7 +236,7 @@ class Thresholds:
         Group("when"),
         Doc(
             "Fewest for a further summary",
-            "No further summary of fewer new messages. 0: the fewest messages.",
+            "No further summary of fewer new messages. 0: as for any compaction.",
         ),
     ] = 0
     next_min_ratio: Annotated[
@@ -248,17 +253,17 @@ class Thresholds:
         Group("when"),
         Doc(
             "Counting",
-            "How the triggers count. That a context fits is always checked with the model's own "
-            "counter.",
+            "How the triggers count. Whether a context fits is always checked with the model's "
+            "own counter.",
         ),
     ] = "model"
     check_at: Annotated[
         Literal["background", "after_answer", "before_message", "before_send"],
         Group("when"),
         Doc(
-            "Looked at",
-            "When the triggers are looked at: after the answer, without or with the turn waiting "
-            "for it; before a user's message is stored; or before each call.",
+            "Checked",
+            "When triggers are checked: in the background after an answer, before the turn ends, "
+            "before a user message is stored, or before each call.",
         ),
     ] = "background"
     requires_confirmation: Annotated[
@@ -281,8 +286,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Target (%)",
-            "A compaction stops once what is measured is down to this share; where system prompt "
-            "and tools take more than a tenth, a third of what they leave stays.",
+            "A compaction stops once what is measured is down to this share; if system prompt and "
+            "tools take more than a tenth, at least a third of the rest is kept.",
         ),
     ] = 0.40
     lower_tokens: Annotated[
@@ -291,7 +296,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Lower threshold (tokens)",
-            "A compaction goes on until messages and summary are below it. None: the target holds.",
+            "A compaction goes on until messages and summary are below it. None: the target "
+            "applies.",
         ),
     ] = None
     task_type: Annotated[
@@ -299,8 +305,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Kind of task",
-            "Says which steps come first. None: found from the tools that are called and how "
-            "messages are said.",
+            "Determines which steps come first. None: detected from the tools called and the form "
+            "of the messages.",
         ),
     ] = None
     fold_as: Annotated[
@@ -308,7 +314,7 @@ class Thresholds:
         Group("target"),
         Doc(
             "What becomes of older messages",
-            "Summarized, only left out, or whichever the conversation calls for.",
+            "Summarized, only left out, or whichever suits the conversation.",
         ),
     ] = "summary"
     preference: Annotated[
@@ -316,8 +322,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Preference",
-            "What a choice between leaving out and summarizing weighs more: speed and cost, or "
-            "quality.",
+            "What matters more when choosing between leaving out and summarizing: speed and cost, "
+            "or quality.",
         ),
     ] = "balanced"
     max_summaries: Annotated[
@@ -326,7 +332,7 @@ class Thresholds:
         Group("target"),
         Doc(
             "Summaries of a session, at most",
-            "After so many a session is only truncated. None: any number.",
+            "After this many, a session is only truncated. None: any number.",
         ),
     ] = None
     keep_turns: Annotated[
@@ -335,8 +341,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Turns that stay",
-            "How many newest turns stay beside the current message; the next number where that is "
-            "still too much. Falling, e.g. 2, 1, 0.",
+            "How many of the newest turns stay beside the current message; if that is still too "
+            "much, the next number applies. Decreasing, e.g. 2, 1, 0.",
         ),
     ] = (2,)
     keep_turns_by_messages: Annotated[
@@ -345,8 +351,8 @@ class Thresholds:
         Group("target"),
         Doc(
             "Turns that stay by messages",
-            "From so many messages on so many turns stay, e.g. 50: 4, 30: 6. Below the last all "
-            "stay.",
+            "How many turns stay from a number of messages on, e.g. 50: 4, 30: 6. With fewer "
+            "messages than the last entry, all stay.",
         ),
     ] = ()
     keep_messages: Annotated[
@@ -355,7 +361,7 @@ class Thresholds:
         Group("target"),
         Doc(
             "Newest messages of a sliding window",
-            "So many stay; the cut moves to the nearest place where no call loses its result.",
+            "This many stay; the cut moves to the nearest place where no call loses its result.",
         ),
     ] = 9
     importance_threshold: Annotated[
@@ -363,28 +369,22 @@ class Thresholds:
         Score(0, 5),
         Group("target"),
         Doc(
-            "Importance, from",
-            "Messages that score at least this much of 5 stay: 2 for what the request is about, 1 "
-            "for how new, 2 for facts.",
+            "Minimum importance",
+            "Messages with at least this score, of 5, stay: up to 2 for relevance to the request, "
+            "1 for recency, 2 for facts.",
         ),
     ] = 3.0
     chunk_turns: Annotated[
         int,
         Count(1, "turns"),
         Group("target"),
-        Doc(
-            "Turns in a chunk",
-            "So many turns are summarized at a time; the last chunk stays.",
-        ),
+        Doc("Turns in a chunk", "This many turns are summarized at a time; the last chunk stays."),
     ] = 20
     min_fold_messages: Annotated[
         int,
         Count(1, "messages"),
         Group("target"),
-        Doc(
-            "Fewest messages to fold",
-            "A compaction that would fold fewer is not worth it.",
-        ),
+        Doc("Fewest messages to fold", "A compaction that would fold fewer messages is skipped."),
     ] = 1
     min_gain_ratio: Annotated[
         float,
@@ -403,7 +403,7 @@ class Thresholds:
         Group("stays"),
         Doc(
             "Recent part (% of usable)",
-            "The newest part that a compaction may not fold, within 2,000 and 20,000, and at most "
+            "The newest part that a compaction may not fold: 2,000 to 20,000 tokens, and at most "
             "half of the target. 0: none.",
         ),
     ] = 0.25
@@ -413,8 +413,8 @@ class Thresholds:
         Group("stays"),
         Doc(
             "Recent messages, at most (%)",
-            "Their share of what remains after reserve and system prompt; with the summary's at "
-            "most all of it. None: no such limit.",
+            "Their share of the tokens left after reserve and system prompt; at most 100 % "
+            "together with the summary. None: no such limit.",
         ),
     ] = None
     skips_chains: Annotated[
@@ -422,7 +422,7 @@ class Thresholds:
         Group("stays"),
         Doc(
             "Skip calls that do not fit",
-            "A call with its results that does not fit is left out, and older ones are still "
+            "A call that does not fit is left out with its results, and older ones are still "
             "tried.",
         ),
     ] = False
@@ -441,14 +441,14 @@ class Thresholds:
         Group("stays"),
         Doc(
             "Original request, at most (tokens)",
-            "So many tokens of it stay once its message has gone.",
+            "This many tokens of it stay after its message was folded.",
         ),
     ] = 1_000
     is_interactive: Annotated[
         bool,
         Group("stays"),
         Doc(
-            "A person follows",
+            "A person can answer",
             "Off: nobody can be asked, so the whole original request stays, however long.",
         ),
     ] = True
@@ -509,7 +509,8 @@ class Thresholds:
         Group("summary"),
         Doc(
             "Summary, at most (% of usable)",
-            "The longest summary that is made without a model. None: the limit of a model's holds.",
+            "The longest summary that is made without a model. None: the limit for a model's "
+            "summary applies.",
         ),
     ] = 0.10
     summary_history_ratio: Annotated[
@@ -518,8 +519,8 @@ class Thresholds:
         Group("summary"),
         Doc(
             "Summary, at most (%)",
-            "Its share of what remains after reserve and system prompt; with that of recent "
-            "messages at most all of it. None: not limited so.",
+            "Its share of the tokens left after reserve and system prompt; at most 100 % together "
+            "with recent messages. None: no such limit.",
         ),
     ] = None
     summary_source_ratio: Annotated[
@@ -528,7 +529,7 @@ class Thresholds:
         Group("summary"),
         Doc(
             "Summary, at most (% of its source)",
-            "The longest summary without a model, as a share of what it stands for.",
+            "The longest summary without a model, as a share of what it replaces.",
         ),
     ] = 0.25
     summary_chars_ratio: Annotated[
@@ -536,16 +537,16 @@ class Thresholds:
         Share(0.01, 1),
         Group("summary"),
         Doc(
-            "Length asked for (% of characters)",
-            "As a share of the characters it stands for, at least 100 characters. None: no such "
-            "length is named.",
+            "Requested length (% of characters)",
+            "As a share of the characters it replaces, at least 100 characters. None: no such "
+            "length is requested.",
         ),
     ] = None
     summary_asked_chars: Annotated[
         int | None,
         Count(10, "characters"),
         Group("summary"),
-        Doc("Longest length asked for", "In characters. None: no length is named."),
+        Doc("Requested summary length, at most (characters)", "None: no length is requested."),
     ] = None
     summary_max_chars: Annotated[
         int | None,
@@ -563,7 +564,7 @@ class Thresholds:
         Group("tools"),
         Doc(
             "Shorten tool outputs over (tokens)",
-            "Longer outputs are shortened to this by a compaction.",
+            "A compaction shortens longer outputs to this length.",
         ),
     ] = 200
     shortens_always: Annotated[
@@ -578,7 +579,7 @@ class Thresholds:
         int,
         Count(0, "turns"),
         Group("tools"),
-        Doc("Fresh turns", "The tool outputs of so many newest turns are left whole."),
+        Doc("Fresh turns", "The tool outputs of this many newest turns are kept whole."),
     ] = 2
     oversize_ratio: Annotated[
         float | None,
@@ -595,8 +596,8 @@ class Thresholds:
         Group("tools"),
         Doc(
             "Limits of single tools",
-            "Tokens for outputs of a tool in place of the limit for all, e.g. bash: 400, search: "
-            "120.",
+            "Tokens for the outputs of a tool, instead of the limit for all, e.g. bash: 400, "
+            "search: 120.",
         ),
     ] = ()
     protected_tools: Annotated[
@@ -614,7 +615,7 @@ class Thresholds:
         Group("tools"),
         Doc(
             "Model can read originals",
-            "A model that has tools gets one more, with which it reads exact parts of shortened "
-            "outputs. It takes about 130 tokens in every call.",
+            "A model with tools gets one more, to read exact parts of shortened outputs. It takes "
+            "about 130 tokens in every call.",
         ),
     ] = True

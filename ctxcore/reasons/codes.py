@@ -16,32 +16,41 @@ class VerdictCode(Code):
     GOAL = "verdict.goal", "the original request"
     LAST_REQUEST = "verdict.last_request", "last user message"
     OUTPUT_SHORTENED = "verdict.output_shortened", "tool output shortened"
-    TEXT_ELIDED = "verdict.text_elided", "over-long text elided"
-    ELIDED_TO_SHARE = "verdict.elided_to_share", "elided to fit its share"
-    ELIDED_TO_WINDOW = "verdict.elided_to_window", "elided to fit the window"
+    TEXT_ELIDED = "verdict.text_elided", "long text shortened"
+    ELIDED_TO_SHARE = "verdict.elided_to_share", "shortened to fit its part of the budget"
+    ELIDED_TO_WINDOW = "verdict.elided_to_window", "shortened to fit the window"
     OUTSIDE = "verdict.outside", "outside the window"
     FOLDED = "verdict.folded", "folded into the summary"
     TRUNCATED = "verdict.truncated", "truncated by a compaction"
     NO_ROOM_FOR_SUMMARY = "verdict.no_room_for_summary", "no room for the summary"
-    NO_ROOM_TO_KEEP = "verdict.no_room_to_keep", "no room to keep it"
+    NO_ROOM_TO_KEEP = "verdict.no_room_to_keep", "does not fit the budget"
     EXCLUDED = "verdict.excluded", "excluded by a mark"
-    REMINDED = "verdict.reminded", "{why}, its rules put back"
-    OWN = "verdict.own", "a text of this library"
+    REMINDED = "verdict.reminded", "{why}; its standing instructions are repeated"
+    OWN = "verdict.own", "text added by ctxcore"
     """For texts that are no message of the history."""
 
 
 class RepairCode(Code):
     """What was repaired so that the provider accepts the messages."""
 
-    BROKEN_ARGUMENTS = "repair.broken_arguments", "arguments of call {id!r} are no JSON object"
+    BROKEN_ARGUMENTS = (
+        "repair.broken_arguments",
+        "the arguments of call {id!r} are not a JSON object",
+    )
     RENAMED_CALL = "repair.renamed_call", "id {id!r} was used before; now {new_id!r}"
     NAMED_CALL = "repair.named_call", "a call had no id; now {new_id!r}"
     MISSING_RESULT = "repair.missing_result", "call {id!r} of {tool} has no result"
     ORPHAN_RESULT = "repair.orphan_result", "no call {id!r} before it"
-    NAME_IN_WORDS = "repair.name_in_words", "{name!r} is no name a provider takes"
-    REFUSAL_IN_WORDS = "repair.refusal_in_words", "a refusal in a field of its own"
+    NAME_IN_WORDS = (
+        "repair.name_in_words",
+        "the name {name!r} is not valid for providers; moved into the text",
+    )
+    REFUSAL_IN_WORDS = (
+        "repair.refusal_in_words",
+        "the refusal was in a separate field; moved into the text",
+    )
     EMPTY_MESSAGE = "repair.empty_message", "an empty {role} message"
-    BLANK_TEXT = "repair.blank_text", "a part of white space alone"
+    BLANK_TEXT = "repair.blank_text", "a part with only white space"
     LEADING_ASSISTANT = "repair.leading_assistant", "an assistant message came first"
     MERGED = "repair.merged", "two {role} messages in a row"
     RENAMED_TOOL = (
@@ -49,7 +58,7 @@ class RepairCode(Code):
         "a provider refuses the tool name {name!r}; now {new_name!r}",
     )
     RENAMED_ID = "repair.renamed_id", "a provider refuses the call id {id!r}; now {new_id!r}"
-    BY_RULE = "repair.by_rule", "made legal by the rule {rule!r}"
+    BY_RULE = "repair.by_rule", "corrected by the rule {rule!r}"
 
 
 class LegalityCode(Code):
@@ -59,15 +68,15 @@ class LegalityCode(Code):
         "legality.orphan_result",
         "no open call {id!r} directly before this result",
     )
-    MISSING_RESULT = "legality.missing_result", "call {id!r} has no result behind it"
+    MISSING_RESULT = "legality.missing_result", "call {id!r} has no result after it"
     CALL_ID_MISSING = "legality.call_id_missing", "a call of {tool} has no id"
     CALL_ID_TWICE = "legality.call_id_twice", "call id {id!r} is used twice"
     CALL_ID_FORM = "legality.call_id_form", "the call id {id!r} does not match {pattern}"
-    FIRST_ROLE = "legality.first_role", "the first message is not a user's"
+    FIRST_ROLE = "legality.first_role", "the first message is not a user message"
     ALTERNATION = "legality.alternation", "two {role} messages in a row"
     ARGUMENTS = "legality.arguments", "arguments of call {id!r} are not a JSON object"
     EMPTY = "legality.empty", "an empty {role} message"
-    BLANK = "legality.blank", "white space alone in {role} message"
+    BLANK = "legality.blank", "a {role} message with only white space"
     NAME = (
         "legality.name",
         "the name {name!r} has white space or one of <|\\/>, or is too long",
@@ -82,9 +91,9 @@ class LegalityCode(Code):
 class TriggerCode(Code):
     """The rule that asked for a compaction, with the numbers it compared."""
 
-    ASKED = "trigger.asked", "asked for: tokens {tokens:,}"
+    ASKED = "trigger.asked", "requested: {tokens:,} tokens"
     OVERFLOW = "trigger.overflow", "input above usable: tokens {tokens:,}, usable {usable:,}"
-    MARKED = "trigger.marked", "asked for by the model"
+    MARKED = "trigger.marked", "requested by the model"
     NO_ROOM_FOR_TOOLS = "trigger.no_room_for_tools", "no room for tool calls: over by {over_by:,}"
     MANY_TURNS = "trigger.many_turns", "number of turns: turns {turns:,}, most {most:,}"
     MANY_MESSAGES = (
@@ -94,7 +103,7 @@ class TriggerCode(Code):
     """Only in stored records; no policy has this rule any more."""
     BEYOND_LOOKBACK = (
         "trigger.beyond_lookback",
-        "beyond the lookback: uncovered messages {uncovered_messages:,}, looked at {looked_at:,}",
+        "beyond the lookback: {uncovered_messages:,} uncovered messages, lookback {looked_at:,}",
     )
     BEYOND_RECENT = (
         "trigger.beyond_recent",
@@ -122,7 +131,7 @@ class TriggerCode(Code):
     )
     LITTLE_REMAINS = (
         "trigger.little_remains",
-        "little remains: remaining {remaining:,}, least {least:,}",
+        "too little free: {remaining:,} tokens left, minimum {least:,}",
     )
     REFUSED = (
         "trigger.refused",
@@ -138,15 +147,15 @@ class ChoiceCode(Code):
 
     NO_SUMMARIZER = "choice.no_summarizer", "there is no summarizer"
     SHORT = "choice.short", "short: {messages} messages, {chars:,} characters"
-    LIMIT = "choice.limit", "{count} summaries in this session; {most} are the limit"
+    LIMIT = "choice.limit", "{count} summaries in this session; the limit is {most}"
     FAST = "choice.fast", "fast is preferred"
     LONG = "choice.long", "long: {messages} messages"
     QUALITY = "choice.quality", "quality is preferred"
     SCORES = "choice.scores", "scores: truncate {truncate:g}, summarize {summarize:g}"
-    FEW = "choice.few", "{messages} messages do not fit"
+    FEW = "choice.few", "only {messages} messages, but they do not fit"
     TASK = "choice.task", "task {task}: {evidence}"
-    TASK_STATED = "choice.task_stated", "task {task}: as stated"
-    TASK_UNKNOWN = "choice.task_unsaid", "task {task}: nothing said yet"
+    TASK_STATED = "choice.task_stated", "task {task}: set explicitly"
+    TASK_UNKNOWN = "choice.task_unsaid", "task {task}: no evidence yet"
 
 
 class PolicyCode(Code):
@@ -154,7 +163,7 @@ class PolicyCode(Code):
 
     FIELD_REMOVED = (
         "policy.field_removed",
-        "{place} names {field!r}, which policies no longer have since {since}; it is not used",
+        "{place} sets {field!r}, a field that was removed in {since}; it is ignored",
     )
 
 
@@ -174,23 +183,23 @@ class OutcomeCode(Code):
     SKIPPED = "outcome.skipped", "skipped: {why}"
     TRUNCATED = "outcome.truncated", "truncated: {why}"
     TRUNCATED_INSTEAD = "outcome.truncated_instead", "{why}; truncated instead"
-    STILL_OVER = "outcome.still_over", "{why}; still over ({trigger}): start a new session"
+    STILL_OVER = "outcome.still_over", "{why}; still too large ({trigger}): start a new session"
     RECORDED = "outcome.recorded", "recorded by {product} ({trigger})"
     """Another product compacted, and its transcript says why."""
-    RECORDED_WITHOUT_TRIGGER = "outcome.recorded_untold", "recorded by {product} (trigger not told)"
-    NOTHING_FOLDS = "outcome.nothing_folds", "nothing may be folded"
-    NOTHING_HELPS = "outcome.nothing_helps", "nothing may be folded: start a new session"
+    RECORDED_WITHOUT_TRIGGER = "outcome.recorded_untold", "recorded by {product} (trigger unknown)"
+    NOTHING_FOLDS = "outcome.nothing_folds", "no message can be folded"
+    NOTHING_HELPS = "outcome.nothing_helps", "no message can be folded; start a new session"
     NOT_SMALLER = "outcome.not_smaller", "not smaller: {before:,} tokens before, {after:,} after"
     LITTLE_GAIN = (
         "outcome.little_gain",
         "too little gain: {before:,} tokens before, {after:,} after",
     )
-    STAYS = "outcome.stays", "at least {tokens:,} tokens stay"
+    STAYS = "outcome.stays", "cannot go below {tokens:,} tokens"
     ONLY_PLANNED = "outcome.only_planned", "only planned: {strategy}"
     NEEDS_CONFIRMATION = "outcome.needs_confirmation", "needs confirmation"
     WINDOW_UNKNOWN = (
         "outcome.window_unknown",
-        "the window is unknown, so nothing starts by itself",
+        "the window is unknown, so automatic compaction is off",
     )
     SWITCHED_OFF = (
         "outcome.switched_off",
@@ -227,33 +236,27 @@ class CallCode(Code):
     """Why a call or a turn ended without an answer, where there is no error."""
 
     STOPPED = "call.stopped", "stopped"
-    PROGRAM_ERROR = (
-        "turn.program_error",
-        "the turn broke off because of a program error; try it again",
-    )
+    PROGRAM_ERROR = "turn.program_error", "a program error ended the turn; try again"
 
 
 class BreakCode(Code):
     """Why a request does not start with the whole previous one, so that the prompt cache breaks."""
 
     FIRST_CALL = "break.first_call", "the first call"
-    MODEL = "break.model", "another model"
-    TOOLS = "break.tools", "other tool definitions"
+    MODEL = "break.model", "the model changed"
+    TOOLS = "break.tools", "the tool definitions changed"
     UNDO = "break.undo", "a compaction was undone"
     COMPACTION = "break.compaction", "a compaction"
-    POLICY = "break.policy", "another policy"
-    EXCLUSION = "break.exclusion", "a message was excluded or let in again"
+    POLICY = "break.policy", "the policy changed"
+    EXCLUSION = "break.exclusion", "a message was excluded or included again"
     SYSTEM = "break.system", "the system prompt changed"
-    THINKING = "break.thinking", "the thinking of an answered turn is left out"
-    REQUEST_MOVED = (
-        "break.request_moved",
-        "the last user message, shown apart, gave way to the next",
-    )
+    THINKING = "break.thinking", "the thinking of an answered turn was left out"
+    REQUEST_MOVED = "break.request_moved", "a new user message replaced the one shown separately"
     WINDOW_MOVED = "break.window_moved", "the recent part moved"
-    JOINED = "break.joined", "the last message was joined by another of its role"
+    JOINED = "break.joined", "a new message was merged into the last one, which has the same role"
     OUTPUT_SHORTENED = "break.output_shortened", "a message was shortened"
-    KNOWLEDGE = "break.knowledge", "other knowledge"
-    PINS = "break.pins", "other pins"
+    KNOWLEDGE = "break.knowledge", "the knowledge changed"
+    PINS = "break.pins", "the pinned messages changed"
     OTHER = "break.other", "something else"
 
 
@@ -262,30 +265,32 @@ class NoticeCode(Code):
 
     FRONT_MISSING = (
         "notice.front_missing",
-        "{messages} covered messages are no longer at the front of the list; the summary stands "
-        "for them",
+        "{messages} covered messages are no longer at the start of the list; the summary replaces "
+        "them",
     )
     MESSAGES_MISSING = (
         "notice.messages_missing",
-        "{messages} messages behind the covered part are no longer in the list; nothing stands "
-        "for them",
+        "{messages} messages after the covered part are no longer in the list; nothing replaces "
+        "them",
     )
     CONTEXT_READ_BACK = (
         "notice.context_read_back",
-        "the list begins with the context that was sent before; it is continued",
+        "the list begins with the context that was sent before; the compaction continues from it",
     )
     SUMMARY_READ_BACK = (
         "notice.summary_read_back",
-        "the list holds the summary of the state in place of what it covers; it is continued",
+        "the list contains the summary of the state instead of the messages it covers; the "
+        "compaction continues from it",
     )
     SUMMARY_FOUND = (
         "notice.summary_found",
-        "the list holds a summary or facts of an earlier context; they are continued",
+        "the list contains a summary or facts of an earlier context; the compaction continues "
+        "from them",
     )
     REBUILT = (
         "notice.rebuilt",
-        "message {at} is not the one that the state covers; its summary is left out, and what is "
-        "passed is compacted anew",
+        "message {at} differs from the one that the state covers; its summary is dropped, and the "
+        "messages are compacted again",
     )
     MARK_DROPPED = (
         "notice.mark_dropped",
@@ -311,32 +316,31 @@ class AllowedCode(Code):
     NAMES = "allowed.names", "{names}"
     YES_OR_NO = "allowed.yes_or_no", "yes or no"
     OR_NONE = "allowed.or_none", "{allowed}, or none"
-    REMOVED = "allowed.removed", "nothing, since {since} has no such field any more"
+    REMOVED = "allowed.removed", "no value: the field was removed in {since}"
     LIST_OF = "allowed.list_of", "a list of {names}"
     STRATEGIES = (
         "allowed.strategies",
-        "a list of {names}; there is no {unknown}: the plug-in that brings it may be missing",
+        "a list of {names}; unknown: {unknown} (a plug-in may be missing)",
     )
     FALLING = "allowed.falling", "a list of whole numbers, each smaller than the one before"
     TURNS_BY_MESSAGES = (
         "allowed.turns_by_messages",
-        "a list of (messages, turns), the messages falling",
+        "a list of (messages, turns), each with fewer messages than the one before",
     )
     TOOL_LIMITS = (
         "allowed.tool_limits",
-        "a list of (tool, tokens), the tokens from {low} on, no tool twice",
+        "a list of (tool, tokens), with at least {low} tokens and each tool once",
     )
-    TOOL_NAMES = "allowed.tool_names", "a list of names of tools"
+    TOOL_NAMES = "allowed.tool_names", "a list of tool names"
     BESIDE = (
         "allowed.beside",
-        "at most {high:.6g} beside a recent_history_ratio of {recent:g}; the two are shares of one "
-        "budget",
+        "at most {high:.6g} with a recent_history_ratio of {recent:g}; the two share one budget",
     )
-    FIELDS_ONLY = "allowed.fields_only", "fields only; {reason}"
+    FIELDS_ONLY = "allowed.fields_only", "only policy fields may be passed; {reason}"
     CONTRADICTION = (
         "allowed.contradiction",
-        "{value!r}, as {source} says, or only one of the two",
+        "{value!r}, as set by {source}; or remove one of the two settings",
     )
-    TEXTS_OR_NONE = "allowed.texts_or_none", "a tuple of texts, or None"
-    TEXTS = "allowed.texts", "texts alone"
-    TEXT_OR_NONE = "allowed.text_or_none", "a text, or None"
+    TEXTS_OR_NONE = "allowed.texts_or_none", "a tuple of strings, or None"
+    TEXTS = "allowed.texts", "only strings"
+    TEXT_OR_NONE = "allowed.text_or_none", "a string, or None"

@@ -17,28 +17,28 @@ class MessageProblem(Code):
     MISSING = "message.missing", "is missing"
     DEEP = "message.deep", "is nested too deeply"
     NOT_JSON = "message.not_json", "is not JSON: {reason}"
-    ROLE = "message.role", "{value!r} is none of {names}"
+    ROLE = "message.role", "{value!r} is not one of {names}"
     FUNCTION = "message.function", "a tool call needs a function name"
     CALL_NAME = "message.call_name", "a call needs a name"
     FUNCTION_CALL_NAME = "message.function_call_name", "a function call needs a name"
-    TWO_THINGS = "message.two_things", "holds {names}; make each a part of its own"
-    NO_PARTS = "message.no_parts", "has no parts but the keys {keys}"
-    NO_TYPE = "message.no_type", "has no type but the keys {keys}; name its 'type'"
+    TWO_THINGS = "message.two_things", "contains {names}; make each a separate part"
+    NO_PARTS = "message.no_parts", "has no parts (keys: {keys})"
+    NO_TYPE = "message.no_type", "has no type (keys: {keys}); add a 'type'"
     BOTH_CONTENTS = (
         "message.both_contents",
         "has both content and Gemini's parts; leave one of them out",
     )
     WORDS_ELSEWHERE = (
         "message.words_elsewhere",
-        "has no {key}, but words under {keys}; name the key {key!r}",
+        "has no {key}, but text under {keys}; rename the key to {key!r}",
     )
     SEVERAL = (
         "message.several",
-        "stands for {count} messages where one is expected; append them instead",
+        "contains {count} messages where one is expected; append them instead",
     )
     OTHER_SHAPE = (
         "message.other_shape",
-        "is in {maker} shape, the messages before it in {other}; convert one of them",
+        "is in {maker} format, the messages before it in {other}; convert one of them",
     )
     WITH_WAY_OUT = "message.way_out", "{what}; {way_out}"
     IN_LIST = "message.in_list", "{problem}, and put it into a list"
@@ -54,7 +54,7 @@ class WhatCode(Code):
     VALUE = "what.value", "is {value!r}"
     INSTANCE = "what.instance", "is a {kind}"
     INSTANCE_OF = "what.instance_of", "is a {kind} of {library}"
-    UNKNOWN = "what.unknown", "is no message of a known shape"
+    UNKNOWN = "what.unknown", "is not a message in a known format"
     UNKNOWN_TYPE = "what.unknown_type", "is of an unknown type, {kind!r}"
     LOOKS_LIKE = "what.looks_like", "looks like {form}"
     LOOKS_LIKE_PART = "what.looks_like_part", "looks like a part of {form}"
@@ -72,7 +72,7 @@ class FormCode(Code):
     GEMINI_CLI = "form.gemini_cli", "a record of Gemini CLI"
     ADK = "form.adk", "an event of Google's ADK"
     AGENT_ITEM = "form.agent_item", "an item of an agent's run"
-    GEMINI_NO_LIST = "form.gemini_no_list", "a content of Gemini's whose parts are no list"
+    GEMINI_NO_LIST = "form.gemini_no_list", "Gemini content whose parts are not a list"
     GEMINI_IN_CONTENT = (
         "form.gemini_in_content",
         "a message with Gemini's parts under the key 'content'",
@@ -87,11 +87,11 @@ class FormCode(Code):
     ANSWER = "form.answer", "a model's whole answer"
     CODEX = "form.codex", "a record of a Codex rollout"
     CONVERSATION = "form.conversation", "a whole conversation"
-    SHAREGPT_CONVERSATION = "form.sharegpt_conversation", "a whole conversation of ShareGPT's"
+    SHAREGPT_CONVERSATION = "form.sharegpt_conversation", "a whole ShareGPT conversation"
     TOOL = "form.tool", "one tool call or definition"
     CHOICE = "form.choice", "a choice of a model's answer"
     COHERE = "form.cohere", "a Cohere message"
-    GEMINI_PART = "form.gemini_part", "a part of Gemini's"
+    GEMINI_PART = "form.gemini_part", "a Gemini part"
     PART = "form.part", "one content part"
     REQUEST = "form.request", "a request body"
     MESSAGE = "form.message", "one message"
@@ -131,7 +131,7 @@ class WayOutCode(Code):
     TO_DICT = "way_out.to_dict", "call its .to_dict() first"
     ASDICT = (
         "way_out.asdict",
-        "pass it through dataclasses.asdict first, if its fields are a message's",
+        "convert it with dataclasses.asdict first, if it has the fields of a message",
     )
     PARTS_AS_MESSAGES = (
         "way_out.parts_as_messages",
@@ -158,10 +158,10 @@ class WayOutCode(Code):
     PASS_ANSWER = "way_out.pass_answer", 'pass its ["choices"][0]["message"]'
     PASS_CANDIDATE = "way_out.pass_candidate", 'pass its ["candidates"][0]["content"]'
     GEMINI_LIST = "way_out.gemini_list", 'write {{"role": …, "parts": [part]}}'
-    NAME_PARTS = "way_out.name_parts", "name the key 'parts'"
+    NAME_PARTS = "way_out.name_parts", "rename the key to 'parts'"
     NAME_CONTENT = (
         "way_out.name_content",
-        "name the key 'content', and the roles user and assistant",
+        "rename the key to 'content', and the roles to user and assistant",
     )
     BEDROCK = (
         "way_out.bedrock",
@@ -169,7 +169,7 @@ class WayOutCode(Code):
     )
     CHATGPT = (
         "way_out.chatgpt",
-        'write {{"role": …, "content": …}}: its role is author.role, its words content.parts',
+        'write {{"role": …, "content": …}}: the role is in author.role, the text in content.parts',
     )
     CODEX = (
         "way_out.codex",
@@ -191,4 +191,4 @@ class WayOutCode(Code):
     WRITE_LIST = "way_out.write_list", 'pass a list, [{{"role": "user", "content": …}}]'
     PASS_DEFINITIONS = "way_out.pass_definitions", "pass a list of definitions"
     PASS_DEFINITION = "way_out.pass_definition", "pass its definition as an object"
-    PASS_TEXTS = "way_out.pass_texts", "pass texts by their names"
+    PASS_TEXTS = "way_out.pass_texts", "pass a mapping of names to texts"

@@ -53,34 +53,31 @@ class StateProblem(Code):
         "expected a CompactionState or a summary, got {kind}; CompactionState.from_json reads what "
         "to_json wrote",
     )
-    NOT_JSON = "state.not_json", "it is no JSON: {reason}"
+    NOT_JSON = "state.not_json", "it is not JSON: {reason}"
     NO_OBJECT = "state.no_object", "expected the object that to_json wrote, got {kind}"
-    VERSION = (
-        "state.version",
-        "it says version {version!r}; this release reads the versions {known}",
-    )
-    NO_VERSION = "state.no_version", "it says no version; this release reads the versions {known}"
+    VERSION = "state.version", "it has version {version!r}; this release reads the versions {known}"
+    NO_VERSION = "state.no_version", "it has no version; this release reads the versions {known}"
     FIELD_MISSING = "state.field_missing", "its field {field} is missing"
     FIELD = "state.field", "its field {field} is {problem}"
     OF_TYPE = "state.of_type", "of type {kind}"
     VALUE = "state.value", "{value}"
     QUOTED = "state.quoted", "{value!r}"
-    NO_COUNTS = "state.no_counts", "no list of whole numbers from {least} on"
-    NO_TEXTS = "state.no_texts", "no list of texts"
-    CUT = "state.cut", "cut off"
-    NO_PAIRS = "state.no_pairs", "no list of pairs of a message and a text"
-    NO_REST = "state.no_rest", "no list of pairs of a message and its texts"
-    UNKNOWN_FIELD = "state.unknown_field", "none that this release knows"
-    NO_WORKING = "state.no_working", "its field working is no working state: {reason}"
-    LEFT_OUT = "state.left_out", "its field seen.left_out names messages that it does not have"
-    OWN = "state.own", "its field seen.own names messages that are not left out"
+    NO_COUNTS = "state.no_counts", "not a list of integers of at least {least}"
+    NO_TEXTS = "state.no_texts", "not a list of strings"
+    CUT = "state.cut", "incomplete"
+    NO_PAIRS = "state.no_pairs", "not a list of (message, text) pairs"
+    NO_REST = "state.no_rest", "not a list of (message, texts) pairs"
+    UNKNOWN_FIELD = "state.unknown_field", "unknown to this release"
+    NO_WORKING = "state.no_working", "its field working is not a working state: {reason}"
+    LEFT_OUT = "state.left_out", "its field seen.left_out refers to messages that it does not have"
+    OWN = "state.own", "its field seen.own refers to messages that are not left out"
     COVERS = "state.covers", "its field active covers more messages than it has seen"
     KEEPS = "state.keeps", "its field active keeps or summarizes more than it covers"
-    SHORTENED = "state.shortened", "its field active.shortened names a message before the first"
+    SHORTENED = "state.shortened", "its field active.shortened refers to a message before the first"
     KNOWS_MORE = (
         "state.knows_more",
-        "it knows {known:,} messages but {count:,} were passed; "
-        "pass the whole conversation, including what is covered",
+        "it refers to {known:,} messages but {count:,} were passed; pass the whole conversation, "
+        "including the covered messages",
     )
     OTHER_MESSAGES = (
         "state.other_messages",
@@ -89,13 +86,13 @@ class StateProblem(Code):
     )
     LIST_ENDS = (
         "state.list_ends",
-        "the state covers {covered:,} messages, and the list ends before it; pass the conversation "
-        'it was made from, or on_mismatch="rebuild"',
+        "the state covers {covered:,} messages, but the list is shorter; pass the conversation it "
+        'was made from, or on_mismatch="rebuild"',
     )
     OTHER_MESSAGE = (
         "state.other_message",
-        "the state covers {covered:,} messages, and this is not the one it covers; pass the "
-        'conversation it was made from, or on_mismatch="rebuild"',
+        "the state covers {covered:,} messages, but this message differs from the covered one; "
+        'pass the conversation it was made from, or on_mismatch="rebuild"',
     )
 
 
@@ -103,7 +100,7 @@ class PartProblem(Code):
     """Why there is no such tool output, or no such part of it."""
 
     NO_PART = "part.no_part", "no part {part!r}: {problem}"
-    STEP = "part.step", "{rest!r} is no key and no [place]"
+    STEP = "part.step", "{rest!r} is neither a key nor an [index]"
     OUTPUT = "part.output", "the output"
     ITEMS = "part.items", "{where} has {count:,} items, counted from 0"
     ITEM = "part.item", "{where} has {count} item, counted from 0"
@@ -112,7 +109,7 @@ class PartProblem(Code):
     LIST_OF_ONE = "part.list_of_one", "{where} is a list of {count} item"
     NO_PARTS = "part.no_parts", "{where} has no parts"
     NOT_JSON = "part.not_json", "the output is not JSON"
-    ROWS = "part.rows", "rows are asked for as a:b, e.g. 10:20"
+    ROWS = "part.rows", "give rows as a:b, e.g. 10:20"
     COUNT = "part.count", "there are {count:,}, counted from 0"
     NO_LINE = "part.no_line", "none of {count:,} lines matches"
     NO_LINE_OF_ONE = "part.no_line_of_one", "none of {count} line matches"
@@ -121,7 +118,7 @@ class PartProblem(Code):
     NO_MESSAGES = "part.no_messages", "the session has no messages"
     MESSAGES = "part.messages", "the session has the messages m1 to m{last}"
     NO_TEXT = "part.no_text", "that message has no text"
-    LEFT_OUT = "part.left_out", "a person left that message out"
+    LEFT_OUT = "part.left_out", "that message was excluded by a user"
 
 
 class SummaryProblem(Code):
@@ -132,22 +129,22 @@ class SummaryProblem(Code):
     NOT_TEXT = "summary.not_text", "it is {kind}, not text"
     CALL_REPLY = "summary.call", "the reply is a tool call"
     FILTER = "summary.filter", "the provider's content filter blocked it"
-    NO_ROOM = "summary.no_room", "there is no room for one"
+    NO_ROOM = "summary.no_room", "there is no room for a summary"
     WINDOW = (
         "summary.window",
-        "the window of {model!r}, {tokens:,} tokens, has no room for what is to be summarized",
+        "the messages to summarize do not fit the window of {model!r}, {tokens:,} tokens",
     )
     EMPTY = "summary.empty", "the text is empty"
     IS_CALL = "summary.is_call", "the text is a tool call"
     IS_ERROR = "summary.is_error", "the text is an error"
-    LIMIT = "summary.limit", "nothing of it fits {tokens:,} tokens"
+    LIMIT = "summary.limit", "no part of it fits in {tokens:,} tokens"
     LIMIT_CHARS = (
         "summary.limit_chars",
-        "nothing of it fits {tokens:,} tokens and {chars:,} characters",
+        "no part of it fits in {tokens:,} tokens and {chars:,} characters",
     )
     LARGER = (
         "summary.larger",
-        "its {tokens:,} tokens are no fewer than the {needed:,} it stands for",
+        "the summary ({tokens:,} tokens) is not shorter than the text it replaces ({needed:,})",
     )
     THINKING = "summary.thinking", "its thinking left no room for the summary"
 
@@ -155,7 +152,7 @@ class SummaryProblem(Code):
 class ProviderProblem(Code):
     """Why a model call failed, one code for each kind of error."""
 
-    SAID = "model.said", "{problem} (it said: {detail})"
+    SAID = "model.said", "{problem} (provider message: {detail})"
     AUTH = (
         "model.auth",
         "the provider of {model!r} refused the key; check the connection's key and its rights",
@@ -179,7 +176,7 @@ class ProviderProblem(Code):
     )
     OVERFLOW = (
         "model.overflow",
-        "the context is too long for {model!r}; compact the session or take a model with a larger "
+        "the context is too long for {model!r}; compact the session or use a model with a larger "
         "window",
     )
     TIMEOUT = "model.timeout", "{model!r} did not answer in time; send again or raise the timeout"
@@ -202,12 +199,12 @@ class ProviderProblem(Code):
     )
     UNKNOWN_MODEL = (
         "model.unknown_model",
-        "the provider does not know the model {model!r}; check its name and, for an own server, "
+        "the provider does not know the model {model!r}; check its name and, on your own server, "
         "that the model is loaded",
     )
     INTERRUPTED = (
         "model.interrupted",
-        "the answer of {model!r} broke off; what arrived is kept, send again to go on",
+        "the answer of {model!r} was cut off; the part received is kept, send again to continue",
     )
     LOCAL_UNAVAILABLE = "model.no_local", "the built-in model is not available"
     NO_LOCAL_BECAUSE = (

@@ -12,12 +12,12 @@ class FileProblem(Code):
         "file.expected",
         "{problem}; expected {formats}",
     )
-    NULS = "file.nuls", "{problem}; it holds NUL bytes: save it as UTF-8 if it is text"
+    NULS = "file.nuls", "{problem}; it contains NUL bytes: save it as UTF-8 if it is text"
     EMPTY = "file.empty", "the file is empty"
-    NO_CONVERSATION = "file.none", "holds no conversation"
-    NO_CONVERSATION_BECAUSE = "file.none_because", "holds no conversation: {problem}"
+    NO_CONVERSATION = "file.none", "contains no conversation"
+    NO_CONVERSATION_BECAUSE = "file.none_because", "contains no conversation: {problem}"
     NEITHER = "file.neither", "is neither a chat message nor a conversation"
-    NO_RECORD = "file.no_record", "is JSON but no session record"
+    NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
     NOT_JSON = "file.not_json", "is not JSON: {reason}"
@@ -25,9 +25,9 @@ class FileProblem(Code):
     MISSING = "file.missing", "there is no such file or folder"
     MISSING_NAMED = (
         "file.missing_named",
-        "there is no file {path!r}; name another with --database or CTXCORE_DATABASE_URL",
+        "there is no file {path!r}; choose another with --database or CTXCORE_DATABASE_URL",
     )
-    NO_FILES = "file.no_files", "holds no .json or .jsonl files"
+    NO_FILES = "file.no_files", "contains no .json or .jsonl files"
     NO_SUCH_ID = "file.no_such_id", "no conversation has an id that starts with {beginning!r}"
     NOT_UTF8 = "file.not_utf8", "it is not UTF-8"
     BROKEN_UTF8 = "file.broken_utf8", "is not UTF-8; broken characters are shown as U+FFFD"
@@ -47,21 +47,21 @@ class FormatCode(Code):
 class ExportProblem(Code):
     """Why a file is not an export of this library, or cannot be imported."""
 
-    NO_HEAD = "export.no_head", "is no export: no {kind!r} line comes first"
-    VERSION = "export.version", "version {version!r} is not read, only {known}"
+    NO_HEAD = "export.no_head", "is not an export: its first line is not a {kind!r} record"
+    VERSION = "export.version", "version {version!r} is not supported, only {known}"
     CUT = "export.cut", "ends before its last line; the file was cut short"
     DIGEST = (
         "export.digest",
-        "was damaged or changed: its digest does not match what it holds; take "
-        '"digest" out of its last line to import it nevertheless',
+        "was damaged or changed: its digest does not match its content; to import it anyway, "
+        'remove "digest" from its last line',
     )
     NO_OBJECT = "export.no_object", "is not an object"
-    NO_GOAL = "export.no_goal", "the goal is message {number}, which it does not hold"
-    UNKNOWN_KIND = "export.unknown_kind", "records of type {kind!r} are not known"
+    NO_GOAL = "export.no_goal", "the goal is message {number}, which is not in the file"
+    UNKNOWN_KIND = "export.unknown_kind", "records of type {kind!r} are unknown"
     NO_MESSAGE = "export.no_message", "the message is not an object"
     MESSAGE_BEFORE = "export.message_before", "message {number} is missing before it"
     MARK = "export.mark", "a mark is a pin or an exclude, not {kind!r}"
-    KNOWS = "export.knows", "it knows message {number}, which the file does not hold"
+    KNOWS = "export.knows", "it refers to message {number}, which is not in the file"
     PARENT = "export.parent", "the compaction {id!r} before it is missing"
     NO_SUCH_MESSAGE = "export.no_such_message", "there is no message {number}"
     WHOLE = "export.whole", "{value!r} is not a whole number"
@@ -76,31 +76,31 @@ class ScriptProblem(Code):
     NO_OBJECT = "script.no_object", "expected an object"
     UNKNOWN_KEYS = "script.unknown_keys", "unknown key {names}"
     VALUE = "script.value", "{key} is {value!r}"
-    NO_KIND = "script.no_kind", "no error kind {kind!r}"
+    NO_KIND = "script.no_kind", "unknown error kind {kind!r}"
 
 
 class SettingProblem(Code):
     """Problems with a setting, or with the file that holds it."""
 
     FIELD = "config.field", "policy field {field!r} is {value!r}; allowed: {allowed}"
-    YAML = "config.yaml", "is no YAML: {reason}"
+    YAML = "config.yaml", "is not YAML: {reason}"
     KEYS = "config.keys", "expected keys with values"
-    WORD = "config.word", "a key must be a word"
-    TWICE = "config.twice", "{name!r} stands here twice"
-    NAMED = "config.named", "{problem} ({variable} names it: {source})"
+    WORD = "config.word", "a key must be a plain string"
+    TWICE = "config.twice", "{name!r} appears twice"
+    NAMED = "config.named", "{problem} (set by {variable}: {source})"
     STATE_FIELD = (
         "config.state_field",
         "working state field {field!r} {problem}; allowed: {allowed}",
     )
     TYPE = "config.type", "is of type {kind!r}"
-    HOLDS_TYPE = "config.holds_type", "holds one of type {kind!r}"
-    NO_STATE = "config.no_state", "the working state is no object"
+    HOLDS_TYPE = "config.holds_type", "contains a value of type {kind!r}"
+    NO_STATE = "config.no_state", "the working state is not an object"
 
 
 class StoreProblem(Code):
     """Why reading or writing failed."""
 
-    REFUSED = "store.refused", "the database refused: {problem}"
+    REFUSED = "store.refused", "database error: {problem}"
     CLOSED = "store.closed", "the store is closed"
     DAMAGED_VALUE = "store.damaged_value", "a stored value is damaged: {reason}"
     NEWER = (
@@ -110,40 +110,42 @@ class StoreProblem(Code):
     )
     NO_SESSION = (
         "store.no_session",
-        "there is no session {id!r}; list_sessions() has those there are",
+        "there is no session {id!r}; list_sessions() lists the existing ones",
     )
     AMBIGUOUS = (
         "store.ambiguous",
-        "{count:,} sessions have an id that begins with {beginning!r}: {names}; say more of the "
-        "one you mean",
+        "{count:,} sessions have an id that begins with {beginning!r}: {names}; give a longer id",
     )
-    NO_RECORD = "store.no_record", "there is no {what} {id!r} here"
+    NO_RECORD = "store.no_record", "there is no {what} {id!r}"
     DAMAGED = (
         "store.damaged",
         "{what} of session {id!r} is damaged ({problem}); restore the database from a copy, or "
         "fork the session before it",
     )
-    NO_FACTS = "store.no_facts", "no facts: {reason}"
+    NO_FACTS = "store.no_facts", "the stored facts cannot be read: {reason}"
     STALE = (
         "store.stale",
         "another compaction became active in session {id!r} meanwhile ({active!r}, not "
-        "{expected!r}); look at the session again and repeat what you want",
+        "{expected!r}); reload the session and try again",
     )
     RUNNING = (
         "store.running",
-        "a turn is running in session {id!r}, by {owner!r} until {time}; wait for its end or stop "
-        "it",
+        "a turn is already running in session {id!r}, by {owner!r} until {time}; wait until it "
+        "ends, or stop it",
     )
-    HELD = "store.held", "{name!r} is held, by {owner!r} until {time}; wait for its end or stop it"
+    HELD = (
+        "store.held",
+        "{name!r} is in use by {owner!r} until {time}; wait until it is free, or stop it",
+    )
     UNCOUNTED = (
         "store.uncounted",
-        "session {id!r} is not counted by {counter!r} up to its end; recount() it, or read it with "
-        "the counter of its own",
+        "the tokens of session {id!r} are not fully counted with {counter!r}; call recount(), or "
+        "read it with its own counter",
     )
     COUNTER = (
         "store.counter",
-        "session {id!r} is counted by {counter!r}, which this library does not have; append with "
-        "that counter, or recount() with the new one first",
+        "session {id!r} is counted with {counter!r}, which this library does not have; append "
+        "with that counter, or call recount() with the new one first",
     )
     PLACE = "store.place", "there is no message {number}; the session has {length}"
     PLACE_OF = (
@@ -170,10 +172,10 @@ class AccessCode(Code):
 
     SESSION = "access.session", "session {id!r}"
     POLICY_OF = "access.policy_of", "the policy of {scope}"
-    THRESHOLDS = "access.thresholds", "the thresholds of all"
+    THRESHOLDS = "access.thresholds", "the thresholds of all users"
     USERS = "access.users", "the list of users"
-    ADD_USERS = "access.add_users", "adding users"
-    ASSIGN = "access.assign", "assigning sessions"
+    ADD_USERS = "access.add_users", "the creation of users"
+    ASSIGN = "access.assign", "the assignment of sessions"
 
 
 class ChangeCode(Code):
@@ -189,27 +191,24 @@ class TurnProblem(Code):
 
     NOT_ALLOWED = (
         "turn.not_allowed",
-        "{what} is not {user!r}'s to see; ask its owner or an operator to assign it",
+        "{user!r} has no access to {what}; ask its owner or an operator for access",
     )
-    STALE = (
-        "turn.stale",
-        "{changed} changed since the proposal; look at a new one and confirm that",
-    )
+    STALE = "turn.stale", "{changed} changed since the proposal; request a new one and confirm it"
     NO_MODEL = "turn.no_model", "no model is set for this session; choose one, or pass model="
-    NO_PENDING = "turn.no_question", "no compaction waits for an answer to {id!r}"
-    NO_ANSWER = "turn.no_answer", "{answer!r} is no answer; one of {names}"
+    NO_PENDING = "turn.no_question", "no compaction waits for the answer to {id!r}"
+    NO_ANSWER = "turn.no_answer", "{answer!r} is not a valid answer; use one of {names}"
     CALLS = "turn.calls", "calls without results: {names}; append them, or pass run_tool"
     CALL = "turn.call", "{tool} ({id})"
-    NO_TURN = "turn.none", "there is no turn to go on with; say something first"
-    DONE = "turn.done", "the last turn is done; say something new to go on"
+    NO_TURN = "turn.none", "there is no turn to continue; send a message first"
+    DONE = "turn.done", "the last turn is complete; send a new message"
     MANY_CALLS = (
         "turn.many_calls",
-        "the model asked for tools {count} times in one turn; continue the turn to let it go on, "
-        "or say what it should do instead",
+        "the model requested tools {count} times in one turn; continue the turn, or tell it what "
+        "to do instead",
     )
-    NO_REPLY = "turn.no_reply", "the model's stream ended without an answer; send again to go on"
+    NO_REPLY = "turn.no_reply", "the model's stream ended without an answer; send again to continue"
     LOST = (
         "turn.lost",
-        "the turn was given up, taken over elsewhere or erased with its session; look at the "
-        "session and go on from what is there",
+        "the turn was abandoned, taken over elsewhere or deleted with its session; reload the "
+        "session and continue from there",
     )

@@ -70,7 +70,7 @@ def test_the_ladder_starts_when_less_than_a_quarter_of_the_input_window_remains(
     plan = planned(over, DESIGN, 1_004)
 
     assert plan_compaction(at, policy=DESIGN, max_tokens=1_004) is None
-    assert str(plan.trigger) == "little remains: remaining 249, least 251"
+    assert str(plan.trigger) == "too little free: 249 tokens left, minimum 251"
     assert DESIGN.budget(window_tokens=128_000).trigger_tokens == 123_904 * 3 // 4
 
 
@@ -112,7 +112,7 @@ def test_the_models_marker_takes_a_full_summary() -> None:
     plan = planned(history, DESIGN, 100_000)
 
     assert DESIGN.summary_marker == "!!!SUMMARY!!!"
-    assert (str(plan.trigger), plan.strategy) == ("asked for by the model", "full_summary")
+    assert (str(plan.trigger), plan.strategy) == ("requested by the model", "full_summary")
 
 
 def test_a_person_who_asks_gets_a_full_summary() -> None:
@@ -158,7 +158,7 @@ def test_the_application_may_state_the_kind_of_task() -> None:
     plan = planned(talk(40, 25), DESIGN.override(task_type="code"), 1_000)
 
     assert plan.task is not None
-    assert str(plan.task) == "task code: as stated"
+    assert str(plan.task) == "task code: set explicitly"
 
 
 # sliding window

@@ -166,14 +166,14 @@ def test_over_with_the_current_input_alone_it_advises_a_new_session() -> None:
     assert result.reason.code == OutcomeCode.STILL_OVER
     assert result.reason.mentions(TriggerCode.INPUT_RATIO)
     assert str(result.reason).endswith("start a new session")
-    assert "still over (input at the trigger: tokens " in str(result.reason)
+    assert "still too large (input at the trigger: tokens " in str(result.reason)
 
 
 def test_with_nothing_to_fold_it_advises_a_new_session() -> None:
     result = compact([user(letters(1_700))], policy=SILENT, max_tokens=1_000, summarizer=STORY)
 
     assert (result.applied, result.reason.code) == (False, OutcomeCode.NOTHING_HELPS)
-    assert str(result.reason) == "nothing may be folded: start a new session"
+    assert str(result.reason) == "no message can be folded; start a new session"
 
 
 def test_a_system_prompt_that_never_fits_is_an_error_with_numbers() -> None:

@@ -433,7 +433,7 @@ def test_an_uncovered_message_beyond_the_40_is_a_trigger_and_folds_down_to_20() 
 
     result = compact(history, policy=DESIGN, summarizer=Scripted())
 
-    assert str(result.trigger) == "beyond the lookback: uncovered messages 200, looked at 40"
+    assert str(result.trigger) == "beyond the lookback: 200 uncovered messages, lookback 40"
     assert result.folded == tuple(range(180))
     assert verdicts(result.context).count("dropped") == 0
 

@@ -733,7 +733,7 @@ class TestTurns:
     def test_a_turn_that_runs_cannot_be_resumed(self, store: SessionStore) -> None:
         self.begin(store)
 
-        with pytest.raises(LeaseTakenError, match="a turn is running in session 's'"):
+        with pytest.raises(LeaseTakenError, match="a turn is already running in session 's'"):
             store.resume_turn("t", at=NOON, lease_until=LATER)
 
         assert store.resume_turn("t", at=LATER, lease_until=LATER).state == "running"

@@ -200,7 +200,7 @@ def test_attempts_that_changed_nothing_are_told_with_their_reason(app: Dashboard
 
     at = opened(app, session)
 
-    assert at.dataframe[0].value["Reason"][0] == "nothing may be folded"
+    assert at.dataframe[0].value["Reason"][0] == "no message can be folded"
 
 
 @pytest.mark.parametrize("language", languages())

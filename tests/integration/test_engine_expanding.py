@@ -180,8 +180,8 @@ def test_an_expansion_is_never_shortened_and_takes_a_quarter_of_the_input_at_mos
     ("arguments", "told"),
     [
         ('{"ref": "m9"}', "m1 to m2"),
-        ("[1]", "no JSON object"),
-        ("{", "no JSON object"),
+        ("[1]", "not a JSON object"),
+        ("{", "not a JSON object"),
         ('{"ref": "m1", "grep": "zebra"}', "matches"),
         ("{}", "m1 to m2"),
     ],
@@ -207,7 +207,7 @@ def test_a_model_is_not_shown_what_a_person_left_out() -> None:
 
         events = list(engine.chat(session.id, "look", tools=[SEARCH]))
 
-        assert "left that message out" in outputs_of(events)["e1"]
+        assert "excluded by a user" in outputs_of(events)["e1"]
         assert engine.expand(session.id, "m1") == "the secret"
 
 

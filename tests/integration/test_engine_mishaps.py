@@ -228,11 +228,11 @@ def test_a_running_or_finished_turn_cannot_be_continued() -> None:
         session = engine.create_session()
         events = until(TextDelta, engine.chat(session.id, "go"))
 
-        with pytest.raises(LeaseTakenError, match="a turn is running"):
+        with pytest.raises(LeaseTakenError, match="a turn is already running"):
             next(engine.continue_turn(session.id))
 
         assert ended(events).state == "done"
-        with pytest.raises(TurnStateError, match="say something new"):
+        with pytest.raises(TurnStateError, match="send a new message"):
             next(engine.continue_turn(session.id))
 
 

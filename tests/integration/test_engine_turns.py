@@ -282,7 +282,7 @@ def test_without_a_model_or_a_turn_the_error_says_what_to_do() -> None:
 
         with pytest.raises(NoModelError, match="choose one"):
             next(plain.chat(session.id, "hi"))
-        with pytest.raises(TurnStateError, match="say something first"):
+        with pytest.raises(TurnStateError, match="send a message first"):
             next(engine.continue_turn(session.id))
 
 

@@ -65,7 +65,7 @@ def test_a_stored_policy_that_names_a_missing_one_is_an_error_that_names_it() ->
             register_strategy("keep_three", keep_three)
             engine.save_policy(Scope(kind="user", owner="local"), {"strategies": ["keep_three"]})
 
-        with pytest.raises(PolicyError, match="there is no 'keep_three': the plug-in") as caught:
+        with pytest.raises(PolicyError, match="unknown: 'keep_three'") as caught:
             engine.context(session.id)
 
     assert caught.value.field == "strategies"

@@ -46,8 +46,8 @@ def test_a_row_that_names_a_removed_field_holds_for_the_others_and_tells(tmp_pat
     assert found.policy.strategies == ("keep_turns",)
     assert found.notices == (NOTICE,)
     assert str(NOTICE) == (
-        "the policy of session names 'max_messages', which policies no longer have since 0.1.0; "
-        "it is not used"
+        "the policy of session sets 'max_messages', a field that was removed in 0.1.0; it is "
+        "ignored"
     )
     engine.store.close()
 
@@ -94,6 +94,6 @@ def test_what_a_person_saves_may_not_name_one() -> None:
     engine = ContextEngine(open_store("sqlite://"))
     engine.user()
 
-    with pytest.raises(PolicyError, match=r"since 0\.1\.0 has no such field any more"):
+    with pytest.raises(PolicyError, match=r"the field was removed in 0\.1\.0"):
         engine.save_policy(MINE, {"max_messages": 3})
     engine.store.close()

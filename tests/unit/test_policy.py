@@ -170,5 +170,5 @@ def test_pi_has_its_documents_values() -> None:
 
 def test_summary_and_recent_part_are_together_at_most_all() -> None:
     assert Policy(summary_history_ratio=0.35, recent_history_ratio=0.65).name == "default"
-    with pytest.raises(PolicyError, match=r"at most 0\.4 beside a recent_history_ratio of 0\.6"):
+    with pytest.raises(PolicyError, match=r"at most 0\.4 with a recent_history_ratio of 0\.6"):
         Policy(summary_history_ratio=0.5, recent_history_ratio=0.6)

@@ -86,14 +86,14 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         StateError(problem=StateProblem.KNOWS_MORE(known=2_000, count=3)),
         "state.knows_more",
         {"known": 2_000, "count": 3},
-        "state: it knows 2,000 messages but 3 were passed; pass the whole conversation, including "
-        "what is covered",
+        "state: it refers to 2,000 messages but 3 were passed; pass the whole conversation, "
+        "including the covered messages",
     ),
     (
         StateError(at=4, problem=StateProblem.LIST_ENDS(covered=7)),
         "state.list_ends",
         {"covered": 7},
-        "message 4: the state covers 7 messages, and the list ends before it; pass the "
+        "message 4: the state covers 7 messages, but the list is shorter; pass the "
         'conversation it was made from, or on_mismatch="rebuild"',
     ),
     (
@@ -128,7 +128,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         ConfigurationError(path="x.yaml", line=3, problem=SettingProblem.TWICE(name="a")),
         "config.twice",
         {"name": "a"},
-        "x.yaml, line 3: 'a' stands here twice",
+        "x.yaml, line 3: 'a' appears twice",
     ),
     (
         UnknownWindowError(model="gpt"),
@@ -166,14 +166,14 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
             "problem": SettingProblem.TYPE(kind="int"),
             "allowed": AllowedCode.TEXT_OR_NONE(),
         },
-        "working state field 'tasks' is of type 'int'; allowed: a text, or None",
+        "working state field 'tasks' is of type 'int'; allowed: a string, or None",
     ),
     (
         SummarizerError(problem=SummaryProblem.LARGER(tokens=1_000, needed=900)),
         "summary.none",
         {"problem": SummaryProblem.LARGER(tokens=1_000, needed=900)},
-        "the summarizer gave no usable summary: its 1,000 tokens are no fewer than the 900 it "
-        "stands for",
+        "the summarizer gave no usable summary: the summary (1,000 tokens) is not shorter "
+        "than the text it replaces (900)",
     ),
     (
         SummarizerError(problem="the network is down"),
@@ -199,13 +199,13 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         engine_errors.NotAllowedError(user_id="ben", what=AccessCode.SESSION(id="s1")),
         "turn.not_allowed",
         {"what": AccessCode.SESSION(id="s1"), "user": "ben"},
-        "session 's1' is not 'ben''s to see; ask its owner or an operator to assign it",
+        "'ben' has no access to session 's1'; ask its owner or an operator for access",
     ),
     (
         engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
         "turn.stale",
         {"changed": ChangeCode.MARK()},
-        "a pin or exclusion changed since the proposal; look at a new one and confirm that",
+        "a pin or exclusion changed since the proposal; request a new one and confirm it",
     ),
     (
         engine_errors.TurnStateError(
@@ -219,8 +219,8 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         engine_errors.TurnLostError(turn_id="t1"),
         "turn.lost",
         {},
-        "the turn was given up, taken over elsewhere or erased with its session; look at the "
-        "session and go on from what is there",
+        "the turn was abandoned, taken over elsewhere or deleted with its session; reload the "
+        "session and continue from there",
     ),
     (
         engine_errors.PlaceError(place=9, length=3),
@@ -252,7 +252,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         store_errors.DatabaseError(problem=foreign("database is locked")),
         "store.refused",
         {"problem": foreign("database is locked")},
-        "the database refused: database is locked",
+        "database error: database is locked",
     ),
     (
         store_errors.SchemaError(revision="0009", known="0008"),
@@ -265,19 +265,19 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         store_errors.SessionNotFoundError(session_id="s1"),
         "store.no_session",
         {"id": "s1"},
-        "there is no session 's1'; list_sessions() has those there are",
+        "there is no session 's1'; list_sessions() lists the existing ones",
     ),
     (
         store_errors.SessionAmbiguousError(beginning="s", candidates=["s1", "s2"], count=2_000),
         "store.ambiguous",
         {"beginning": "s", "count": 2_000, "names": ("s1", "s2", Reason("quote.more"))},
-        "2,000 sessions have an id that begins with 's': s1, s2, …; say more of the one you mean",
+        "2,000 sessions have an id that begins with 's': s1, s2, …; give a longer id",
     ),
     (
         store_errors.RecordNotFoundError(kind="policy version", record_id=3),
         "store.no_record",
         {"what": RecordCode.POLICY_VERSION(), "id": 3},
-        "there is no policy version 3 here",
+        "there is no policy version 3",
     ),
     (
         store_errors.CorruptMessageError(session_id="s1", seq=3, problem=MessageProblem.MISSING()),
@@ -294,48 +294,49 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         store_errors.StaleCompactionError(session_id="s1", expected=None, active="c2"),
         "store.stale",
         {"id": "s1", "expected": None, "active": "c2"},
-        "another compaction became active in session 's1' meanwhile ('c2', not None); look at the "
-        "session again and repeat what you want",
+        "another compaction became active in session 's1' meanwhile ('c2', not None); reload the "
+        "session and try again",
     ),
     (
         store_errors.LeaseTakenError(name="turn:s1", owner="ana", expires_at=NOW),
         "store.running",
         {"id": "s1", "owner": "ana", "time": NOW.isoformat()},
-        "a turn is running in session 's1', by 'ana' until 2026-03-02T00:00:00+00:00; wait for its "
-        "end or stop it",
+        "a turn is already running in session 's1', by 'ana' until 2026-03-02T00:00:00+00:00; wait "
+        "until it ends, or stop it",
     ),
     (
         store_errors.LeaseTakenError(name="migrate", owner="ana", expires_at=NOW),
         "store.held",
         {"name": "migrate", "owner": "ana", "time": NOW.isoformat()},
-        "'migrate' is held, by 'ana' until 2026-03-02T00:00:00+00:00; wait for its end or stop it",
+        "'migrate' is in use by 'ana' until 2026-03-02T00:00:00+00:00; wait until it is free, or "
+        "stop it",
     ),
     (
         store_errors.CountsMissingError(session_id="s1", counter_id="o200k_base"),
         "store.uncounted",
         {"id": "s1", "counter": "o200k_base"},
-        "session 's1' is not counted by 'o200k_base' up to its end; recount() it, or read it with "
-        "the counter of its own",
+        "the tokens of session 's1' are not fully counted with 'o200k_base'; call recount(), or "
+        "read it with its own counter",
     ),
     (
         store_errors.UnknownCounterError(session_id="s1", counter_id="mine"),
         "store.counter",
         {"id": "s1", "counter": "mine"},
-        "session 's1' is counted by 'mine', which this library does not have; append with that "
-        "counter, or recount() with the new one first",
+        "session 's1' is counted with 'mine', which this library does not have; append with that "
+        "counter, or call recount() with the new one first",
     ),
     (
         ProviderError(kind="rate_limit", model="gpt", detail="slow down"),
         "model.rate_limit",
         {"model": "gpt"},
-        "the provider of 'gpt' asks to slow down; wait a moment and send again (it said: slow "
-        "down)",
+        "the provider of 'gpt' asks to slow down; wait a moment and send again (provider "
+        "message: slow down)",
     ),
     (
         ContextOverflowError(model="gpt", needed_tokens=9),
         "model.overflow",
         {"model": "gpt"},
-        "the context is too long for 'gpt'; compact the session or take a model with a larger "
+        "the context is too long for 'gpt'; compact the session or use a model with a larger "
         "window",
     ),
     (
@@ -482,13 +483,13 @@ def test_messages_of_others_have_codes_where_they_are_known() -> None:
 def test_values_of_others_are_quoted_in_short() -> None:
     problem = MessageProblem.ROLE(value=quoted("x" * 80), names=("user",))
 
-    assert str(problem) == f"'{'x' * 59}… is none of user"
+    assert str(problem) == f"'{'x' * 59}… is not one of user"
     assert str(MessageProblem.ROLE(value=quoted([1]), names=("user",))) == (
-        "a value of type list is none of user"
+        "a value of type list is not one of user"
     )
-    assert str(MessageProblem.NO_PARTS(keys=quoted_keys({}))) == "has no parts but the keys none"
+    assert str(MessageProblem.NO_PARTS(keys=quoted_keys({}))) == "has no parts (keys: none)"
     many = quoted_keys(dict.fromkeys("abcdefgh", 1))
-    assert str(MessageProblem.NO_PARTS(keys=many)).endswith("'a', 'b', 'c', 'd', 'e', 'f', …")
+    assert str(MessageProblem.NO_PARTS(keys=many)).endswith("'a', 'b', 'c', 'd', 'e', 'f', …)")
     assert repr_fact((1, ("a", None))) == (1, ("a", None))
 
 

@@ -30,8 +30,8 @@ NESTED = OutcomeCode.STILL_OVER(
 
 def test_a_reason_reads_as_one_english_sentence() -> None:
     assert str(NESTED) == (
-        "the network is down; truncated instead; still over (input above usable: tokens 12,000, "
-        "usable 8,192): start a new session"
+        "the network is down; truncated instead; still too large (input above usable: tokens "
+        "12,000, usable 8,192): start a new session"
     )
 
 
@@ -66,7 +66,7 @@ def test_a_code_is_declared_once() -> None:
 
 def test_a_reason_of_another_release_is_shown_as_far_as_it_is_known() -> None:
     assert str(Reason("later.code", {"tokens": 3_000})) == "later.code: tokens 3,000"
-    assert str(Reason("outcome.stays")) == "at least ? tokens stay"
+    assert str(Reason("outcome.stays")) == "cannot go below ? tokens"
     assert str(Reason(LEGACY, {"text": "as it was"})) == "as it was"
 
 
@@ -91,7 +91,7 @@ def test_equal_reasons_are_found_as_one_key() -> None:
 def test_any_fact_can_be_told() -> None:
     facts: tuple[Fact, ...] = (10**5_000, None, True, float("nan"), "{0.__class__} {tokens!r:>9}")
     for fact in facts:
-        assert str(OutcomeCode.STAYS(tokens=fact)).startswith("at least ")
+        assert str(OutcomeCode.STAYS(tokens=fact)).startswith("cannot go below ")
         assert str(QuoteCode.VALUE(value=fact))
         assert str(Reason("other.{0.__class__}", {"size": fact})).startswith("other.{0.__class__}:")
 

@@ -158,7 +158,7 @@ def test_documents_that_contradict_each_other_are_both_named() -> None:
         ("CONTEXT_COMPACTION_KEEP_RECENT_ROUNDS", "-1", "keep_turns", "at least 0"),
         ("CTXCORE_POLICY_KEEP_TURNS", "2, 1", "keep_turns", "each smaller than the one before"),
         ("CTXCORE_POLICY_CHUNK_TURNS", "none", "chunk_turns", "a whole number of at least 1"),
-        ("CTXCORE_POLICY_MAX_FAILURES", "2", "max_failures", "nothing, since 0.1.0 has no such"),
+        ("CTXCORE_POLICY_MAX_FAILURES", "2", "max_failures", "no value: the field was removed"),
         ("CTXCORE_POLICY", "sliding", "name", "default, sliding-summary"),
         ("CTXCORE_POLICY_TRIGER_RATIO", "0.5", "CTXCORE_POLICY_TRIGER_RATIO", "TRIGGER_RATIO"),
         ("CONTEXT_COMPACTION_ENABLE", "no", "CONTEXT_COMPACTION_ENABLE", "_ENABLED"),
@@ -282,7 +282,7 @@ def test_off_in_the_block_switches_automatic_compaction_off(tmp_path: Path) -> N
         ("policy:\n  trigger_ratio: '0.8'\n", 2, "'0.8'; allowed: a number"),
         ("policy:\n  fresh_turns: 2.5\n", 2, "2.5; allowed: a whole number"),
         ("policy:\n  name: best\n", 2, "policy field 'name' is 'best'; allowed: one of default"),
-        ("policy:\n  max_failures: 2\n", 2, "is 2; allowed: nothing, since 0.1.0 has no such"),
+        ("policy:\n  max_failures: 2\n", 2, "is 2; allowed: no value: the field was removed"),
         ("policy:\n\n  triger: 1\n", 3, "policy field 'triger' is 1; allowed: one of check_at"),
         ("context_compaction:\n  enabled: 2\n", 2, "2; allowed: yes or no"),
         ("context_compaction:\n  keep_rounds: 2\n", 2, "allowed: one of enabled, keep_recent"),
@@ -305,12 +305,12 @@ def test_a_wrong_line_of_the_file_is_refused_with_its_number(
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("policy:\n  name: [pi\n", 3, "is no YAML"),
+        ("policy:\n  name: [pi\n", 3, "is not YAML"),
         ("policy:\n  name: pi\n  name: default\n", 3, "twice"),
         ("policy: pi\n", 1, "expected keys with values"),
         ("- policy\n", 1, "expected keys with values"),
-        ("? [a]\n: 1\n", 1, "a key must be a word"),
-        ("policy:\n  name: !!python/object:os.system {}\n", 2, "is no YAML"),
+        ("? [a]\n: 1\n", 1, "a key must be a plain string"),
+        ("policy:\n  name: !!python/object:os.system {}\n", 2, "is not YAML"),
     ],
 )
 def test_a_file_of_another_shape_is_refused_with_the_line(

@@ -37,7 +37,10 @@ def test_a_rule_outside_the_window_is_put_back() -> None:
 
     assert RULE in facts_of(context)
     assert context.verdict(6).reason == VerdictCode.REMINDED(why=VerdictCode.OUTSIDE())
-    assert str(context.verdict(6).reason) == "outside the window, its rules put back"
+    assert (
+        str(context.verdict(6).reason)
+        == "outside the window; its standing instructions are repeated"
+    )
     assert context.breakdown.facts > 0
 
 

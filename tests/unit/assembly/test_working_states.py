@@ -48,9 +48,12 @@ def test_memories_in_a_list_are_the_same_as_in_a_tuple() -> None:
     ("fields", "sentence"),
     [
         ({"memories": "Ada"}, "working state field 'memories' is of type 'str'; allowed: a tuple"),
-        ({"memories": ("Ada", 3)}, "working state field 'memories' holds one of type 'int'"),
-        ({"tasks": ["port it"]}, "working state field 'tasks' is of type 'list'; allowed: a text"),
-        ({"changes": 9}, "working state field 'changes' is of type 'int'; allowed: a text"),
+        ({"memories": ("Ada", 3)}, "working state field 'memories' contains a value of type 'int'"),
+        (
+            {"tasks": ["port it"]},
+            "working state field 'tasks' is of type 'list'; allowed: a string",
+        ),
+        ({"changes": 9}, "working state field 'changes' is of type 'int'; allowed: a string"),
     ],
 )
 def test_a_wrong_value_is_refused_by_the_name_of_its_field(

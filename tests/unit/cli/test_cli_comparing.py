@@ -124,7 +124,7 @@ def test_what_is_no_conversation_is_told(tmp_path: Path) -> None:
     result = run("compare", broken)
 
     assert result.exit_code == 1
-    assert "holds no conversation" in result.stderr
+    assert "contains no conversation" in result.stderr
     assert [one["path"] for one in errors(run_json("compare", broken))] == [str(broken)]
 
 

@@ -105,7 +105,7 @@ def test_an_unknown_preset_is_a_usage_error(args: tuple[str, ...]) -> None:
     done = run("policy", *args)
 
     assert done.exit_code == 2
-    assert "none of default" in " ".join(done.stderr.replace("│", "").split())
+    assert "not one of default" in " ".join(done.stderr.replace("│", "").split())
 
 
 def test_a_removed_field_in_a_file_is_a_usage_error_that_says_so(tmp_path: Path) -> None:
@@ -114,6 +114,4 @@ def test_a_removed_field_in_a_file_is_a_usage_error_that_says_so(tmp_path: Path)
     done = run("policy", "show", "--config", "a.yaml")
 
     assert done.exit_code == 2
-    assert "since 0.1.0 has no such field any more" in " ".join(
-        done.stderr.replace("│", "").split()
-    )
+    assert "the field was removed in 0.1.0" in " ".join(done.stderr.replace("│", "").split())

@@ -120,7 +120,7 @@ def test_an_unknown_preset_is_refused(path: Path) -> None:
     result = run("replay", path, "--preset", "nobody")
 
     assert result.exit_code == 2
-    assert "'nobody' is none of default" in result.stderr
+    assert "'nobody' is not one of default" in result.stderr
 
 
 def test_what_is_no_conversation_is_told(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_recorded_compactions_are_accounted_for(tmp_path: Path) -> None:
     assert "\nCompaction  before message 4 · manual" in shown
     assert "900 tokens" in shown
     assert "theirs" in shown
-    assert "Read or asked again  1 call" in shown
+    assert "Repeated tool calls  1 call" in shown
     (account,) = one["compactions"]
     assert account["preset"] == "default"
     assert "/srv/a.log" in account["literals"]
@@ -208,4 +208,4 @@ def test_where_no_compaction_is_recorded_that_is_told(path: Path) -> None:
     result = run("replay", path, "--recorded")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "no compaction of its own is recorded" in result.stderr
+    assert "the file records no compactions" in result.stderr

@@ -73,7 +73,7 @@ def test_a_title_is_looked_for_in_any_case(path: Path) -> None:
 def test_a_limit_tells_how_many_more_there_are(path: Path) -> None:
     shown = run("sessions", "--limit", "3", "--database", path).stdout
 
-    assert "1 more; ask with --limit or --title" in shown
+    assert "1 more; use --limit or --title" in shown
 
 
 def test_on_a_narrow_terminal_ids_and_times_stay_whole(path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_title_that_nothing_has_says_how_many_there_are_without_it(path: Path)
     done = run("sessions", "--title", "moon", "--database", path)
 
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "no title has 'moon' in it" in done.stderr
+    assert "no title contains 'moon'" in done.stderr
     assert "4 in all" in done.stderr
 
 

@@ -61,7 +61,7 @@ def test_a_message_beyond_the_lookback_is_a_trigger_of_its_own() -> None:
 
     fired = trigger(remarks(42, 1), SLIDING, 100_000)
 
-    assert str(fired) == "beyond the lookback: uncovered messages 42, looked at 40"
+    assert str(fired) == "beyond the lookback: 42 uncovered messages, lookback 40"
 
 
 def test_an_input_above_usable_is_a_trigger_whatever_the_number_of_messages() -> None:
@@ -160,7 +160,7 @@ def test_little_that_remains_is_a_trigger() -> None:
 
     assert trigger([*remarks(7), user(words(43))], policy, 1_000) is None  # 3 + 700 + 47
     assert str(trigger([*remarks(7), user(words(44))], policy, 1_000)) == (
-        "little remains: remaining 249, least 250"
+        "too little free: 249 tokens left, minimum 250"
     )
 
 
@@ -197,7 +197,7 @@ def test_the_lookback_counts_the_current_message_on_top() -> None:
 
     assert trigger(remarks(26, 1), policy, 1_000) is None
     assert str(trigger(remarks(27, 1), policy, 1_000)) == (
-        "beyond the lookback: uncovered messages 27, looked at 25"
+        "beyond the lookback: 27 uncovered messages, lookback 25"
     )
 
 
@@ -248,7 +248,7 @@ def test_rules_that_can_wait_wait_for_their_messages_and_urgent_ones_do_not() ->
 
     assert fired(remarks(7, 1), policy, 1_000) is None  # 7 are beyond three turns, but too few
     assert str(fired(remarks(8, 1), policy, 1_000)) == (
-        "beyond the lookback: uncovered messages 8, looked at 6"
+        "beyond the lookback: 8 uncovered messages, lookback 6"
     )
 
 

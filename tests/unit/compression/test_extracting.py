@@ -52,7 +52,7 @@ def test_a_path_gives_the_exact_value(path: str, expected: str) -> None:
         ("item", "the output has the keys shop, items, by day, raw"),
         ("items[0].x", "items[0] has the keys sku, label, left"),
         ("shop.x", "shop has no parts"),
-        ("items[x]", "'[x]' is no key and no [place]"),
+        ("items[x]", "'[x]' is neither a key nor an [index]"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_what_there_is(path: str, said: str) -> None:

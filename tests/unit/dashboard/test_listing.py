@@ -63,7 +63,7 @@ def test_why_a_file_cannot_be_read_is_told_in_the_language_of_the_page(
 
     assert told["zh"].startswith("x.json")
     assert "expected" not in told["zh"].lower()
-    assert "Expected are" in told["en"]
+    assert "Expected:" in told["en"]
     assert "`" not in told["en"]
 
 
@@ -142,7 +142,7 @@ def test_an_import_that_breaks_off_is_told_in_the_language_of_whoever_looks(
 
     ((name, error),) = done.errors
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
-    assert (name, error_text(error)) == ("x.jsonl", "数据库拒绝了操作：数据库已关闭")
+    assert (name, error_text(error)) == ("x.jsonl", "数据库出错：数据库已关闭")
 
 
 def test_the_list_has_pages() -> None:

@@ -109,12 +109,10 @@ def test_a_reason_among_the_facts_is_told_in_the_same_language(chinese: None) ->
     )
 
     assert (
-        reason_text(over) == "没有摘要器；改为截断；之后仍然太满（轮次数量（4 / 3））：请开始新会话"
+        reason_text(over) == "没有摘要器；改为截断；之后仍然过大（轮次数量（4 / 3））：请开始新会话"
     )
-    assert (
-        reason_text(VerdictCode.REMINDED(why=VerdictCode.FOLDED()))
-        == "已折叠进摘要，其中的规则已放回"
-    )
+    reminded = VerdictCode.REMINDED(why=VerdictCode.FOLDED())
+    assert reason_text(reminded) == "已折叠进摘要，其中的长期指令已重新加入"
 
 
 def test_words_that_a_fact_can_be_are_told_in_the_same_language(chinese: None) -> None:
@@ -136,7 +134,7 @@ def test_what_is_told_is_not_quoted_like_a_value(chinese: None) -> None:
 def test_a_list_is_told_with_the_commas_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     names = TextCode.TEXT(text=("a", 2, RepairCode.BLANK_TEXT()))
 
-    assert reason_text(names) == "a, 2, a part of white space alone"
+    assert reason_text(names) == "a, 2, a part with only white space"
     monkeypatch.setattr(texts, "OUTSIDE", "zh")
     assert reason_text(names) == "a、2、只含空白的片段"
 
@@ -157,11 +155,8 @@ def test_a_code_of_another_release_is_told_with_its_facts(chinese: None) -> None
 
 
 def test_a_fact_that_is_missing_or_of_another_kind_is_no_reason_to_fail(chinese: None) -> None:
-    assert reason_text(Reason(OutcomeCode.STAYS)) == "至少会留下 ? 个 token，仍然太多"
-    assert (
-        reason_text(Reason(OutcomeCode.STAYS, {"tokens": "many"}))
-        == "至少会留下 many 个 token，仍然太多"
-    )
+    assert reason_text(Reason(OutcomeCode.STAYS)) == "最少仍需 ? tokens"
+    assert reason_text(Reason(OutcomeCode.STAYS, {"tokens": "many"})) == "最少仍需 many tokens"
     assert reason_text(TriggerCode.RECORDED(product=None)) == "由 ? 记录"
 
 
@@ -172,7 +167,7 @@ def test_a_sentence_of_the_library_can_change_its_words(
 
     monkeypatch.setattr(OutcomeCode.NOTHING_FOLDS, "text", "there is nothing that could be folded")
 
-    assert reason_text(OutcomeCode.NOTHING_FOLDS()) == before == "没有可折叠的内容"
+    assert reason_text(OutcomeCode.NOTHING_FOLDS()) == before == "没有可折叠的消息"
 
 
 def test_a_language_with_one_text_tells_the_rest_in_english(
@@ -181,8 +176,11 @@ def test_a_language_with_one_text_tells_the_rest_in_english(
     monkeypatch.setattr(texts, "FOLDER", with_german(tmp_path))
     monkeypatch.setattr(texts, "OUTSIDE", "de")
 
-    assert reason_text(VerdictCode.REMINDED(why=VerdictCode.PINNED())) == "fest, its rules put back"
-    assert reason_text(TriggerCode.MARKED()) == "the model asked for it"
+    assert (
+        reason_text(VerdictCode.REMINDED(why=VerdictCode.PINNED()))
+        == "fest; its standing instructions are repeated"
+    )
+    assert reason_text(TriggerCode.MARKED()) == "requested by the model"
     assert reason_text(VerdictCode.RECENT()) == "recent"
 
 

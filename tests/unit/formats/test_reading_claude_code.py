@@ -279,7 +279,7 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
     assert [str(problem.placed) for problem in found.problems] == [
         "line 3: is not JSON: Unterminated string starting at column 18",
         "line 5: the user record has no content",
-        "line 6: is JSON but no session record",
+        "line 6: is JSON, but not a session record",
     ]
 
 

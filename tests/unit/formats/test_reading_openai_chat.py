@@ -78,7 +78,7 @@ def test_a_bad_message_is_a_problem_and_the_rest_goes_on() -> None:
 
     assert len(found.messages) == 2
     assert [str(problem.reason) for problem in found.problems] == [
-        "message 2, role: 'narrator' is none of system, developer, user, assistant, tool",
+        "message 2, role: 'narrator' is not one of system, developer, user, assistant, tool",
         "message 3: expected an object, got str",
     ]
 

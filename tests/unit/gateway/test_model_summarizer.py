@@ -186,7 +186,7 @@ def test_requests_grow_with_the_conversation_and_no_faster(writer: Writer, turns
         (ScriptedReply(text='{"name": "book", "arguments": {}}'), "tool call"),
         (ScriptedReply(text="Error: model overloaded"), "error"),
         (ScriptedReply(text=GOOD, finish_reason="content_filter"), "content filter"),
-        (ScriptedReply(text="Ada said many things at length. " * 20), "no fewer"),
+        (ScriptedReply(text="Ada said many things at length. " * 20), "is not shorter"),
     ],
 )
 def test_what_is_no_summary_is_refused_and_reported(
@@ -304,7 +304,7 @@ def test_a_summary_so_far_over_its_limit_is_summarized_again(writer: Writer) -> 
 def test_a_window_too_small_for_the_prompt_is_said_to_be(writer: Writer) -> None:
     summarizer, script = writer(window_tokens=500)
 
-    with pytest.raises(SummarizerError, match="500 tokens, has no room"):
+    with pytest.raises(SummarizerError, match=r"do not fit the window .* 500 tokens"):
         summarizer.summarize(asking())
     assert script.requests == ()
 

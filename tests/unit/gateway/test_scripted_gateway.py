@@ -375,7 +375,7 @@ def test_scripts_are_read_from_a_file(tmp_path: Path, gateway: LiteLLMGateway) -
         ("[]", "expected an object"),
         ("{", "Expecting"),
         ('{"a": {"reply": []}}', "unknown key reply"),
-        ('{"a": {"replies": [{"error": "odd"}]}}', "no error kind 'odd'"),
+        ('{"a": {"replies": [{"error": "odd"}]}}', "unknown error kind 'odd'"),
         ('{"a": {"replies": [{"text": 1}]}}', "text is 1"),
     ],
 )

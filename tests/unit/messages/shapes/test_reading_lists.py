@@ -72,7 +72,7 @@ def test_a_mixed_list_is_refused_at_the_first_message_that_does_not_fit(
     error = refusal([ONE_OF_EACH[first], ONE_OF_EACH[first], ONE_OF_EACH[other]])
 
     assert str(error) == (
-        f"message 2: is in {MAKERS[other]} shape, the messages before it in {MAKERS[first]}; "
+        f"message 2: is in {MAKERS[other]} format, the messages before it in {MAKERS[first]}; "
         "convert one of them"
     )
 
@@ -144,9 +144,9 @@ FOREIGN: list[tuple[object, str, str]] = [
     ({"role": "user", "content": [{"text": "hi"}]}, "Bedrock Converse", "type"),
     ({"role": "user", "content": [{"toolUse": {"name": "x"}}]}, "Bedrock Converse", "type"),
     ({"role": "model", "content": [{"functionCall": {}}]}, "Gemini's parts", "'parts'"),
-    ({"role": "user", "text": "hi"}, "'text'", "name the key 'content'"),
-    ({"role": "user", "contents": ["hi"]}, "'contents'", "name the key 'content'"),
-    ({"role": "user", "message": "hi"}, "Cohere", "name the key 'content'"),
+    ({"role": "user", "text": "hi"}, "'text'", "rename the key to 'content'"),
+    ({"role": "user", "contents": ["hi"]}, "'contents'", "rename the key to 'content'"),
+    ({"role": "user", "message": "hi"}, "Cohere", "rename the key to 'content'"),
     ({"author": {"role": "user"}, "content": {"parts": []}}, "ChatGPT export", "author.role"),
     ({"choices": []}, "whole answer", '["choices"][0]["message"]'),
     ({"message": {"role": "user", "content": "hi"}}, "choice of", '["message"]'),
@@ -156,8 +156,8 @@ FOREIGN: list[tuple[object, str, str]] = [
     ({"type": "user", "timestamp": "t", "message": {"content": "hi"}}, "Claude Code", "message"),
     ({"author": "user", "content": {"parts": [{"text": "hi"}]}}, "Google's ADK", '["content"]'),
     ({"agent": {}, "raw_item": {}, "type": "tool_call_item"}, "agent's run", '["raw_item"]'),
-    ({"role": "user", "parts": {"text": "hi"}}, "no list", "[part]"),
-    ({"text": "hi"}, "a part of Gemini's", '"parts"'),
+    ({"role": "user", "parts": {"text": "hi"}}, "not a list", "[part]"),
+    ({"text": "hi"}, "a Gemini part", '"parts"'),
     (
         {"role": "assistant", "tool_calls": [{"id": "c", "name": "f", "args": {}}]},
         "tool_calls[0], function",
@@ -167,7 +167,7 @@ FOREIGN: list[tuple[object, str, str]] = [
     ({"id": 1, "messages": []}, "whole conversation", '["messages"]'),
     ({"id": 1, "conversations": []}, "ShareGPT", "human is user"),
     ({"type": "tool_call", "name": "f", "args": {}}, "one tool call", "tool_calls"),
-    ({"session": "s", "text": "hi"}, "role", "None is none of"),
+    ({"session": "s", "text": "hi"}, "role", "None is not one of"),
     ({"type": "nothing known"}, "unknown type", "expected a message"),
     ({"role": "user", "content": {"text": "hi"}}, "is an object", "list"),
     ({"role": "user", "content": [{"type": "text"}]}, "text", "missing"),
@@ -269,7 +269,7 @@ def test_one_message_alone_may_not_stand_for_several() -> None:
     results = [{"type": "tool_result", "tool_use_id": i, "content": "x"} for i in "ab"]
 
     assert parse_one(TALK[0]).text == "hi"
-    with pytest.raises(MessageError, match="stands for 2 messages"):
+    with pytest.raises(MessageError, match="contains 2 messages"):
         parse_one({"role": "user", "content": results})
 
 
