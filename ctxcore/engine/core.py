@@ -60,6 +60,14 @@ KEPT_AFTER_DELETE = timedelta(days=30)  # chosen: time to notice a mistake
 _PATIENCE_SECONDS = 60.0  # for a background compaction; chosen: longer than a summary takes
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
 class ContextEngine:
     """Chats in stored sessions, compacts them, and undoes and explains compactions, for one user.
 
@@ -91,8 +99,8 @@ class ContextEngine:
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        clock: Callable[[], datetime] = _now,
+        new_id: Callable[[], str] = _new_id,
     ) -> None:
         self._store = store
         self._services = EngineServices(

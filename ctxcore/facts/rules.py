@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -102,11 +103,16 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
     is_code = len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
     if len(words) < 4 or _LINE_OF_FILE.match(words) or is_code:
         return None
-    is_rule = _is_rule(words, sentence.heading)
-    change = change_of(words, is_rule=is_rule, is_prompt=role != "user")
-    if not is_rule and change == NO_CHANGE:
-        return None
-    return _fact(sentence, words, role, change)
+    change = _change(words, sentence.heading, role != "user")
+    return None if change is None else _fact(sentence, words, role, change)
+
+
+@lru_cache(maxsize=8_192)  # a summary asks of the sentences that the facts were found in
+def _change(words: str, heading: str, is_prompt: bool) -> Change | None:
+    """What a sentence changes; None if it is no rule and changes none."""
+    is_rule = _is_rule(words, heading)
+    change = change_of(words, is_rule=is_rule, is_prompt=is_prompt)
+    return change if is_rule or change != NO_CHANGE else None
 
 
 def _is_rule(words: str, heading: str) -> bool:

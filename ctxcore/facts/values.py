@@ -85,7 +85,7 @@ class Fact:
     """A literal or a statement in a message.
 
     `effect` is what it does to earlier facts: it states something, revokes or updates a rule,
-    answers a question, fixes an error, or adds to a count. `matter` holds the content words of a
+    answers a question, fixes an error, or adds to a count. `topic` holds the content words of a
     sentence, by which rules, decisions and questions are matched.
     """
 
