@@ -6,12 +6,13 @@ import re
 from itertools import islice
 from typing import Final
 
-# What operating systems and orchestrators print without any word for it.
+# What operating systems and orchestrators print without any word for it; in its own case, since
+# prose has "killed" too.
 _SYSTEM: Final = (
     r"\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NOENT|ACCES|PERM|TIMEDOUT|NOSPC|ADDRINUSE|PIPE"
     r"|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|EXIST|BUSY|INVAL|NOMEM|MFILE|ISDIR|NOTDIR)\b"
     r"|\b(?:OOM)?Killed\b|\bSIG(?:KILL|SEGV|ABRT|TERM)\b|\bCrashLoopBackOff\b"
-    r"|\bImagePullBackOff\b|\bErrImagePull\b|\bcore dumped\b|\bout of memory\b"
+    r"|\bImagePullBackOff\b|\bErrImagePull\b|\bcore dumped\b|\b[Oo]ut of memory\b"
 )
 _HAN: Final = (
     "错误|失败|异常|拒绝|超时|无效|未找到|不存在|崩溃|報錯|报错|錯誤|失敗|異常|拒絕|逾時|無效"
@@ -19,7 +20,7 @@ _HAN: Final = (
 _MENTION: Final = re.compile(
     r"(?:\b|_)(?:errors?|exceptions?|fail(?:ed|ure|s)?|fatal|traceback|denied|refused|panic|critical|"
     r"timed?[ _-]?out|unauthori[sz]ed|forbidden|invalid|not found|segmentation fault)(?:\b|_)"
-    rf"|(?-i:Error|Exception)\b|\bERR!|no such file|{_SYSTEM}|{_HAN}",
+    rf"|(?-i:Error|Exception)\b|\bERR!|no such file|(?-i:{_SYSTEM})|{_HAN}",
     re.IGNORECASE,
 )
 # In whatever `_MENTION` finds, and three times as fast: most texts mention no error.

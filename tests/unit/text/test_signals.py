@@ -36,6 +36,7 @@ NEITHER = [
     "everything went well",
     "12 passed in 0.4 s",
     "the terror of the deep",
+    "the enemy had killed the mayor of the village",
     "he skilled up in a week",
     "def handle(request):",
     "一切正常",
