@@ -133,8 +133,8 @@ Rows: TypeAlias = Sequence[Counted]
 Facts: TypeAlias = Mapping[int, Sequence[Fact]]
 
 RELEVANT: Final = 2.0  # of the 5 that a message may score; chosen, see `importances`
-RECENT: Final = 1.0
-FACTUAL: Final = 2.0
+RECENT: Final = 1.0  # chosen: half of the others, since the tail stays anyway
+FACTUAL: Final = 2.0  # chosen: as much as relevance
 MUCH_WORTH: Final = 6.0
 """Salience of facts that gives two thirds of their score; chosen: a decision and a number."""
 

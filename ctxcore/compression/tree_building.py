@@ -47,7 +47,7 @@ LEAST_REPEATED_CHARS: Final = 4  # chosen: a shorter text is not counted as repe
 NOISE_DIGITS: Final = 10  # chosen: 0.1 + 0.2 has sixteen digits, all noise after the first
 
 LEAST_LINES: Final = 8  # chosen: a text of fewer lines or characters loses its middle instead
-LEAST_CHARS: Final = 400
+LEAST_CHARS: Final = 400  # chosen: as for LEAST_LINES
 
 
 @dataclass(frozen=True, slots=True)

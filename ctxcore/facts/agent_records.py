@@ -19,7 +19,7 @@ from ctxcore.text.signals import error_report, mentions_error
 from ctxcore.text.words import word_set
 
 MOST_ERRORS: Final = 3  # of one output; chosen: the first ones and the last tell what went wrong
-LINE_CHARS: Final = 240
+LINE_CHARS: Final = 240  # of an error line; chosen: its head names error and place
 
 _ERROR_OBJECT = re.compile(
     r"^\s*\{[^{}]{0,60}\"(?:error|error_message|errors|exception)\"\s*:\s*"
@@ -223,7 +223,7 @@ def _file(kind: Kind, path: str, value: str, role: Role) -> Fact:
 
 
 MOST_ITEMS: Final = 30  # of a to-do list; chosen: a longer list is cut
-ITEM_CHARS: Final = 120
+ITEM_CHARS: Final = 120  # of an item; chosen: one line
 
 _TODO_TOOLS: Final = word_set("""
     todowrite updateplan writetodos todoupdate updatetodos settodos managetodolist todolist

@@ -20,8 +20,8 @@ PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both end
 OUTPUT_CHARS: Final = 6_000  # of one tool output, which can mostly be looked up again
 SENTENCE_CHARS: Final = 600
 
-BEFORE_DIGITS: Final = 56
-AFTER_DIGITS: Final = 32
+BEFORE_DIGITS: Final = 56  # characters; chosen: a name and its verb before a number
+AFTER_DIGITS: Final = 32  # characters; chosen: a unit and the word behind it
 
 MASK: Final = "\x00"
 

@@ -25,7 +25,7 @@ from ctxcore.text.languages import has_han
 
 SOME_RULES: Final = 6  # of one message; chosen: of more, as in a handbook, each weighs less
 MOST_RULES: Final = 48  # of one message; chosen: a pasted handbook is not carried whole
-RULE_CHARS: Final = 400
+RULE_CHARS: Final = 400  # of one rule; chosen: longer ones are cut at the end
 
 _NOT_PROSE = re.compile(r"[{}<>;=|\\]|\(\)|::|^\s*(?://|#!|\$ |at )")
 _LINE_OF_FILE = re.compile(r"^\d{1,6}(?::|→|\t)")
