@@ -253,7 +253,8 @@ def newest_within(sizes: Sequence[int], limit: int) -> int:
 
 def size_of(block: Block) -> int:
     """Returns the size of a block now."""
-    return sum(row.sent_tokens for row in block)
+    # Most blocks are one message; a plan asks for the size of each.
+    return block[0].sent_tokens if len(block) == 1 else sum(row.sent_tokens for row in block)
 
 
 def source_so_far(active: Compaction) -> int:
