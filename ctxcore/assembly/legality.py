@@ -29,7 +29,6 @@ from ctxcore.assembly.rules.values import (
     defined_names,
 )
 from ctxcore.assembly.rules.values import PROVIDERS as PROVIDERS
-from ctxcore.assembly.rules.values import Provider as Provider
 from ctxcore.errors import MessageError
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import pair_results
@@ -38,7 +37,7 @@ from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, as_reason
-from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.families import Provider, TokenCounter
 
 Change = Callable[[Message, Note], Message]
 QuickLook = Callable[[Message], bool] | None

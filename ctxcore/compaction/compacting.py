@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -37,15 +37,13 @@ from ctxcore.compaction.triggers import (
     overflow,
 )
 from ctxcore.errors import CompactionRefusedError
-from ctxcore.messages.values import Message
+from ctxcore.messages.arguments import Tools
+from ctxcore.messages.shapes.reading import Given
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
-
-Messages = Iterable[Mapping[str, object] | Message]
-Tools = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -110,7 +108,7 @@ class CompactionResult:
 
 
 def plan_compaction(
-    messages: Messages,
+    messages: Given,
     *,
     policy: Policy,
     max_tokens: int | None = None,
@@ -147,7 +145,7 @@ def plan_compaction(
 
 
 def compact(
-    messages: Messages,
+    messages: Given,
     *,
     policy: Policy | None = None,
     max_tokens: int | None = None,

@@ -19,6 +19,7 @@ from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
 from ctxcore.salience.units import Unit, relevance
+from ctxcore.text.identifiers import snake_case
 
 LEAST_RATIO = 0.5  # chosen: of the first read's size; less is a message such as "unchanged"
 
@@ -154,7 +155,6 @@ _CHANGING = re.compile(
     r"|push|put|refund|remove|rename|replace|reserve|return|save|schedule|send|set|submit|transfer"
     r"|update|upload|write)(?:_|$)"
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
@@ -228,9 +228,7 @@ def _changes(block: Rows, facts: Sequence[Fact]) -> bool:
     if any(fact.kind in ("decision", "file_changed") for fact in facts):
         return True
     names = (call.name for row in block for call in row.message.calls)
-    return any(
-        _CHANGING.search(_CAMEL.sub("_", name.rpartition("__")[2]).lower()) for name in names
-    )
+    return any(_CHANGING.search(snake_case(name)) for name in names)
 
 
 def _finishes(block: Rows, facts: Sequence[Fact]) -> bool:

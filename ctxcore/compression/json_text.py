@@ -11,6 +11,7 @@ import math
 import re
 from typing import Final, cast
 
+from ctxcore.messages.canonical import SURROGATE
 from ctxcore.messages.values import JsonValue
 
 MAX_NESTING: Final = 64
@@ -22,7 +23,6 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enc
 _STARTS: Final = frozenset('{["-0123456789tfnNI')
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class TooDeepError(ValueError):
@@ -57,12 +57,12 @@ def render_json(value: JsonValue) -> str:
     text = _encode(value)
     if text.isascii():
         return text
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def join_surrogates(text: str) -> str:
     """`text` with surrogate pairs, e.g. from two escapes, joined to one character."""
-    if not _SURROGATE.search(text):
+    if not SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 

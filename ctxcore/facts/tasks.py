@@ -16,6 +16,7 @@ from ctxcore.messages.values import Message
 from ctxcore.policy.values import TaskType
 from ctxcore.reasons.codes import ChoiceCode, EvidenceCode
 from ctxcore.reasons.values import Reason, counts
+from ctxcore.text.identifiers import snake_case
 
 MOST_OF_TASK: Final = 200
 """Messages that are read; chosen: the task of long ago tells little about the present one."""
@@ -38,7 +39,6 @@ _ANALYSIS = re.compile(
     r"|search_web|websearch|webfetch|fetch_url|browse|browser|google|wikipedia|arxiv"
     r"|scrape|summari[sz]e)(?:_|$)"
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
 
@@ -83,7 +83,7 @@ def find_task(messages: Sequence[Message], *, as_reason: TaskType | None = None)
 
 def kind_of_tool(name: str) -> Kind:
     """The kind of work of a tool, by its name."""
-    plain = re.sub(r"[^a-z0-9]+", "_", _CAMEL.sub("_", name.rpartition("__")[2]).lower())
+    plain = re.sub(r"[^a-z0-9]+", "_", snake_case(name))
     if _ANALYSIS.search(plain):
         return "analysis"
     return "code" if _CODE.search(plain) else "other"

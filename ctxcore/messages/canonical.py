@@ -20,7 +20,7 @@ from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place
 
 _UNSTORABLE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\x00\ud800-\udfff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_canonical(value: JsonValue) -> str:
@@ -56,7 +56,7 @@ def printable_json(value: JsonValue) -> JsonValue:
 
 def printable(text: str) -> str:
     """`text` as tokenizers, indexes, pages and providers accept it: lone surrogates as U+FFFD."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii() or not SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -40,7 +40,7 @@ KNOWN_KEYS = frozenset(
 )
 _CALL_KEYS = frozenset({"id", "type", "function", "custom"})
 _MESSAGE = Place(PlaceCode.ONE_MESSAGE)
-_PLAIN_ROLES: tuple[Role, ...] = ("user", "assistant", "system")
+PLAIN_ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _ROLE_ALIASES: dict[str, Role] = {"function": "tool", "model": "assistant", "human": "user"}
 
 
@@ -52,7 +52,7 @@ def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Mess
     """
     object_of(raw, place)
     role, content = raw.get("role"), raw.get("content")
-    if len(raw) == 2 and type(content) is str and role in _PLAIN_ROLES:  # nearly every message
+    if len(raw) == 2 and type(content) is str and role in PLAIN_ROLES:  # nearly every message
         return Message(role=role, content=(Text(text=content),) if content else ())
     role = _parse_role(role, place)
     parts = _parse_content(content, place)

@@ -93,7 +93,7 @@ def score_units(units: Sequence[Unit], *, request: str = "") -> list[Salience]:
     factor = LITERAL_WORTH * min(1.0, calls / max(1, len(units)) / FULL_CALL_SHARE)
     if not factor:
         return [Salience(talk=salience) for salience in utterances]
-    literals = read_literals(units)
+    literals = [exact_strings(unit.text) for unit in units]
     saliences = weigh_literals(units, literals)
     return [
         Salience(talk=salience, literals=tuple((one, factor * saliences[one]) for one in found))
@@ -120,11 +120,6 @@ def _with_relevance(saliences: list[float], units: Sequence[Unit], request: str)
 def is_prose(unit: Unit) -> bool:
     """Whether a person or a model wrote it: no tool call and no tool output."""
     return unit.kind == "talk"
-
-
-def read_literals(units: Sequence[Unit]) -> list[tuple[str, ...]]:
-    """The literals of each unit, each once, in order."""
-    return [exact_strings(unit.text) for unit in units]
 
 
 def weigh_literals(units: Sequence[Unit], literals: Sequence[Collection[str]]) -> dict[str, float]:

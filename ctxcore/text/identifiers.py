@@ -58,6 +58,7 @@ _EXACT_SIGN = re.compile(r"[0-9_/@.]|[a-z][A-Z]")
 _EDGES = ".:,#+-~"
 _CODE_CHARS = 3  # JFK, EUR: shorter words in capitals are mostly no codes
 _BARE_NUMBER = re.compile(r"[\d.,:+-]+")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def exact_strings(text: str) -> tuple[str, ...]:
@@ -101,3 +102,8 @@ def _kind_with_separators(word: str) -> Literal["path", "identifier"] | None:
     if _PATH.fullmatch(word) and not re.fullmatch(r"[\d./-]+|[A-Za-z]+/[A-Za-z]+|\w/\w", word):
         return "path" if len(word) > 3 and not _NO_PATH.fullmatch(word) else None
     return "identifier" if _VERSION.fullmatch(word) else None
+
+
+def snake_case(tool: str) -> str:
+    """The name of a tool in snake case, without its server: `read_all` for `mcp__fs__readAll`."""
+    return _CAMEL_HUMP.sub("_", tool.rpartition("__")[2]).lower()

@@ -21,7 +21,6 @@ from ctxcore.assembly.rules.values import (
     Exchange,
     Finding,
     Placed,
-    Provider,
     Rule,
     each_call,
     plain,
@@ -32,6 +31,7 @@ from ctxcore.messages.values import JsonObject, Media, Message, Text, ToolCall, 
 from ctxcore.reasons.codes import LegalityCode, RepairCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
+from ctxcore.tokens.families import Provider
 
 
 def example_call(call_id: str = "a", name: str = "search", arguments: str = "{}") -> JsonObject:

@@ -16,7 +16,6 @@ from ctxcore.assembly.rules.values import (
     Conversation,
     Finding,
     Neighbours,
-    Provider,
     Rule,
     WholeRequest,
 )
@@ -24,7 +23,7 @@ from ctxcore.assembly.texts import START
 from ctxcore.messages.values import Message, Part, Text, text_message
 from ctxcore.reasons.codes import LegalityCode, RepairCode
 from ctxcore.tokens.count import count_message
-from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.families import Provider, TokenCounter
 
 
 def _check_neighbours(conversation: Conversation, _: Provider) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from ctxcore.assembly.items import Item, Merged
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.values import Reason, as_reason
-from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.families import Provider, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,6 @@ def _renamed_value(key: str, value: Any, names: Mapping[str, str]) -> object:
 
 NO_TOOLS: Final = SentNames()
 
-Provider = Literal["openai", "anthropic", "gemini", "bedrock"]
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 STRICT: tuple[Provider, ...] = ("anthropic", "gemini", "bedrock")
 

@@ -21,7 +21,6 @@ from ctxcore.assembly.rules.values import (
     Exchange,
     Finding,
     Note,
-    Provider,
     Rule,
     each_call,
     is_sent_everywhere,
@@ -29,6 +28,7 @@ from ctxcore.assembly.rules.values import (
 from ctxcore.assembly.texts import EMPTY
 from ctxcore.messages.values import Media, Message, Opaque, Part, Refusal, Text
 from ctxcore.reasons.codes import LegalityCode, RepairCode
+from ctxcore.tokens.families import Provider
 
 _PLAIN_NAME = re.compile(r"[^\s<|\\/>]{1,64}")  # the pattern in OpenAI's own refusal
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.foreign import form_problem, list_problem, with_way_out
+from ctxcore.messages.openai import PLAIN_ROLES
 from ctxcore.messages.shapes.anthropic import Anthropic
 from ctxcore.messages.shapes.gemini import Gemini
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
@@ -24,7 +25,6 @@ _CODECS: Final[Mapping[Shape, Codec]] = {
     "gemini": Gemini(),
 }
 """In order of preference, for lists that fit several."""
-_PLAIN_ROLES: Final = ("user", "assistant", "system")
 
 Given = Iterable[Mapping[str, object] | Message]
 
@@ -139,7 +139,7 @@ class _ShapeFinder:
 
 def _is_plain(raw: dict[str, object]) -> bool:
     """Whether `raw` is a role and a text, which fits every shape but Gemini's."""
-    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in _PLAIN_ROLES
+    return len(raw) == 2 and type(raw.get("content")) is str and raw.get("role") in PLAIN_ROLES
 
 
 def _unknown(raw: Mapping[str, object]) -> Reason:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.assembly.legality import PROVIDERS, Provider, lint
+from ctxcore.assembly.legality import PROVIDERS, lint
+from ctxcore.tokens.families import Provider
 
 STRICT: tuple[Provider, ...] = ("anthropic", "gemini", "bedrock")
 OPENAI: tuple[Provider, ...] = ("openai",)

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
-from ctxcore.assembly.legality import PROVIDERS, Provider, lint
+from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.rules.values import SentNames, defined_names, is_sent_everywhere
 from ctxcore.compaction.compacting import compact
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import RepairCode
+from ctxcore.tokens.families import Provider
 from tests.histories import assistant, user
 
 DEFINED: list[dict[str, Any]] = [{"type": "function", "function": {"name": "my tool.v1"}}]

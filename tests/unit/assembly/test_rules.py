@@ -16,13 +16,13 @@ from ctxcore.assembly.rules.values import (
     Finding,
     Neighbours,
     Note,
-    Provider,
     Refusing,
     Rule,
 )
 from ctxcore.errors import MessageError
 from ctxcore.messages.values import Message, Text
 from ctxcore.reasons.codes import RepairCode
+from ctxcore.tokens.families import Provider
 
 BY_NAME = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 

@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.salience.ranking import read_literals, weigh_literals
+from ctxcore.salience.ranking import weigh_literals
 from ctxcore.salience.units import Unit
+from ctxcore.text.identifiers import exact_strings
 from tests.unit.salience.building import output, utterance
 
 
 def literals_of(text: str) -> list[str]:
-    return list(read_literals([utterance(text)])[0])
+    return list(exact_strings(text))
 
 
 def values(*units: Unit) -> dict[str, float]:
-    return weigh_literals(units, read_literals(units))
+    return weigh_literals(units, [exact_strings(unit.text) for unit in units])
 
 
 @pytest.mark.parametrize(
