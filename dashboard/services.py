@@ -19,13 +19,13 @@ from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.policy.layers import Layer
 from ctxcore.settings.loading import load_layers
+from ctxcore.store import sql
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.sql import open_store
+from ctxcore.store.sql import DATABASE_VARIABLE, open_store
 
 logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).resolve().parent.parent
-DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
 MODEL_VARIABLE = "CTXCORE_MODEL"
 WARM_UP_VARIABLE = "CTXCORE_WARM_UP"
 WARM_UP_SECONDS = (
@@ -38,12 +38,13 @@ _seeding = threading.Lock()
 
 
 def database_url() -> str:
-    """The address of the database."""
-    if url := os.environ.get(DATABASE_VARIABLE):
-        return url
-    folder = PROJECT / "data"
-    folder.mkdir(exist_ok=True)
-    return f"sqlite:///{folder / 'ctxcore.db'}"
+    """The address of the database: the environment's, else `data/` in a checkout.
+
+    Installed from a wheel, the default is the user's data folder.
+    """
+    if not os.environ.get(DATABASE_VARIABLE) and (PROJECT / "pyproject.toml").is_file():
+        return f"sqlite:///{PROJECT / 'data' / 'ctxcore.db'}"
+    return sql.database_url(None)
 
 
 def default_model() -> str:

@@ -16,6 +16,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
 from ctxcore.reasons.values import Reason
+from ctxcore.store.sql import DATABASE_VARIABLE
 from dashboard import services, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.wording import reason_text
@@ -83,7 +84,7 @@ def open_dashboard(
     with_demo: bool = False,
 ) -> Iterator[Dashboard]:
     """A dashboard on an empty store in `folder`; with the demo sessions only if asked for."""
-    monkeypatch.setenv(services.DATABASE_VARIABLE, f"sqlite:///{folder / 'test.db'}")
+    monkeypatch.setenv(DATABASE_VARIABLE, f"sqlite:///{folder / 'test.db'}")
     monkeypatch.setenv(services.MODEL_VARIABLE, MODEL)
     monkeypatch.setenv(services.WARM_UP_VARIABLE, "0")
     if not with_demo:

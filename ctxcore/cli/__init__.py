@@ -19,6 +19,7 @@ from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.replaying import run_replay
+from ctxcore.cli.serving import run_serve
 from ctxcore.cli.sessions import run_expand, run_sessions
 from ctxcore.plugins import load_plugins
 
@@ -55,6 +56,7 @@ def _main(
             print_error(str(plugin.problem))
 
 
+app.command("serve")(run_serve)
 app.command("inspect")(run_inspect)
 app.command("fit")(run_fit)
 app.command("compact")(run_compact)

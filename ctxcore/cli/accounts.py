@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ctxcore.assembly.legality import PROVIDERS, lint
-from ctxcore.assembly.rules.values import Violation
 from ctxcore.cli.running import About, problem_document
-from ctxcore.formats.report import TokenReport, usage_report
-from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.reasons.values import document
-from ctxcore.tokens.catalog import model_info
-from ctxcore.tokens.count import count_messages, count_tools, counter_for
 
 if TYPE_CHECKING:
+    from ctxcore.assembly.rules.values import Violation
+    from ctxcore.formats.report import TokenReport
     from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
+    from ctxcore.messages.values import JsonObject, Message
 
-Legality = Mapping[str, Sequence[Violation]]
+Legality: TypeAlias = "Mapping[str, Sequence[Violation]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +67,10 @@ class Account:
 
 def take_account(transcript: Transcript, model: str | None, window: int | None) -> Account:
     """The account of `transcript`, counted for `model` or else the model that it names."""
+    from ctxcore.formats.report import usage_report
+    from ctxcore.tokens.catalog import model_info
+    from ctxcore.tokens.count import count_messages, count_tools, counter_for
+
     about = About.of(transcript, model)
     counter, messages = counter_for(about.model), transcript.messages
     sent = count_messages(messages, model=about.model, tools=transcript.tools)
@@ -90,6 +91,9 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
 
 
 def _live_tokens(transcript: Transcript, model: str | None) -> int:
+    from ctxcore.messages.values import text_message
+    from ctxcore.tokens.count import count_messages
+
     last = transcript.compactions[-1]
     summary = [text_message("user", last.summary)] if last.summary else []
     live = [*summary, *transcript.messages[last.at :]]
@@ -100,6 +104,8 @@ def check_legality(
     messages: Sequence[Message] | Sequence[JsonObject], tools: Sequence[JsonObject] = ()
 ) -> Legality:
     """The violations of each provider's rules in `messages` and `tools`."""
+    from ctxcore.assembly.legality import PROVIDERS, lint
+
     return {provider: lint(messages, provider, tools=tools) for provider in PROVIDERS}
 
 

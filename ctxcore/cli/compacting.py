@@ -100,12 +100,12 @@ def run_compact(
     No file is changed. The summary quotes the conversation, and no model is called, unless
     --summarizer names one. A policy that needs confirmation (pi) asks on the terminal.
     """
-    from ctxcore.compaction.compacting import compact
-
     policy = choose_policy(preset, window, max_tokens, config)
     check_out(out, overwrite=overwrite, option="--overwrite")
 
     def work(transcript: Transcript) -> Compacted:
+        from ctxcore.compaction.compacting import compact
+
         about = About.of(transcript, model)
         result = compact(
             transcript.messages,

@@ -23,7 +23,6 @@ from ctxcore.cli.output import (
 )
 from ctxcore.cli.running import STDIN, Failure, fail, read_bytes, to_document
 from ctxcore.cli.tables import add_row, facts, make_table
-from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elision, amount, totals
 from ctxcore.errors import FormatError
 
@@ -66,7 +65,6 @@ def run_compress(
 
     The result is all that reaches stdout, so that it can be piped on.
     """
-    from ctxcore.compression.outputs import compress
     from ctxcore.formats.reading import decode_text
 
     name = "stdin" if file == STDIN else str(file)
@@ -74,6 +72,8 @@ def run_compress(
         output = decode_text(read_bytes(file))
     except FormatError as error:
         fail("compress", Failure.of(error, name), as_json=as_json)
+    from ctxcore.compression.outputs import compress  # a file that cannot be read needs none
+
     compressed = compress(
         output, max_tokens=max_tokens, query=query, model=model, lossless=lossless
     )
@@ -87,6 +87,8 @@ def run_compress(
 
 
 def _document(name: str, output: str, compressed: Compressed) -> JsonObject:
+    from ctxcore.compression.extracting import elided_text
+
     return {
         "path": name,
         "kind": compressed.kind,
@@ -102,6 +104,8 @@ def _document(name: str, output: str, compressed: Compressed) -> JsonObject:
 
 def _diff(output: str, compressed: Compressed) -> Iterator[RenderableType]:
     """The sizes, the result, and a line for each part that was left out of it."""
+    from ctxcore.compression.extracting import elided_text
+
     yield facts((("kind", compressed.kind), ("size", _size(compressed))))
     yield Text()
     yield Text(block(compressed.text))

@@ -19,6 +19,14 @@ Paths = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")
 ]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="A file or an address; default: CTXCORE_DATABASE_URL, or the user's data folder.",
+    ),
+]
 ConversationId = Annotated[
     str | None,
     typer.Option("--id", metavar="ID", help="Only conversations whose id starts with ID."),

@@ -15,7 +15,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ctxcore.cli.options import AsJson, ResultTokens
+from ctxcore.cli.options import AsJson, Database, ResultTokens
 from ctxcore.cli.output import one_line, print_all, print_json, print_note, print_text
 from ctxcore.cli.running import Failure, fail, to_document
 from ctxcore.cli.tables import add_row, closing, make_table
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 LEAST_CHARS = 8  # chosen: short, and rarely shared among thousands of random ids
 _MOST_NAMED = 5  # chosen: an error stays one sentence
 
-Database = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        help="A file or an address; default: CTXCORE_DATABASE_URL, or the user's data folder.",
-    ),
-]
 User = Annotated[str, typer.Option("--user", metavar="ID", help="User whose sessions are used.")]
 Title = Annotated[
     str,

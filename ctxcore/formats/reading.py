@@ -94,12 +94,13 @@ def expected(problem: Reason) -> Reason:
 _SUFFIXES = (".json", ".jsonl")
 
 
-def find_transcripts(path: Path) -> list[Path]:
+def find_transcripts(path: str | Path) -> list[Path]:
     """The files to read at `path`: itself, or all JSON and JSONL files below a folder, sorted.
 
     Raises:
         FormatError: there is nothing at `path`.
     """
+    path = Path(path)
     if path.is_dir():
         below = (found for found in path.rglob("*") if found.suffix.lower() in _SUFFIXES)
         return sorted(found for found in below if found.is_file())
@@ -108,14 +109,14 @@ def find_transcripts(path: Path) -> list[Path]:
     raise FormatError(path=str(path), problem=FileProblem.MISSING())
 
 
-def read_transcripts(path: Path) -> list[Transcript]:
+def read_transcripts(path: str | Path) -> list[Transcript]:
     """Every conversation in the file at `path`.
 
     Raises:
         FormatError: the file cannot be read or holds no conversation.
     """
     try:
-        data = path.read_bytes()
+        data = Path(path).read_bytes()
     except OSError as error:
         problem = FileProblem.UNREADABLE(reason=system_reason(error))
         raise FormatError(path=str(path), problem=problem) from error

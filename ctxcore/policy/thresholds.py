@@ -23,7 +23,7 @@ from ctxcore.policy.markers import (
     TurnsByMessages,
 )
 from ctxcore.policy.names import STRATEGIES, StrategyName, unknown_strategies
-from ctxcore.tokens.rules import CountingRule
+from ctxcore.tokens.families import CountingRule
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
 SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]

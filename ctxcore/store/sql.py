@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
@@ -14,10 +15,12 @@ from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.turns import Turns
 
+DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
+
 
 def database_url(url: str | None) -> str:
     """The address to open; a plain path names an SQLite file."""
-    chosen = url or os.environ.get("CTXCORE_DATABASE_URL") or str(data_folder() / "ctxcore.db")
+    chosen = url or os.environ.get(DATABASE_VARIABLE) or str(_default_file())
     if "://" not in chosen:
         return f"sqlite:///{chosen}"
     scheme, _, rest = chosen.partition("://")
@@ -26,15 +29,8 @@ def database_url(url: str | None) -> str:
     return chosen
 
 
-def data_folder() -> Path:
-    """The folder of this system for a user's application data."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        base = "~/Library/Application Support"
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(base).expanduser() / "ctxcore"
+def _default_file() -> Path:
+    return user_data_path("ctxcore", appauthor=False) / "ctxcore.db"
 
 
 class SqlStore(Sessions, Histories, Compactions, Turns, Policies, Journal, Searching):

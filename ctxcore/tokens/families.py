@@ -24,6 +24,11 @@ class TokenCounter(Protocol):
         ...
 
 
+CountingRule = Literal[
+    "model", "document", "estimate", "tiktoken", "chars/2", "chars/2.5", "litellm"
+]
+"""How the triggers of a policy count; `tokens.rules` has the counters."""
+
 Provider = Literal["openai", "anthropic", "gemini", "bedrock"]
 
 DEFAULT_COUNTER_ID = "o200k_base"

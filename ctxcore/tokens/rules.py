@@ -10,15 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import ClassVar, cast
 
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 from ctxcore.tokens.exact import ExactCounter
-from ctxcore.tokens.families import TokenCounter, counter_id_of
-
-CountingRule: TypeAlias = Literal[
-    "model", "document", "estimate", "tiktoken", "chars/2", "chars/2.5", "litellm"
-]
+from ctxcore.tokens.families import CountingRule, TokenCounter, counter_id_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

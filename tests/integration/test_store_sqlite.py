@@ -15,6 +15,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from platformdirs import user_data_path
 from sqlalchemy import inspect, make_url
 
 from ctxcore.assembly.records import EMPTY_WORKING_STATE
@@ -36,7 +37,7 @@ from ctxcore.store.errors import (
     LeaseTakenError,
     SchemaError,
 )
-from ctxcore.store.sql import data_folder, database_url
+from ctxcore.store.sql import database_url
 from ctxcore.tables import Row
 from ctxcore.tokens.count import counter_by_id
 
@@ -427,7 +428,8 @@ class TestLocation:
         assert database_url("chat.db") == "sqlite:///chat.db"
         assert database_url(None) == "postgresql+psycopg://db.example/chat"
         monkeypatch.delenv("CTXCORE_DATABASE_URL")
-        assert database_url(None) == f"sqlite:///{data_folder() / 'ctxcore.db'}"
+        folder = user_data_path("ctxcore", appauthor=False)
+        assert database_url(None) == f"sqlite:///{folder / 'ctxcore.db'}"
 
     def test_the_folder_of_a_new_file_is_made(self, tmp_path: Path) -> None:
         open_store(str(tmp_path / "a" / "b" / "chat.db")).close()

@@ -136,6 +136,28 @@ def test_help_loads_none_of_the_heavy_parts() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("command", ["inspect", "fit", "compact", "compare", "replay"])
+@pytest.mark.parametrize("content", ['{"a": 1}', "no JSON", "[1, 2]", ""])
+def test_a_wrong_file_is_refused_before_the_heavy_parts_are_loaded(
+    tmp_path: Path, command: str, content: str
+) -> None:
+    path = tmp_path / "wrong.json"
+    path.write_text(content, encoding="utf-8")
+    code = (
+        "import sys\nfrom ctxcore.cli import app\n"
+        "try: app()\nexcept SystemExit as end: print('ended with', end.code)\n"
+        "print([name for name in sys.modules if name.startswith(('ctxcore.facts', 'ctxcore.text', "
+        "'ctxcore.assembly', 'ctxcore.compaction', 'ctxcore.tokens.count', 'tiktoken'))])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, command, path], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "ended with 1\n[]\n", done.stdout
+    assert done.stderr.startswith("error: ")
+
+
 @given(st.text())
 def test_one_line_is_one_line_without_anything_a_terminal_obeys(text: str) -> None:
     line = one_line(text)

@@ -1,0 +1,92 @@
+"""The wheel with the dashboard, installed outside the checkout: `ctxcore serve` from any folder."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120  # a hang, not slowness
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the commands of a fresh environment with the wheel and its dashboard."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--wheel-dir", str(folder), str(ROOT)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "env", with_pip=True)
+    binaries = folder / "env" / "bin"
+    install = [str(binaries / "python"), "-m", "pip", "install", "--quiet"]
+    limits = ["--constraint", str(ROOT / "constraints.txt")]
+    subprocess.run([*install, *limits, f"{wheel}[dashboard]"], check=True)
+    return binaries
+
+
+def test_the_dashboard_opens_from_a_folder_of_others(commands: Path, tmp_path: Path) -> None:
+    foreign = tmp_path / "dashboard"  # a package of the user's by the same name
+    foreign.mkdir()
+    (foreign / "__init__.py").write_text("raise RuntimeError('not ours')")
+
+    with _serving(commands, tmp_path) as address, urllib.request.urlopen(address) as page:
+        assert "default-src 'self'" in page.headers["content-security-policy"]
+
+    log = (tmp_path / "log").read_text(encoding="utf-8")
+    assert "not ours" not in log
+    assert "Traceback" not in log
+
+
+def test_nothing_but_the_library_is_at_the_top(commands: Path) -> None:
+    (packages,) = commands.parent.glob("lib/python*/site-packages")
+
+    assert (packages / "ctxcore" / "_dashboard" / "app.py").is_file()
+    assert not {"app.py", "dashboard", "data", "pages"} & {path.name for path in packages.iterdir()}
+
+
+@contextmanager
+def _serving(commands: Path, folder: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment["XDG_DATA_HOME"] = str(folder / "home")
+    environment["CTXCORE_WARM_UP"] = "0"
+    with (folder / "log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            [str(commands / "ctxcore"), "serve", "--port", str(port), "--no-browser"],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the server ended"
+        try:
+            with urllib.request.urlopen(address):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"no answer from {address}")
