@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,13 @@ def test_the_table_has_its_day_and_thousands_of_models(shipped: Table) -> None:
     assert shipped.as_of == as_of()
     assert date(2026, 1, 1) <= as_of() <= date.today()  # noqa: DTZ011 - a day, not a moment
     assert len(shipped.lines) > 3_000
+
+
+def test_the_documentation_tells_the_same_day_and_number(shipped: Table) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+    day = f"{shipped.as_of.day} {shipped.as_of:%B %Y}"
+
+    assert f"a table of {len(shipped.lines):,} models as of {day}" in page
 
 
 def test_every_line_is_sane(shipped: Table) -> None:
