@@ -12,8 +12,8 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.runtime import LITELLM_WARNINGS
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
+from ctxcore.litellm_loading import LITELLM_WARNINGS
 from ctxcore.store.sql import open_store
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

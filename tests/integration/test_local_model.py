@@ -16,8 +16,8 @@ from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.model import count_local_tokens, load_local_model
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
-from ctxcore.gateway.runtime import LITELLM_WARNINGS
 from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
+from ctxcore.litellm_loading import LITELLM_WARNINGS
 
 STATUS = local_model_status()
 pytestmark = pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}")
