@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.limits import HANG_SECONDS
+
 COUNT_EVERYTHING = """
 import os, sys
 network = []
@@ -54,6 +56,7 @@ def run(script: str, *, before: Path | None = None) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
