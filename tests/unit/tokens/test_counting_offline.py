@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.tokens.exact import VOCABULARIES
+from tests.limits import HANG_SECONDS
 
 COUNT_EVERYTHING = """
 import os, sys
@@ -58,6 +59,7 @@ def run(script: str, *, before: Path | None = None) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
