@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tarfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ctxcore import __version__
-from tests.limits import HANG_SECONDS
+from tests.distribution.environments import Installed, build, install
 from tests.unit.test_readme import ROOT, examples, lines
 
 pytestmark = pytest.mark.slow
@@ -21,58 +17,20 @@ pytestmark = pytest.mark.slow
 DISTRIBUTION = "ctxcore-window"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
-    """An environment with the wheel, and an empty folder to run in."""
-
-    programs: Path
-    folder: Path
-
-    def run(self, program: str, *arguments: str) -> str:
-        """What a program of the environment prints."""
-        return run(str(self.programs / program), *arguments, folder=self.folder)
-
-
-def run(*command: str, folder: Path) -> str:
-    """What `command` prints; it does not see the checkout."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=HANG_SECONDS,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, beside the source distribution that it is built from."""
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source distribution, and the wheel that is built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "uv", "build", "--out-dir", str(folder), folder=ROOT)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """The wheel without extras, with the newest versions of what it needs."""
-    folder = tmp_path_factory.mktemp("installed")
-    environment = folder / "environment"
-    [wheel] = built.glob("*.whl")
-    uv = (sys.executable, "-m", "uv")
-    run(*uv, "venv", "--python", sys.executable, str(environment), folder=folder)
-    run(*uv, "pip", "install", "--python", str(environment), str(wheel), folder=folder)
-    empty = folder / "empty"
-    empty.mkdir()
-    return Installed(programs=environment / "bin", folder=empty)
+    return install(str(wheel), tmp_path_factory.mktemp("installed"))
 
 
-def test_the_source_distribution_holds_what_is_built_and_tested(built: Path) -> None:
-    [path] = built.glob("*.tar.gz")
+def test_the_source_distribution_holds_what_is_built_and_tested(wheel: Path) -> None:
+    [path] = wheel.parent.glob("*.tar.gz")
 
     with tarfile.open(path) as archive:
         names = {Path(*Path(name).parts[1:]).as_posix() for name in archive.getnames()}

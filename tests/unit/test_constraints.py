@@ -18,7 +18,8 @@ def required() -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     asked = [one for extra, needs in extras.items() if extra not in UNPINNED for one in needs]
-    return [Requirement(one) for one in [*project["dependencies"], *asked]]
+    found = [Requirement(one) for one in [*project["dependencies"], *asked]]
+    return [one for one in found if one.name != project["name"]]  # an extra that has another's
 
 
 def pinned() -> dict[str, list[Requirement]]:
