@@ -128,6 +128,8 @@ class SessionRow(Row, table=True):
     """The last message that search finds."""
     working: str | None = Field(sa_type=Text)
     """The working state that the application provides; None if it is empty."""
+    system_changes: list[list[int]] | None = Field(sa_type=JsonText)
+    """The changes of the system prompt; None if there are none."""
 
 
 class MessageRow(Row, table=True):
@@ -285,6 +287,8 @@ class TurnRow(Row, table=True):
     history_tokens: int = Field(sa_type=BigInteger)
     started_at: datetime = Field(sa_type=UtcTime)
     ended_at: datetime | None = Field(sa_type=UtcTime)
+    system: str | None = Field(sa_type=JsonText)
+    """The system prompt of this turn alone; None where the session's is sent."""
 
 
 class CallRow(Row, table=True):
@@ -316,6 +320,9 @@ class CallRow(Row, table=True):
     latency_seconds: float | None
     error: dict[str, object] | None = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
+    system_digest: str | None = Field(sa_type=Text)
+    tools_digest: str | None = Field(sa_type=Text)
+    cache_break: dict[str, object] | None = Field(sa_type=JsonText)
 
 
 class EventRow(Row, table=True):

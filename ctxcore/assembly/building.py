@@ -71,6 +71,8 @@ class Call:
     """Messages left out before the first of the history: the marker counts them."""
     rule_tools_tokens: int = 0
     """What the tool definitions take by `rule`."""
+    system: str | None = None
+    """The call's own system prompt, in place of those in force in the history; "": none."""
 
     @property
     def by_rule(self) -> Call:
@@ -177,6 +179,7 @@ class Builder:
             refers=self._call.offers_expand,
             least_output_tokens=SHORT_TOKENS if is_small else None,
             media_tokens=self._call.budget.usable_tokens if self._call.budget else 0,
+            system=self._call.system,
         )
 
     def _reminder(self, reading: Reading) -> Reminder:

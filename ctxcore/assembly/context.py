@@ -186,10 +186,34 @@ def explain(
     for seq in reminded:
         run = special.get(seq) or next(left_out.between(seq, seq))
         special[seq] = replace(run, reason=VerdictCode.REMINDED(why=run.reason))
-    for seq in reading.excluded:
+    for seq in (*reading.excluded, *reading.anchors.dismissed):
         special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
+    special |= _out_of_force(view, reading, special)
     runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
     return Verdicts(runs, view.sizes)
+
+
+def _out_of_force(
+    view: HistoryView, reading: Reading, known: Collection[int]
+) -> Iterator[tuple[int, Run]]:
+    """The runs of system messages that are not sent because another stands for them.
+
+    Of those before the recent part none, so that runs are no more than what the window holds.
+    """
+    first = reading.blocks[0][0].seq if reading.blocks else 1
+    replaced = [seq for seq in reading.anchors.replaced if seq > first and seq not in known]
+    for row in view.get(reading.overridden.union(replaced)):
+        is_own = row.seq in reading.overridden
+        reason = VerdictCode.SYSTEM_OF_CALL() if is_own else VerdictCode.SYSTEM_REPLACED()
+        run = Run(
+            first=row.seq - 1,
+            last=row.seq - 1,
+            verdict="dropped",
+            reason=reason,
+            before_tokens=row.tokens,
+            after_tokens=0,
+        )
+        yield row.seq, run
 
 
 def _shown(item: Item) -> Run:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
 from ctxcore.assembly.texts import elide, has_words
 from ctxcore.compression.markers import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
@@ -65,13 +66,30 @@ class Anchors:
     """The messages with a place of their own in a context, by sequence number."""
 
     system: tuple[int, ...] = ()
+    """The system messages in force."""
     goal: int | None = None
     last_user: int | None = None
     pinned: tuple[int, ...] = ()
     excluded: tuple[int, ...] = ()
-    """What no context shows: what the caller excluded, and `own`."""
+    """What no context shows: what the caller excluded, `replaced` and `own`."""
     own: tuple[int, ...] = ()
     """Messages that hold only texts of this library, read back into the state."""
+    replaced: tuple[int, ...] = ()
+    """System messages that a later system prompt took out of force."""
+    dismissed: tuple[int, ...] = ()
+    """System messages that the caller excluded."""
+    changes: tuple[PromptChange, ...] = ()
+    """The changes of the system prompt."""
+
+    @property
+    def silent(self) -> frozenset[int]:
+        """The system messages that no context shows; no count of messages includes them."""
+        return frozenset((*self.own, *self.replaced, *self.dismissed))
+
+    @property
+    def prompts(self) -> tuple[int, ...]:
+        """All system messages, in force or not; none of them is ever folded."""
+        return tuple(sorted({*self.system, *self.silent}))
 
 
 class HistoryView(Protocol):
@@ -146,7 +164,7 @@ class ListHistory:
     A tool output above `oversize_tokens` is shortened, as if it had been appended to a store; the
     short text is made when the message is first read. Messages in `own` hold only texts of this
     library: they are empty in `messages`, and given for their sizes. `inherited` are facts of
-    messages before the first.
+    messages before the first, `changes` those of the system prompt.
     """
 
     def __init__(
@@ -159,6 +177,7 @@ class ListHistory:
         oversize_tokens: int | None = None,
         own: Mapping[int, Message] | None = None,
         inherited: Sequence[Fact] = (),
+        changes: Changes = (),
     ) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
         self._counter = counter
@@ -177,7 +196,7 @@ class ListHistory:
         self._users = [0, *accumulate(row.message.role == "user" for row in self._rows)]
         bounds = (self._bound(row) * other for row, other in zip(self._rows, others, strict=True))
         self._sums = [0, *accumulate(bounds)]
-        self._anchors = _find_anchors(self._rows, pinned, excluded, own or ())
+        self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
         self._facts: list[Sequence[Fact]] = []
         self._inherited = inherited
         self._rules = RuleBook()
@@ -393,15 +412,22 @@ def _find_anchors(
     pinned: Collection[int],
     excluded: Collection[int],
     own: Collection[int],
+    changes: Changes,
 ) -> Anchors:
     users = [row for row in rows if row.message.role == "user"]
+    system = [row.seq for row in rows if row.message.is_system and row.seq not in own]
+    left_out = _whole_blocks(rows, excluded)
+    prompts = Prompts.of(system, changes, len(rows), left_out)
     return Anchors(
-        system=tuple(row.seq for row in rows if row.message.is_system and row.seq not in own),
+        system=prompts.in_force,
         goal=next((row.seq for row in users if has_substance(row.message)), None),
         last_user=users[-1].seq if users else None,
         pinned=_whole_blocks(rows, pinned),
-        excluded=tuple(sorted({*_whole_blocks(rows, excluded), *own})),
+        excluded=tuple(sorted({*left_out, *prompts.replaced, *own})),
         own=tuple(sorted(own)),
+        replaced=prompts.replaced,
+        dismissed=prompts.dismissed,
+        changes=until(changes, len(rows)),
     )
 
 

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_expansion, with_short
+from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
 from ctxcore.compression.outputs import preview
 from ctxcore.facts.ledger import Entry
@@ -240,12 +241,21 @@ class PrefixHistory:
 
     def anchors(self) -> Anchors:
         whole, users = self._whole.anchors(), bisect_right(self._users, self._count)
+        own = set(whole.own)
+        system = [seq for seq in whole.prompts if seq not in own]
+        marked = set(whole.excluded).difference(whole.replaced, whole.own).union(whole.dismissed)
+        prompts = Prompts.of(system, whole.changes, self._count, marked)
+        left_out = self._shown(sorted(marked))
         return Anchors(
-            system=self._shown(whole.system),
+            system=prompts.in_force,
             goal=whole.goal if whole.goal is not None and whole.goal <= self._count else None,
             last_user=self._users[users - 1] if users else None,
             pinned=self._shown(whole.pinned),
-            excluded=self._shown(whole.excluded),
+            excluded=tuple(sorted({*left_out, *prompts.replaced, *self._shown(whole.own)})),
+            own=self._shown(whole.own),
+            replaced=prompts.replaced,
+            dismissed=prompts.dismissed,
+            changes=until(whole.changes, self._count),
         )
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:

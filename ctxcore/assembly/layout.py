@@ -120,7 +120,10 @@ class LayoutMaker:
     def __post_init__(self) -> None:
         reading = self.reading
         self._summarized_until = stands_until(self.record)
-        self._system = _items(reading.system, "system", VerdictCode.SYSTEM_PROMPT())
+        self._system = tuple(
+            item if item.seq else replace(item, row=None)  # the call's own prompt has no place
+            for item in _items(reading.system, "system", VerdictCode.SYSTEM_PROMPT())
+        )
         self._pins = _items(reading.moved_pins, "pinned", VerdictCode.PINNED_FRONT())
         self._kept = tuple(
             as_merged(_items(reading.kept, "kept", VerdictCode.KEPT()), self.counter)

@@ -26,6 +26,7 @@ from ctxcore.assembly.history import (
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import has_words
 from ctxcore.compression.markers import REFERENCE_TOKENS
+from ctxcore.messages.values import text_message
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -52,6 +53,13 @@ class Reading:
     """Whether `blocks` holds everything that is uncovered."""
     excluded: frozenset[int] = field(default_factory=frozenset)
     """What the caller excluded."""
+    overridden: frozenset[int] = field(default_factory=frozenset)
+    """System messages in force that the call's own system prompt stands for."""
+
+    @property
+    def unsaid(self) -> frozenset[int]:
+        """The messages whose instructions do not apply: excluded, or out of force."""
+        return self.excluded | self.anchors.silent
 
     @property
     def open_block(self) -> tuple[Counted, ...]:
@@ -89,10 +97,12 @@ class Reader:
         refers: bool = False,
         least_output_tokens: int | None = None,
         media_tokens: int = 0,
+        system: str | None = None,
     ) -> None:
         """`refers`: shortened outputs name their originals. `least_output_tokens`: what the outputs
         of open calls have where their share of the window is less. `media_tokens`: what that block
-        may take in all for the media of its outputs to stay.
+        may take in all for the media of its outputs to stay. `system`: the call's own system
+        prompt, in place of those in force.
         """
         self._view = view
         self._active = active
@@ -101,18 +111,20 @@ class Reader:
         self._refers = refers
         self._least_output_tokens = least_output_tokens
         self._media_tokens = media_tokens
+        self._system = system
         self._shortened = standing_texts(view, active)
         self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
         """Everything a context within `limit_tokens` may need; None: the whole history."""
-        anchors = self._view.anchors()
-        excluded = frozenset(anchors.excluded).difference(anchors.system, anchors.own)
+        whole = self._view.anchors()
+        anchors = whole if self._system is None else _without_system(whole)
+        excluded = frozenset(anchors.excluded).difference(anchors.silent)
         limit = WHOLE if limit_tokens is None else limit_tokens
         rows, is_complete = self._tail(limit, excluded)
         blocks = by_block([row for row in rows if row.seq not in excluded])
         in_tail = {row.seq for row in rows}
-        placed = excluded.union(anchors.system, anchors.own)
+        placed = excluded.union(anchors.system, anchors.silent)
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
@@ -122,7 +134,7 @@ class Reader:
         )
         return Reading(
             anchors=anchors,
-            system=tuple(self._view.get(anchors.system)),
+            system=self._prompt(anchors.system),
             goal=goal,
             last_user=last_user,
             moved_pins=self._get(moved),
@@ -131,7 +143,16 @@ class Reader:
             blocks=self._with_open(blocks, last_user),
             is_complete=is_complete,
             excluded=excluded,
+            overridden=frozenset(whole.system).difference(anchors.system),
         )
+
+    def _prompt(self, in_force: Sequence[int]) -> tuple[Counted, ...]:
+        """The system messages to send: those in force, or the call's own, which has no place."""
+        if not self._system:
+            return tuple(self._view.get(in_force))
+        message = text_message("system", self._system)
+        tokens = count_message(message, self._counter)
+        return (Counted(seq=0, message=message, tokens=tokens, block=0),)
 
     def _with_open(
         self, blocks: tuple[tuple[Counted, ...], ...], last_user: Counted | None
@@ -238,6 +259,17 @@ class Reader:
 
     def _referring(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
+
+
+def _without_system(anchors: Anchors) -> Anchors:
+    """`anchors` for a call with a system prompt of its own: none of the history is in force."""
+    system = set(anchors.system)
+    return replace(
+        anchors,
+        system=(),
+        replaced=tuple(sorted(system.union(anchors.replaced))),
+        excluded=tuple(sorted(system.union(anchors.excluded))),
+    )
 
 
 def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:

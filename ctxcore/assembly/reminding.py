@@ -116,7 +116,8 @@ class Reminder:
         reading, active = self.reading, self.active
         rows = [*reading.system, *reading.moved_pins, *reading.kept]
         texts = [active.facts, active.summary]
-        goal, shown = reading.goal, {row.seq for row in rows if row.short is None}
+        texts += [row.message.text for row in reading.system if not row.seq]
+        goal, shown = reading.goal, {row.seq for row in rows if row.seq and row.short is None}
         limit, reason = self.policy.request_tokens, VerdictCode.GOAL()
         if limit and goal and goal.seq <= active.covered_until and goal.seq not in shown:
             item = from_row(goal, "pinned", reason)
@@ -124,12 +125,16 @@ class Reminder:
         return shown, texts
 
     def _is_stated(self, entry: Entry, shown: Collection[int], texts: Sequence[str]) -> bool:
-        """Whether it is in the context, or its messages are excluded by the caller."""
+        """Whether it is in the context, or its messages are excluded or out of force."""
         if any(seq in shown for seq in entry.seqs):
             return True
-        if all(seq in self.reading.excluded for seq in entry.seqs):
+        if all(seq in self._unsaid for seq in entry.seqs):
             return True
         return any(text and is_present(entry.fact, text) for text in texts)
+
+    @cached_property
+    def _unsaid(self) -> frozenset[int]:
+        return self.reading.unsaid
 
     def _limit(self, before: Reminded) -> int:
         """What the facts may take in all: their share, or a sentence or two beyond what is there.

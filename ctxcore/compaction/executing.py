@@ -273,7 +273,7 @@ class _Executor:
     def _covering(self, cut: int) -> Compaction:
         """Returns the shortened record moved up to `cut`, its summary as it was."""
         anchors = self.view.anchors()
-        pins = set(anchors.pinned) - set(anchors.system)
+        pins = set(anchors.pinned) - set(anchors.prompts)
         staying = {*self.plan.verbatim} - pins
         return replace(
             self._shortened,
@@ -478,7 +478,7 @@ def _with_earlier(
 ) -> list[Sequence[Counted]]:
     """Returns `blocks` and the whole blocks among `earlier` that may be shown, in order."""
     anchors = view.anchors()
-    out = {*anchors.system, *anchors.excluded, *anchors.pinned}
+    out = {*anchors.prompts, *anchors.excluded, *anchors.pinned}
     out.update(row.seq for block in blocks for row in block)
     rows = view.get([seq for seq in earlier if seq not in out])
     made = by_block(row for row in rows if row.block >= earlier.start)

@@ -205,8 +205,15 @@ class _Planner:
         return self._read(adapted(self.view, self.call.policy, self.call.counter), self.call)
 
     def _read(self, view: HistoryView, call: Call) -> Reading:
-        refers = call.offers_expand
-        return Reader(view, self.active, call.policy, call.counter, refers=refers).read(None)
+        reader = Reader(
+            view,
+            self.active,
+            call.policy,
+            call.counter,
+            refers=call.offers_expand,
+            system=call.system,
+        )
+        return reader.read(None)
 
     def _scope(self, reading: Reading, call: Call, measured: Measure) -> Scope:
         assert call.budget is not None  # `for_trigger` gave it one

@@ -127,6 +127,7 @@ def new_session_plan(
     """
     covered = active.covered_until if active else 0
     anchors, count = view.anchors(), view.count()
+    prompts = set(anchors.prompts)
     is_waiting = bool(count) and view.get([count])[0].message.role != "assistant"
     cut = (anchors.last_user or 1) - 1 if is_waiting else count
     covered_until = max(cut, covered)
@@ -135,7 +136,7 @@ def new_session_plan(
         strategies=("new_session",),
         covered_until=covered_until,
         keep=tuple(range(cut, count)),
-        fold=tuple(at for at in range(covered, cut) if at + 1 not in anchors.system),
+        fold=tuple(at for at in range(covered, cut) if at + 1 not in prompts),
         verbatim=(),
         pieces=None,
         next_best=(),

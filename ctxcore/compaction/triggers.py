@@ -101,7 +101,8 @@ def measure(view: HistoryView, call: Call, active: Compaction | None = None) -> 
 
 def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     refers = call.offers_expand
-    reading = Reader(view, active, call.policy, call.counter, refers=refers).read(1)
+    reader = Reader(view, active, call.policy, call.counter, refers=refers, system=call.system)
+    reading = reader.read(1)
     builder = Builder(view, call, active)
     maker = builder.maker(reading)
     layout = maker.make(len(reading.blocks), 0)

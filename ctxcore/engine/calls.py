@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import ContextBuilt, TextDelta, TurnEvent, UsageReported
 from ctxcore.engine.running import MarkerFilter, RunningTurn
@@ -124,8 +125,11 @@ class Calls:
         if reply is not None:
             cost, seconds = reply.cost, reply.latency_seconds
             info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+        store = self._services.store
         try:
-            self._services.store.record_calls([info])
+            before = store.last_call(target.session.id, info.purpose)
+            info = with_break(with_front(info, context, target), before, target.active)
+            store.record_calls([info])
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
 

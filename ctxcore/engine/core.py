@@ -19,6 +19,7 @@ from ctxcore.compression.markers import EXPAND_ANSWER_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
+from ctxcore.engine.branches import Branches, BranchPoint
 from ctxcore.engine.compactions import (
     Compactions,
     LossReport,
@@ -30,6 +31,7 @@ from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
+from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.tools import original_text
@@ -120,6 +122,8 @@ class ContextEngine:
         self._automatic = AutomaticCompactions(self._services, self._compactions)
         self._turns = Turns(self._services, self._automatic)
         self._exchange = Exchange(self._services)
+        self._prompts = SystemPrompts(self._services)
+        self._branches = Branches(self._services)
 
     @property
     def store(self) -> SessionStore:
@@ -173,6 +177,35 @@ class ContextEngine:
         """Changes the model of a session."""
         self._services.session(session_id)
         self._store.set_model(session_id, model, at=self._services.clock())
+
+    def set_system(self, session_id: str, text: str | None) -> None:
+        """Sets the system prompt of a session from now on; None: there is none.
+
+        It is appended to the history, and all system messages before it are no longer in force:
+        no context has them. The same text again changes nothing.
+
+        Raises:
+            MessageError: it is no text.
+        """
+        self._prompts.set_system(session_id, text)
+
+    def system(self, session_id: str) -> str | None:
+        """The system prompt in force, several messages joined; None if there is none."""
+        self._services.session(session_id)
+        return self._prompts.system(session_id)
+
+    def system_versions(self, session_id: str) -> list[SystemVersion]:
+        """All system messages of a session, oldest first."""
+        self._services.session(session_id)
+        return self._prompts.versions(session_id)
+
+    def set_tools(self, session_id: str, tools: Sequence[Mapping[str, object]]) -> None:
+        """Sets the tool definitions of a session from now on.
+
+        Raises:
+            MessageError: they are no list of objects.
+        """
+        self._prompts.set_tools(session_id, tools)
 
     def set_goal(self, session_id: str, at: int) -> None:
         """Sets the message (its place, from 0) that states what the user wants.
@@ -230,6 +263,21 @@ class ContextEngine:
             user_id=self._services.user_id,
         )
 
+    def branch(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
+        """Copies a session up to the message before `at` into a new one.
+
+        To edit message `at` and send it again, or to have it answered anew: the original stays.
+
+        Raises:
+            PlaceError: there is no such message.
+            SplitBlockError: a call before it would lose its results.
+        """
+        return self._branches.branch(session_id, at, title=title)
+
+    def branches(self, session_id: str) -> list[BranchPoint]:
+        """The places where forks and branches leave a session, with the sessions at each."""
+        return self._branches.family(session_id)
+
     def search(self, query: str, *, session_id: str | None = None) -> list[SearchHit]:
         """Messages of the user's sessions that contain every word of `query`."""
         return self._store.search(self._services.user_id, query, session_id=session_id)
@@ -263,6 +311,8 @@ class ContextEngine:
 
     def exclude(self, session_id: str, at: int) -> None:
         """Leaves message `at`, with its whole block, out of every context; it stays stored.
+
+        A system message is not in force then.
 
         Raises:
             PlaceError: there is no such message.
@@ -330,13 +380,16 @@ class ContextEngine:
         *,
         model: str | None = None,
         knowledge: Mapping[str, str] | None = None,
+        system: str | None = None,
     ) -> Context:
-        """The context of the next call.
+        """The context of the next call, with another system prompt if one is given.
 
         Raises:
             BudgetError: what must be kept does not fit.
         """
-        target = self._services.call_target(session_id, model=model, knowledge=knowledge)
+        target = self._services.call_target(
+            session_id, model=model, knowledge=knowledge, system=system
+        )
         return build_context(target.view, target.call, target.record)
 
     def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
@@ -360,12 +413,14 @@ class ContextEngine:
         max_output_tokens: int | None = None,
         temperature: float | None = None,
         confirm: Confirm | None = None,
+        system: str | None = None,
     ) -> Iterator[TurnEvent]:
         """Sends `content` to the model and yields events; the last one is `TurnEnded`.
 
         Nothing happens before the first `next()`. Closing the iterator cancels the
         provider's stream and saves the turn as stopped. Without `run_tool` a turn with calls ends
-        as `awaiting_tools`: append the results, then `continue_turn`.
+        as `awaiting_tools`: append the results, then `continue_turn`. `system` is the system prompt
+        of this turn alone, however often it is continued; "" sends none.
 
         Raises (from the iterator):
             NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
@@ -379,6 +434,7 @@ class ContextEngine:
             max_output_tokens=max_output_tokens,
             temperature=temperature,
             confirm=confirm,
+            system=system,
         )
         return self._turns.start(request, _to_message(content))
 
@@ -390,11 +446,12 @@ class ContextEngine:
         tools: Sequence[Mapping[str, object]] | None = None,
         run_tool: RunTool | None = None,
         max_output_tokens: int | None = None,
+        system: str | None = None,
     ) -> Iterator[TurnEvent]:
         """Resumes the last turn, after tool results, a failure or a stop.
 
         With `run_tool` calls without results are run first. The partial answer of a process that
-        crashed becomes a message.
+        crashed becomes a message. The turn keeps the `system` it began with unless one is given.
 
         Raises (from the iterator):
             TurnStateError: no turn was begun, the last one is done, or calls wait for results.
@@ -406,6 +463,7 @@ class ContextEngine:
             tools=tools,
             run_tool=run_tool,
             max_output_tokens=max_output_tokens,
+            system=system,
         )
         return self._turns.resume(request)
 
@@ -417,6 +475,7 @@ class ContextEngine:
         tools: Sequence[Mapping[str, object]] | None = None,
         run_tool: RunTool | None = None,
         knowledge: Mapping[str, str] | None = None,
+        system: str | None = None,
     ) -> Iterator[TurnEvent]:
         """Resumes the turn that waits for a person's answer to `ConfirmationNeeded`.
 
@@ -439,6 +498,7 @@ class ContextEngine:
             tools=tools,
             run_tool=run_tool,
             knowledge=knowledge or {},
+            system=system,
         )
         return self._turns.answer(request, pending, answer)
 
@@ -547,6 +607,7 @@ class ContextEngine:
         knowledge: Mapping[str, str] | None = None,
         max_output_tokens: int | None = None,
         temperature: float | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[TurnEvent]:
         """`chat` for an event loop; leaving its `async for` early stops the turn."""
         return iterate_in_thread(
@@ -559,6 +620,7 @@ class ContextEngine:
                 knowledge=knowledge,
                 max_output_tokens=max_output_tokens,
                 temperature=temperature,
+                system=system,
             )
         )
 

@@ -53,6 +53,15 @@ class PlaceError(RecordNotFoundError):
         super().__init__(kind="message", record_id=place, reason=reason)
 
 
+class SplitBlockError(ContextError):
+    """A branch would leave a call without its results."""
+
+    def __init__(self, *, place: int, first: int) -> None:
+        self.place = place
+        self.first = first
+        super().__init__(StoreProblem.IN_BLOCK(number=place, first=first))
+
+
 class NoModelError(ContextError):
     """No model is set."""
 

@@ -147,6 +147,8 @@ CONFIRMATION = "confirmation_needed"
 CONTINUED = "session_continued"
 UNDONE = "compaction_undone"
 REDONE = "compaction_redone"
+SYSTEM_CHANGED = "system_changed"
+TOOLS_CHANGED = "tools_changed"
 
 Listener: TypeAlias = Callable[[Event], None]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
 from ctxcore.engine.native import (
@@ -33,7 +34,7 @@ from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
+from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, Scope, SessionInfo
 from ctxcore.text.languages import detect_language
 from ctxcore.tokens.families import TokenCounter
 
@@ -72,7 +73,7 @@ class Exchange:
         if form == "native":
             return "".join(f"{line}\n" for line in to_lines(content))
         if form == "openai":
-            messages = [to_openai(info.message) for info in content.messages]
+            messages = [to_openai(info.message) for info in _applying(content)]
             body = {"messages": messages, "tools": list(content.session.tools)}
             return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
         return "".join(_markdown(content))
@@ -145,6 +146,7 @@ class Exchange:
             if file.goal_seq is not None:
                 store.set_goal(session.id, file.goal_seq)
             store.set_working_state(session.id, file.working)
+            store.restore_system(session.id, file.changes)
             for kind, seq in file.marks:
                 store.add_mark(session.id, seq, kind, at=now)
             store.record_imported_compactions(session.id, file.imported)
@@ -256,6 +258,14 @@ class Exchange:
             active = ids[number] if is_active else active
         if active:
             store.activate(session.id, active, expected=None, at=now)
+
+
+def _applying(content: SessionContent) -> Iterator[MessageInfo]:
+    """The messages without system prompts out of force, which would all apply elsewhere."""
+    system = [info.seq for info in content.messages if info.message.is_system]
+    changes = content.session.system_changes
+    replaced = {*Prompts.of(system, changes, len(content.messages), ()).replaced}
+    return (info for info in content.messages if info.seq not in replaced)
 
 
 def _preview_native(file: NativeFile, name: str) -> ImportPreview:

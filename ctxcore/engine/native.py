@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from ctxcore.assembly.prompts import PromptChange, changes_from_json, changes_to_json
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,
@@ -133,7 +134,11 @@ def _records(content: SessionContent) -> Iterator[JsonObject]:
 def _settings(content: SessionContent) -> JsonObject:
     goal, working = content.session.goal_seq, working_state_to_json(content.session.working)
     settings: JsonObject = {"type": "settings", "overrides": content.settings, "goal": goal}
-    return {**settings, "working": working} if working else settings
+    if working:
+        settings["working"] = working
+    if changes := content.session.system_changes:
+        settings["system_changes"] = list[JsonValue](changes_to_json(changes))
+    return settings
 
 
 def _message(info: MessageInfo) -> JsonObject:
@@ -181,6 +186,8 @@ def _call(call: CallInfo) -> JsonObject:
     raw = {name: getattr(call, name) for name in CALL_FIELDS}
     raw["estimate"] = dict(call.estimate)
     raw["error"] = None if call.error is None else to_json(call.error)
+    if call.cache_break is not None:
+        raw["cache_break"] = to_json(call.cache_break)
     runs = [run_to_json(run) for run in call.runs]
     return _plain({"type": "call", **raw, "runs": runs, "at": call.created_at.isoformat()})
 
@@ -263,6 +270,9 @@ def _to_file(head: JsonObject, records: Sequence[tuple[int, JsonObject]], name: 
     if file.goal_seq is not None and not 0 < file.goal_seq <= len(file.messages):
         problem = ExportProblem.NO_GOAL(number=file.goal_seq)
         raise ImportRefusedError(place=in_file(name), problem=problem)
+    if any(change.since > len(file.messages) for change in file.changes):
+        problem = ExportProblem.NO_SUCH_MESSAGE(number=file.changes[-1].since)
+        raise ImportRefusedError(place=in_file(name), problem=problem)
     return file
 
 
@@ -282,6 +292,8 @@ class NativeFile:
     settings: JsonObject = field(default_factory=dict)
     goal_seq: int | None = None
     working: WorkingState = EMPTY_WORKING_STATE
+    changes: tuple[PromptChange, ...] = ()
+    """The changes of the system prompt."""
 
     def add(self, record: JsonObject) -> None:
         """Checks a record and adds it.
@@ -308,6 +320,8 @@ class NativeFile:
         to_policy(without_removed(self.settings)[0])  # checks them
         self.goal_seq = None if goal is None else _whole(goal)
         self.working = working_state_from_json(record.get("working", {}))
+        changes = cast("list[list[Any]]", record.get("system_changes", []))
+        self.changes = changes_from_json([map(_whole, pair) for pair in changes])
 
     def _message(self, record: JsonObject) -> None:
         raw, short = record["message"], record.get("short")
@@ -407,6 +421,7 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
     runs = cast("list[list[Any]]", raw.get("runs") or [])
     values["runs"] = tuple(map(run_from_json, runs))
     values["error"] = parse_reason(raw.get("error"))
+    values["cache_break"] = parse_reason(raw.get("cache_break"))
     values["estimate"] = values["estimate"] or {}
     values["is_imported"] = bool(values["is_imported"])
     return CallInfo(id=call_id, session_id=session_id, created_at=at, **values)

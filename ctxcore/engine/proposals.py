@@ -210,7 +210,7 @@ class Proposals:
                 )
             self._record_usages(target, outcome.usages)
         record = outcome.record
-        system = target.view.anchors().system
+        system = target.view.anchors().prompts
         return Proposal(
             session_id=target.session.id,
             trigger=cause,

@@ -21,8 +21,9 @@ from ctxcore.engine.events import EventJournal
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
+from ctxcore.messages.arguments import checked_system, checked_tools
 from ctxcore.messages.canonical import parse_canonical, to_canonical
-from ctxcore.messages.values import JsonObject, Message, ToolCall
+from ctxcore.messages.values import JsonObject, Message, ToolCall, text_message
 from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode
@@ -31,7 +32,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
-from ctxcore.tokens.count import count_tools, counter_for
+from ctxcore.tokens.count import count_message, count_tools, counter_for
 from ctxcore.tokens.families import TokenCounter
 
 RunTool = Callable[[ToolCall], str]
@@ -52,6 +53,8 @@ class TurnRequest:
     temperature: float | None = None
     confirm: Confirm | None = None
     """Asked before a compaction."""
+    system: str | None = None
+    """The system prompt of this turn alone; None: the session's."""
     answers: list[Answer] = field(default_factory=list)
     """The answer that a person has given already; the first compaction consumes it."""
 
@@ -166,6 +169,7 @@ class EngineServices:
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
         knowledge: Mapping[str, str] | None = None,
+        system: str | None = None,
         overrides: JsonObject | None = None,
     ) -> CallTarget:
         """The session as the next call to `model` (default: its own) sees it."""
@@ -190,6 +194,7 @@ class EngineServices:
             counter,
             session.working,
             knowledge or {},
+            checked_system(system),
         )
         return CallTarget(
             session=session,
@@ -204,6 +209,10 @@ class EngineServices:
             price=catalog.own_price(name),
             is_estimated=is_estimated,
         )
+
+    def counter(self, session: SessionInfo) -> TokenCounter:
+        """The counter of the session's model."""
+        return counter_for(session.model or self.default_model)
 
     def renew(self, target: CallTarget) -> CallTarget:
         """`target` with the current history and working state; model, policy and tools stay."""
@@ -232,8 +241,13 @@ class EngineServices:
 
 
 def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:
-    """Tool definitions as plain JSON objects."""
-    copied = (parse_canonical(to_canonical(cast("JsonObject", dict(tool)))) for tool in tools)
+    """Tool definitions as plain JSON objects.
+
+    Raises:
+        MessageError: they are no list of objects.
+    """
+    given = checked_tools(tools)
+    copied = (parse_canonical(to_canonical(cast("JsonObject", dict(tool)))) for tool in given)
     return tuple(tool for tool in copied if isinstance(tool, dict))
 
 
@@ -246,16 +260,21 @@ def _to_call(
     counter: TokenCounter,
     working: WorkingState,
     knowledge: Mapping[str, str],
+    own_system: str | None,
 ) -> Call:
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
     tools_tokens = count_tools(sent_tools, counter) if tools else 0
-    system = view.get(view.anchors().system)
+    if own_system is None:
+        system_tokens = sum(row.tokens for row in view.get(view.anchors().system))
+    else:
+        message = text_message("system", own_system)
+        system_tokens = count_message(message, counter) if own_system else 0
     budget = budget_of(
         policy,
         info,
         max_tokens=None,
-        system_tokens=sum(row.tokens for row in system),
+        system_tokens=system_tokens,
         tools_tokens=tools_tokens,
     )
     return Call(
@@ -268,5 +287,6 @@ def _to_call(
         working=working,
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
+        system=own_system,
         **ruling(policy, model, sent_tools),
     )

@@ -60,8 +60,9 @@ class Turns:
             LeaseTakenError: the turn is running.
         """
         with self._services.slots:
-            target = self._target(request)
             turn = self._last_turn(request)
+            request = _with_own_system(request, turn)
+            target = self._target(request)
             calls = open_calls(self._services.store.messages(request.session_id, turn.first_seq))
             others = [call for call in calls if not is_own(call, target.tools)]
             if others and turn.state == "awaiting_tools" and request.run_tool is None:
@@ -81,7 +82,9 @@ class Turns:
 
     def _take_up(self, turn: TurnInfo, target: CallTarget) -> RunningTurn:
         now = self._services.clock()
-        turn = self._services.store.resume_turn(turn.id, at=now, lease_until=now + LEASE)
+        turn = self._services.store.resume_turn(
+            turn.id, at=now, lease_until=now + LEASE, system=target.call.system
+        )
         return RunningTurn(self._services, turn, target, begun_at=now)
 
     def answer(self, request: TurnRequest, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
@@ -91,12 +94,19 @@ class Turns:
             StaleProposalError: the session has changed since the confirmation was requested.
         """
         with self._services.slots:
-            target = self._services.call_target(pending.session_id, model=pending.base.model)
-            self._automatic.settle(pending, target)
             turn = self._services.store.last_turn(pending.session_id)
-            running = None
-            if turn is not None and turn.state == "awaiting_confirmation":
-                running = self._take_up(turn, target)
+            if turn is not None and turn.state != "awaiting_confirmation":
+                turn = None
+            request = _with_own_system(request, turn)
+            target = self._services.call_target(
+                pending.session_id,
+                model=pending.base.model,
+                tools=request.tools,
+                knowledge=request.knowledge,
+                system=request.system,
+            )
+            self._automatic.settle(pending, target)
+            running = None if turn is None else self._take_up(turn, target)
         if running is None:
             outcome = yield from self._automatic.run(target, pending.trigger, answer=answer)
             if outcome == "new_session":
@@ -117,6 +127,7 @@ class Turns:
             lease_until=now + LEASE,
             model=target.model,
             oversize_tokens=self._services.oversize(target),
+            system=target.call.system,
         )
         running = RunningTurn(self._services, turn, target, begun_at=now)
         running.renew()
@@ -143,6 +154,7 @@ class Turns:
             model=request.model,
             tools=request.tools,
             knowledge=request.knowledge,
+            system=request.system,
         )
         if target.model is None or self._services.gateway is None:
             raise NoModelError
@@ -326,6 +338,13 @@ class Turns:
             if running.target.active == before:  # the same input is never sent twice
                 raise
             yield from self._calling.make(request, running, number)
+
+
+def _with_own_system(request: TurnRequest, turn: TurnInfo | None) -> TurnRequest:
+    """`request` with the system prompt that `turn` began with, unless it has one itself."""
+    if turn is None or request.system is not None:
+        return request
+    return replace(request, system=turn.system)
 
 
 def open_calls(messages: Sequence[MessageInfo]) -> list[ToolCall]:

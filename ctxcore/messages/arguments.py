@@ -1,4 +1,4 @@
-"""Checks the arguments that callers pass along with messages: tool definitions and knowledge."""
+"""Checks the arguments that callers pass along with messages: tools, knowledge, system prompt."""
 
 from __future__ import annotations
 
@@ -32,6 +32,19 @@ def checked_tools(tools: Tools | None) -> Tools:
             problem = with_way_out(named_object(tool), WayOutCode.PASS_DEFINITION)
             raise MessageError(place=Place(PlaceCode.TOOL, at), problem=problem)
     return cast("Tools", given)
+
+
+def checked_system(system: str | None) -> str | None:
+    """`system` if it is a text or None.
+
+    Raises:
+        MessageError: it is neither.
+    """
+    given: object = system
+    if given is None or isinstance(given, str):
+        return given
+    place = Place(PlaceCode.KEY, "system")
+    raise MessageError(place=place, problem=MessageProblem.TEXT(kind=type(given).__name__))
 
 
 def checked_knowledge(knowledge: Mapping[str, str] | None) -> dict[str, str]:

@@ -25,6 +25,8 @@ class VerdictCode(Code):
     NO_ROOM_FOR_SUMMARY = "verdict.no_room_for_summary", "no room for the summary"
     NO_ROOM_TO_KEEP = "verdict.no_room_to_keep", "does not fit the budget"
     EXCLUDED = "verdict.excluded", "excluded by a mark"
+    SYSTEM_REPLACED = "verdict.system_replaced", "a later system prompt is in force"
+    SYSTEM_OF_CALL = "verdict.system_of_call", "the call had a system prompt of its own"
     REMINDED = "verdict.reminded", "{why}; its standing instructions are repeated"
     OWN = "verdict.own", "text added by ctxcore"
     """For texts that are no message of the history."""

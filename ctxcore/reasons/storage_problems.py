@@ -152,6 +152,10 @@ class StoreProblem(Code):
         "store.place_of",
         "there is no message {number}; the session has {length}, 0 to {last}",
     )
+    IN_BLOCK = (
+        "store.in_block",
+        "message {number} belongs to the calls of message {first}; branch before message {first}",
+    )
 
 
 class RecordCode(Code):
@@ -164,6 +168,7 @@ class RecordCode(Code):
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     WORKING_STATE = "store.working_state", "the working state"
+    SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 

@@ -24,6 +24,7 @@ from ctxcore.assembly.history import (
     shorten_row,
     with_short,
 )
+from ctxcore.assembly.prompts import PromptChange, changes_to_json
 from ctxcore.facts.finding import dump_facts
 from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
@@ -69,6 +70,8 @@ class Batch:
     indexes: bool = True
     shorts: Sequence[str | None] | None = None
     """Replacement texts of over-long outputs, where they are known already."""
+    sets_system: bool = False
+    """Whether the message is the system prompt from now on, in place of all before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,12 @@ def write(connection: Connection, session: RowMapping, prepared: Prepared) -> li
         moved = update(TURN).where(TURN.c.id == batch.turn_id)
         connection.execute(moved, {"partial": "", **size})  # the partial answer is a message now
     return [row.seq for row in prepared.counted]
+
+
+def with_changes(session: RowMapping, changes: Sequence[PromptChange]) -> dict[str, Any]:
+    """The column of the session that holds its changes of the system prompt, `changes` added."""
+    before = session["system_changes"] or []
+    return {"system_changes": [*before, *changes_to_json(changes)] or None}
 
 
 def size_row(row: Counted, counter: TokenCounter) -> Size:
@@ -324,7 +333,9 @@ def _head_after(session: RowMapping, prepared: Prepared) -> dict[str, Any]:
     users = [row for row in rows if row.message.role == "user"]
     goal = next((row.seq for row in users if has_substance(row.message)), None)
     system = [row.seq for row in rows if row.message.is_system]
+    changes = [PromptChange.to_message(rows[-1].seq)] if prepared.batch.sets_system else []
     return {
+        **with_changes(session, changes),
         "length": rows[-1].seq,
         "head_seq": rows[-1].block,
         "goal_seq": goal if session["goal_seq"] is None else session["goal_seq"],

@@ -11,10 +11,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Table, func, insert, literal, select, update
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    Select,
+    Table,
+    bindparam,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.messages.values import Message, Role
+from ctxcore.assembly.prompts import PromptChange, changes_to_json, until
+from ctxcore.messages.values import Message, Role, text_message
 from ctxcore.store.appending import (
     Batch,
     get_session,
@@ -22,12 +34,14 @@ from ctxcore.store.appending import (
     size_row,
     sums_at,
     token_rows,
+    with_changes,
     write,
 )
 from ctxcore.store.database import Area, index_sql
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.rows import (
     dump_compaction,
+    load_changes,
     load_compaction,
     load_message,
     to_message_info,
@@ -38,6 +52,23 @@ from ctxcore.store.values import MessageInfo, SessionInfo
 from ctxcore.store.view import StoredHistory, scale_to
 from ctxcore.tables import COMPACTION, MARK, MESSAGE, MESSAGE_TOKENS, POLICY, SESSION
 from ctxcore.tokens.families import TokenCounter
+
+
+def _family() -> Select[Any]:
+    """The sessions above one, and all below those."""
+    own = select(SESSION.c.id, SESSION.c.parent_id).where(SESSION.c.id == bindparam("session_id"))
+    above = own.cte("above", recursive=True)
+    parents = select(SESSION.c.id, SESSION.c.parent_id).join(
+        above, SESSION.c.id == above.c.parent_id
+    )
+    above = above.union(parents)
+    below = select(above.c.id).cte("below", recursive=True)
+    below = below.union(select(SESSION.c.id).join(below, SESSION.c.parent_id == below.c.id))
+    found = select(SESSION).where(SESSION.c.id.in_(select(below.c.id)))
+    return found.order_by(SESSION.c.created_at, SESSION.c.id)
+
+
+_FAMILY = _family()
 
 
 class Histories(Area):
@@ -71,6 +102,32 @@ class Histories(Area):
         prepared = prepare(self._database, session_id, batch)
         with self._database.write() as connection:
             return write(connection, get_session(connection, session_id, locks=True), prepared)
+
+    def set_system(
+        self, session_id: str, text: str | None, *, counter: TokenCounter, at: datetime
+    ) -> int | None:
+        if text is None:
+            with self._database.write() as connection:
+                session = get_session(connection, session_id, locks=True)
+                change = PromptChange.to_none(session["length"])
+                changed = {**with_changes(session, [change]), "updated_at": at}
+                connection.execute(update(SESSION).where(SESSION.c.id == session_id), changed)
+            return None
+        message = text_message("system", text)
+        batch = Batch(messages=[message], counter=counter, at=at, sets_system=True)
+        prepared = prepare(self._database, session_id, batch)
+        with self._database.write() as connection:
+            [seq] = write(connection, get_session(connection, session_id, locks=True), prepared)
+        return seq
+
+    def restore_system(self, session_id: str, changes: Sequence[PromptChange]) -> None:
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            if any(change.since > session["length"] for change in changes):
+                raise RecordNotFoundError(kind="message", record_id=changes[-1].since)
+            if changes:
+                column = {"system_changes": changes_to_json(changes)}
+                connection.execute(update(SESSION).where(SESSION.c.id == session_id), column)
 
     def messages(
         self,
@@ -130,9 +187,15 @@ class Histories(Area):
         new = {key: value for key, value in given.items() if value is not None}
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
-            end = _block_end(connection, session, at_seq)
+            end = _block_end(connection, session, at_seq) if at_seq else 0
             _copy_session(connection, session, end, new=new, new_id=new_id, at=at)
             return to_session_info(get_session(connection, fork_id))
+
+    def relatives(self, session_id: str) -> list[SessionInfo]:
+        with self._database.read() as connection:
+            get_session(connection, session_id)  # refuses an unknown session
+            found = connection.execute(_FAMILY, {"session_id": session_id}).mappings().all()
+        return [to_session_info(row) for row in found]
 
     def _recount_batch(
         self, session_id: str, counter: TokenCounter, batch_messages: int
@@ -258,10 +321,11 @@ def _head(connection: Connection, session: RowMapping, end: int) -> dict[str, An
     goal = session["goal_seq"]
     return {
         "length": end,
-        "head_seq": connection.execute(last).scalar_one(),
+        "head_seq": connection.execute(last).scalar() or 0,
         "goal_seq": goal if goal is not None and goal <= end else None,
         "last_user_seq": connection.execute(users).scalar(),
         "system_seqs": [seq for seq in session["system_seqs"] if seq <= end],
+        "system_changes": changes_to_json(until(load_changes(session), end)) or None,
         "counter_id": session["counter_id"],
         "indexed_until": min(end, session["indexed_until"]),
     }

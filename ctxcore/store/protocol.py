@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
@@ -118,6 +119,9 @@ class SessionStore(Protocol):
     def set_working_state(self, session_id: str, working: WorkingState) -> None:
         """Replaces the working state that the application provides."""
 
+    def set_tools(self, session_id: str, tools: Sequence[JsonObject], *, at: datetime) -> None:
+        """Replaces the tool definitions of a session."""
+
     def assign(self, session_id: str, user_id: str) -> None:
         """Changes the owner of a session."""
 
@@ -152,6 +156,17 @@ class SessionStore(Protocol):
 
         `shorts`: replacement texts of over-long outputs, where they are known already.
         """
+
+    def set_system(
+        self, session_id: str, text: str | None, *, counter: TokenCounter, at: datetime
+    ) -> int | None:
+        """Appends a system prompt that takes all before it out of force; returns its number.
+
+        None for `text` only takes them out of force.
+        """
+
+    def restore_system(self, session_id: str, changes: Sequence[PromptChange]) -> None:
+        """Replaces the changes of the system prompt, as an import knows them."""
 
     def messages(
         self,
@@ -197,11 +212,15 @@ class SessionStore(Protocol):
         title: str | None = None,
         user_id: str | None = None,
     ) -> SessionInfo:
-        """Copies a session up to the end of the block of message `at_seq` into a new one.
+        """Copies a session up to the end of the block of message `at_seq`, or nothing of its
+        messages for 0, into a new one.
 
         Marks, the session's policy and the compactions of that range are copied too; `new_id`
         makes the ids of the compactions.
         """
+
+    def relatives(self, session_id: str) -> list[SessionInfo]:
+        """All sessions that forks connect with this one, deleted ones too, the oldest first."""
 
     # search
 
@@ -284,6 +303,7 @@ class SessionStore(Protocol):
         lease_until: datetime,
         model: str | None = None,
         oversize_tokens: int | None = None,
+        system: str | None = None,
     ) -> TurnInfo:
         """Stores the user's messages and starts their turn, in one write.
 
@@ -291,8 +311,10 @@ class SessionStore(Protocol):
             LeaseTakenError: a turn is running in this session.
         """
 
-    def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
-        """Continues a turn that was waiting or interrupted.
+    def resume_turn(
+        self, turn_id: str, *, at: datetime, lease_until: datetime, system: str | None = None
+    ) -> TurnInfo:
+        """Continues a turn that was waiting or interrupted, with another `system` if given.
 
         Raises:
             LeaseTakenError: a turn is running in this session, this one or another.
@@ -328,6 +350,9 @@ class SessionStore(Protocol):
 
         Runs are the largest part of a call; `with_runs=False` does not read them.
         """
+
+    def last_call(self, session_id: str, purpose: str) -> CallInfo | None:
+        """The newest call of this purpose, without its runs; None if there is none."""
 
     def count_calls(self, session_id: str) -> int:
         """The number of the session's calls."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 from sqlalchemy import RowMapping
 
 from ctxcore.assembly.history import Counted
+from ctxcore.assembly.prompts import PromptChange, changes_from_json
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,
@@ -119,8 +120,19 @@ def to_session_info(row: RowMapping) -> SessionInfo:
     return SessionInfo(
         tools=tuple(row["tools"]),
         working=load_working(row["working"], session_id=row["id"]),
-        **_columns(row, SessionInfo, "tools", "working"),
+        system_changes=load_changes(row),
+        **_columns(row, SessionInfo, "tools", "working", "system_changes"),
     )
+
+
+def load_changes(row: RowMapping) -> tuple[PromptChange, ...]:
+    """The changes of the system prompt in a row of `session`.
+
+    Raises:
+        CorruptRecordError: they cannot be read.
+    """
+    with _refused(row["id"], RecordCode.SYSTEM_CHANGES()):
+        return changes_from_json(row["system_changes"] or ())
 
 
 def dump_working(working: WorkingState) -> str | None:
@@ -164,12 +176,17 @@ def to_turn_info(row: RowMapping) -> TurnInfo:
         return TurnInfo(**{**row, "error": _to_reason(row["error"])})
 
 
+_CALL_REASONS = ("error", "cache_break")
+
+
 def dump_call(call: CallInfo) -> dict[str, object]:
     """`call` as a row of `call`."""
     row = {known.name: getattr(call, known.name) for known in fields(CallInfo)}
     row["estimate"] = dict(call.estimate)
     row["runs"] = [run_to_json(run) for run in call.runs]
-    row["error"] = None if call.error is None else to_json(call.error)
+    for name in _CALL_REASONS:
+        reason = getattr(call, name)
+        row[name] = None if reason is None else to_json(reason)
     return row
 
 
@@ -181,7 +198,8 @@ def load_call(row: RowMapping) -> CallInfo:
     """
     runs = load_runs(row.get("runs", ()), session_id=row["session_id"])
     with _refused(row["session_id"], RecordCode.CALL()):
-        return CallInfo(**{**row, "runs": runs, "error": _to_reason(row["error"])})
+        reasons = {name: _to_reason(row[name]) for name in _CALL_REASONS}
+        return CallInfo(**{**row, "runs": runs, **reasons})
 
 
 def load_runs(stored: Iterable[Sequence[Any]], *, session_id: str) -> tuple[Run, ...]:

@@ -31,6 +31,7 @@ _EMPTY: dict[str, Any] = {
     "active_compaction_id": None,
     "indexed_until": 0,
     "working": None,
+    "system_changes": None,
 }
 
 
@@ -162,6 +163,9 @@ class Sessions(Area):
 
     def set_working_state(self, session_id: str, working: WorkingState) -> None:
         self._change(session_id, working=dump_working(working))
+
+    def set_tools(self, session_id: str, tools: Sequence[JsonObject], *, at: datetime) -> None:
+        self._change(session_id, tools=list(tools), updated_at=at)
 
     def assign(self, session_id: str, user_id: str) -> None:
         self._change(session_id, user_id=user_id)

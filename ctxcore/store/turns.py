@@ -45,6 +45,7 @@ class Turns(Area):
         lease_until: datetime,
         model: str | None = None,
         oversize_tokens: int | None = None,
+        system: str | None = None,
     ) -> TurnInfo:
         batch = Batch(
             messages=messages,
@@ -72,18 +73,22 @@ class Turns(Area):
                 "history_tokens": 0,
                 "started_at": at,
                 "ended_at": None,
+                "system": system,
             }
             connection.execute(insert(TURN), row)
             write(connection, locked, prepared)
             return _find(connection, turn_id)
 
-    def resume_turn(self, turn_id: str, *, at: datetime, lease_until: datetime) -> TurnInfo:
+    def resume_turn(
+        self, turn_id: str, *, at: datetime, lease_until: datetime, system: str | None = None
+    ) -> TurnInfo:
+        given = {} if system is None else {"system": system}
         with self._database.write() as connection:
             get_session(connection, _find(connection, turn_id).session_id, locks=True)
             turn = _find(connection, turn_id)  # again, now that it is locked
             _refuse_running(connection, turn, at)
             _hold(connection, turn.session_id, turn_id, at=at, until=lease_until)
-            _change(connection, turn_id, state="running", ended_at=None, error=None)
+            _change(connection, turn_id, state="running", ended_at=None, error=None, **given)
             return _find(connection, turn_id)
 
     def save_partial(self, turn_id: str, text: str, *, lease_until: datetime) -> bool:
@@ -141,6 +146,13 @@ class Turns(Area):
         if turn_id is not None:
             found = found.where(CALL.c.turn_id == turn_id)
         return self._list(found.order_by(CALL.c.created_at, CALL.c.id), load_call)
+
+    def last_call(self, session_id: str, purpose: str) -> CallInfo | None:
+        found = select(*_WITHOUT_RUNS).where(
+            CALL.c.session_id == session_id, CALL.c.purpose == purpose
+        )
+        newest = found.order_by(CALL.c.created_at.desc(), CALL.c.id.desc())
+        return self._first(newest.limit(1), load_call)
 
     def count_calls(self, session_id: str) -> int:
         found = select(func.count()).where(CALL.c.session_id == session_id)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
@@ -69,6 +70,8 @@ class SessionInfo:
     """The last message that search finds; later ones wait for `index_pending()`."""
     working: WorkingState = EMPTY_WORKING_STATE
     """The working state that the application provides."""
+    system_changes: tuple[PromptChange, ...] = ()
+    """The changes of its system prompt, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +169,8 @@ class TurnInfo:
     """The size of the whole history then, by the session's counter."""
     started_at: datetime
     ended_at: datetime | None
+    system: str | None = None
+    """The system prompt of this turn alone; None where the session's is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +204,12 @@ class CallInfo:
     cost: float | None = None
     latency_seconds: float | None = None
     error: Reason | None = None
+    system_digest: str | None = None
+    """The hash of the system prompt that was sent; None where it is not known."""
+    tools_digest: str | None = None
+    """The hash of the tool definitions that were sent; None where they are not known."""
+    cache_break: Reason | None = None
+    """What changed since the call before so that the prompt cache was lost; None: nothing known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
+from ctxcore.assembly.prompts import Prompts
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 from ctxcore.store.appending import get_session, size_row, sums_at
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError
-from ctxcore.store.rows import to_counted
+from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS
 from ctxcore.tokens.families import TokenCounter
@@ -101,6 +102,7 @@ class StoredHistory:
             self._length: int = session["length"]
             self._system: list[int] = session["system_seqs"]
             self.counter_id = counter_id or session["counter_id"] or ""
+            changes = load_changes(session)
             sums = sums_at(connection, session_id, self._length, [self.counter_id])
             if self.counter_id not in sums:
                 raise CountsMissingError(session_id=session_id, counter_id=self.counter_id)
@@ -111,12 +113,16 @@ class StoredHistory:
                 self._whole_blocks(connection, [seq for kind, seq in marks if kind == wanted])
                 for wanted in ("pin", "exclude")
             )
+        prompts = Prompts.of(self._system, changes, self._length, excluded)
         self._anchors = Anchors(
-            system=tuple(self._system),
+            system=prompts.in_force,
             goal=session["goal_seq"],
             last_user=session["last_user_seq"],
             pinned=pinned,
-            excluded=excluded,
+            excluded=tuple(sorted({*excluded, *prompts.replaced})),
+            replaced=prompts.replaced,
+            dismissed=prompts.dismissed,
+            changes=changes,
         )
 
     def count(self) -> int:

@@ -160,7 +160,7 @@ def _folded(
     session: SessionInfo, target: CallTarget, info: CompactionInfo, parent: CompactionInfo | None
 ) -> None:
     """Draws the messages that this compaction folded and its parent had not, page by page."""
-    before, system = parent.compaction if parent else None, target.view.anchors().system
+    before, system = parent.compaction if parent else None, target.view.anchors().prompts
     folded = info.compaction.folded_since(before, system)
     title = t("compaction.folded", count=len(folded))
     key = f"compaction_folded_{info.id}"

@@ -10,6 +10,7 @@ import pytest
 
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory, Totals
 from ctxcore.assembly.history_views import PrefixHistory
+from ctxcore.assembly.prompts import Changes, PromptChange
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
 from tests.histories import assistant, call, user
@@ -26,10 +27,16 @@ def list_history(
     pinned: Collection[int] = (),
     excluded: Collection[int] = (),
     oversize_tokens: int | None = None,
+    changes: Changes = (),
 ) -> HistoryView:
     """A history in memory."""
     return ListHistory(
-        messages, Words(), pinned=pinned, excluded=excluded, oversize_tokens=oversize_tokens
+        messages,
+        Words(),
+        pinned=pinned,
+        excluded=excluded,
+        oversize_tokens=oversize_tokens,
+        changes=changes,
     )
 
 
@@ -39,10 +46,17 @@ def prefix_history(
     pinned: Collection[int] = (),
     excluded: Collection[int] = (),
     oversize_tokens: int | None = None,
+    changes: Changes = (),
 ) -> HistoryView:
     """The beginning of a longer history in memory."""
     longer = [*messages, user("and now?"), assistant("later"), text_message("system", "new rule")]
-    whole = list_history(longer, pinned=pinned, excluded=excluded, oversize_tokens=oversize_tokens)
+    whole = list_history(
+        longer,
+        pinned=pinned,
+        excluded=excluded,
+        oversize_tokens=oversize_tokens,
+        changes=[*changes, PromptChange.to_message(len(longer))],
+    )
     return PrefixHistory(whole, len(messages))
 
 
@@ -61,12 +75,14 @@ class StoredHistories:
         pinned: Collection[int] = (),
         excluded: Collection[int] = (),
         oversize_tokens: int | None = None,
+        changes: Changes = (),
     ) -> HistoryView:
         """A history in the store."""
         name, store = next(self._names), self._store
         store.create_session(name, user_id="ada", at=NOON)
         if messages:
             store.append(name, messages, counter=Words(), at=NOON, oversize_tokens=oversize_tokens)
+        store.restore_system(name, changes)
         for seq in pinned:
             store.add_mark(name, seq, "pin", at=NOON)
         for seq in excluded:
@@ -253,3 +269,31 @@ def test_every_view_tells_the_rules_that_hold_now_and_then(make: Factory) -> Non
 
 def test_an_empty_history_has_no_rules(make: Factory) -> None:
     assert list(make([]).standing()) == []
+
+
+def test_an_excluded_system_message_is_not_in_force(make: Factory) -> None:
+    anchors = make([*HISTORY, text_message("system", "be kind")], excluded=[1]).anchors()
+
+    assert (anchors.system, anchors.dismissed, anchors.excluded) == ((9,), (1,), (1,))
+
+
+def test_a_change_of_the_prompt_takes_those_before_it_out_of_force(make: Factory) -> None:
+    history = [*HISTORY, text_message("system", "be kind"), text_message("system", "use SI")]
+    changes = [PromptChange.to_message(9)]
+
+    anchors = make(history, changes=changes, excluded=[1]).anchors()
+
+    assert (anchors.system, anchors.replaced, anchors.excluded) == ((9, 10), (1,), (1,))
+    assert make(history, changes=[PromptChange.to_none(9)]).anchors().system == (10,)
+    assert make(history, changes=changes).totals() == make(history).totals()
+
+
+def test_a_shorter_history_has_the_prompt_of_its_time() -> None:
+    history = [*HISTORY, text_message("system", "be kind"), user("so"), assistant("yes")]
+    changes = [PromptChange.to_message(9), PromptChange.to_none(10)]
+    whole = list_history(history, changes=changes, excluded=[1])
+
+    found = [PrefixHistory(whole, length).anchors().system for length in (8, 9, 10, 11)]
+    shown = PrefixHistory(list_history(history, changes=changes), 8).anchors().system
+
+    assert (found, shown) == ([(), (9,), (), ()], (1,))

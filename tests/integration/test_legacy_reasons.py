@@ -251,6 +251,14 @@ def test_a_database_that_went_back_a_revision_keeps_its_reasons(path: Path) -> N
             turn.id: turn.error for one in store.list_sessions() for turn in store.turns(one.id)
         }
     with closing(sqlite3.connect(path)) as connection, connection:
+        for table, column in (
+            ("session", "system_changes"),
+            ("turn", "system"),
+            ("call", "system_digest"),
+            ("call", "tools_digest"),
+            ("call", "cache_break"),
+        ):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for name in ("trigger", "reason"):
             column = f"{name} TEXT NOT NULL DEFAULT ''"
             connection.execute(f"ALTER TABLE compaction ADD COLUMN {column}")

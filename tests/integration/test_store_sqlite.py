@@ -50,7 +50,7 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until working",
+    " active_compaction_id indexed_until working system_changes",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
@@ -61,10 +61,10 @@ COLUMNS = {
     "mark": "id session_id seq kind set_at cleared_at",
     "policy": "id scope owner model version body created_by created_at",
     "turn": "id session_id number state model partial error first_seq last_seq history_messages"
-    " history_tokens started_at ended_at",
+    " history_tokens started_at ended_at system",
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
-    " cost latency_seconds error created_at",
+    " cost latency_seconds error created_at system_digest tools_digest cache_break",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",
     "setting": "name value",
@@ -365,7 +365,7 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
+    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:
@@ -387,6 +387,7 @@ class TestRevisions:
                 assert store.user("ada").created_at == NOON
                 assert store.session("s").title == "old"
                 assert store.session("s").working == EMPTY_WORKING_STATE
+                assert store.session("s").system_changes == ()
 
     def test_a_newer_file_is_refused_and_left_alone(self, store: SessionStore, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import HistoryView, ListHistory
+from ctxcore.assembly.history_views import PrefixHistory
+from ctxcore.assembly.prompts import Changes, PromptChange
 from ctxcore.assembly.records import Compaction
 from ctxcore.errors import BudgetError
 from ctxcore.messages.blocks import cut_points
@@ -60,6 +62,7 @@ messages = st.one_of(
     ),
 )
 histories = st.lists(messages, max_size=25)
+set_places = st.lists(st.integers(1, 25), max_size=5)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +80,7 @@ def session(
     *,
     pieces: int = 25,
     oversize_tokens: int | None = None,
+    changes: Changes = (),
 ) -> Iterator[str]:
     """A session with `history`, appended `pieces` messages at a time; gone afterwards."""
     store.create_session("s", user_id="ada", at=NOON)
@@ -90,9 +94,19 @@ def session(
                 oversize_tokens=oversize_tokens,
                 indexes=False,
             )
+        store.restore_system("s", changes)
         yield "s"
     finally:
         store.purge("s")
+
+
+def changes_of(history: Sequence[Message], places: Sequence[int]) -> list[PromptChange]:
+    """A change of the system prompt at each of `places`: to a message there, else to none."""
+    return [
+        PromptChange.to_message(seq) if history[seq - 1].is_system else PromptChange.to_none(seq)
+        for seq in sorted(set(places))
+        if seq <= len(history)
+    ]
 
 
 def answers(view: HistoryView, places: Sequence[int], tokens: int) -> list[object]:
@@ -122,15 +136,22 @@ many = settings(
     pieces=st.integers(1, 25),
     marks=st.lists(st.integers(1, 25), max_size=4),
     tokens=st.integers(1, 400),
+    sets=set_places,
 )
 def test_a_store_answers_as_a_list_does(
-    store: SessionStore, history: list[Message], pieces: int, marks: list[int], tokens: int
+    store: SessionStore,
+    history: list[Message],
+    pieces: int,
+    marks: list[int],
+    tokens: int,
+    sets: list[int],
 ) -> None:
+    changes = changes_of(history, sets)
     set_marks = sorted({seq for seq in marks if seq <= len(history)})
     pins, exclusions = set_marks[::2], set_marks[1::2]
-    listed = ListHistory(history, LETTERS, pinned=pins, excluded=exclusions)
+    listed = ListHistory(history, LETTERS, pinned=pins, excluded=exclusions, changes=changes)
 
-    with session(store, history, pieces=pieces) as session_id:
+    with session(store, history, pieces=pieces, changes=changes) as session_id:
         for seq in pins:
             store.add_mark(session_id, seq, "pin", at=NOON)
         for seq in exclusions:
@@ -146,10 +167,19 @@ def test_a_store_answers_as_a_list_does(
     window=st.integers(300, 4_000),
     covered=st.integers(0, 24),
     keeps=st.booleans(),
+    sets=set_places,
+    system=st.none() | any_text,
 )
 def test_a_context_has_the_same_bytes_from_a_store_and_from_a_list(
-    store: SessionStore, history: list[Message], window: int, covered: int, keeps: bool
+    store: SessionStore,
+    history: list[Message],
+    window: int,
+    covered: int,
+    keeps: bool,
+    sets: list[int],
+    system: str | None,
 ) -> None:
+    changes = changes_of(history, sets)
     policy = Policy.preset("default")
     budget = policy.budget(window_tokens=window)
     oversize = int(budget.usable_tokens * (policy.oversize_ratio or 1))
@@ -157,10 +187,10 @@ def test_a_context_has_the_same_bytes_from_a_store_and_from_a_list(
     start, cut = next(((a, b) for a, b in pairwise(cuts) if b >= covered), (0, 0))
     kept = tuple(range(start + 1, cut + 1)) if keeps else ()
     active = Compaction(covered_until=cut, summary="so far" if cut else "", kept=kept)
-    call = Call(policy=policy, counter=LETTERS, budget=budget)
-    listed = ListHistory(history, LETTERS, oversize_tokens=oversize)
+    call = Call(policy=policy, counter=LETTERS, budget=budget, system=system)
+    listed = ListHistory(history, LETTERS, oversize_tokens=oversize, changes=changes)
 
-    with session(store, history, pieces=7, oversize_tokens=oversize) as session_id:
+    with session(store, history, pieces=7, oversize_tokens=oversize, changes=changes) as session_id:
         stored = outcome(store.view(session_id), call, active)
 
     assert stored == outcome(listed, call, active)
@@ -202,19 +232,28 @@ def test_every_message_comes_back_as_it_was(
 
 
 @many
-@given(history=histories.filter(bool), at=st.integers(1, 25), tokens=st.integers(1, 400))
+@given(
+    history=histories.filter(bool),
+    at=st.integers(1, 25),
+    tokens=st.integers(1, 400),
+    sets=set_places,
+)
 def test_a_fork_is_the_history_up_to_a_place_where_it_may_be_cut(
-    store: SessionStore, history: list[Message], at: int, tokens: int
+    store: SessionStore, history: list[Message], at: int, tokens: int, sets: list[int]
 ) -> None:
+    changes = changes_of(history, sets)
     at = min(at, len(history))
     end = next(cut for cut in cut_points(history) if cut >= at)
 
-    with session(store, history) as session_id:
+    with session(store, history, changes=changes) as session_id:
         store.fork(session_id, at, fork_id="f", new_id=lambda: "x", at=NOON)
         forked = answers(store.view("f"), [at], tokens)
         store.purge("f")
 
-    assert forked == answers(ListHistory(history[:end], LETTERS), [at], tokens)
+    listed = ListHistory(history[:end], LETTERS, changes=changes)
+    assert forked == answers(listed, [at], tokens)
+    whole = ListHistory(history, LETTERS, changes=changes)
+    assert PrefixHistory(whole, end).anchors() == listed.anchors()
 
 
 @many

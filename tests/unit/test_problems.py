@@ -247,6 +247,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "there is no message 0; the session has 0",
     ),
     (
+        engine_errors.SplitBlockError(place=5, first=3),
+        "store.in_block",
+        {"number": 5, "first": 3},
+        "message 5 belongs to the calls of message 3; branch before message 3",
+    ),
+    (
         engine_errors.NoModelError(),
         "turn.no_model",
         {},

@@ -216,6 +216,7 @@ ERRORS: tuple[ContextError, ...] = (
     engine_errors.TurnLostError(turn_id="t1"),
     engine_errors.PlaceError(place=9, length=3),
     engine_errors.PlaceError(place=9, length=0),
+    engine_errors.SplitBlockError(place=5, first=3),
     engine_errors.NoModelError(),
     store_errors.DatabaseError(problem=DatabaseProblem.LOCKED()),
     store_errors.SchemaError(revision="x", known="x"),
