@@ -40,7 +40,9 @@ class Calls:
         """Makes call `number` of the turn, from 1; stores the answer before reporting its usage."""
         target = running.target
         with self._services.slots:
-            context = build_context(target.view, target.call, target.record)
+            record = running.one_call.record if running.one_call else target.record
+            context = build_context(target.view, target.call, record)
+        running.knowledge_sent = context.breakdown.knowledge
         _log_call(target, context)
         yield ContextBuilt(context=context, call_number=number)
         try:

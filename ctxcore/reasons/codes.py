@@ -207,6 +207,16 @@ class OutcomeCode(Code):
     )
     FAILURES = "outcome.failures", "stopped after {failures} failed compactions; force one to retry"
     TOO_FEW_MESSAGES = "outcome.too_few_messages", "only {messages} messages; {needed} are needed"
+    KNOWLEDGE_TRIMMED = (
+        "outcome.knowledge_trimmed",
+        "only because of knowledge, of which {tokens:,} of {whole:,} tokens are sent; nothing is "
+        "folded",
+    )
+    FOR_ONE_CALL = (
+        "outcome.for_one_call",
+        "for this call alone, because of knowledge: {why}; {tokens:,} of its {whole:,} tokens are "
+        "sent",
+    )
     AT_TRIGGER = "outcome.at_trigger", "at the trigger: {tokens:,} of {trigger:,} tokens"
     BELOW_TRIGGER = "outcome.below_trigger", "below the trigger: {tokens:,} of {trigger:,} tokens"
 
