@@ -249,6 +249,33 @@ class CallCode(Code):
     PROGRAM_ERROR = "turn.program_error", "a program error ended the turn; try again"
 
 
+class RequestCode(Code):
+    """Whether the request of a past call could be made again, and is the one that was sent."""
+
+    IDENTICAL = "request.identical", "rebuilt, identical"
+    DIFFERS = "request.differs", "rebuilt, differs: message {at} of {count} first; {why}"
+    OTHER_PARTS = "request.other_parts", "rebuilt, differs: the messages are the same; {why}"
+    NO_DIGEST = (
+        "request.no_digest",
+        "not rebuilt: no digest was stored with this call; its verdicts and sizes are known, what "
+        "was sent is not",
+    )
+    IMPORTED = (
+        "request.imported",
+        "not rebuilt: recorded by {product}; its model and the reported usage are known, what was "
+        "sent is not",
+    )
+    OF_SUMMARY = (
+        "request.of_summary",
+        "not rebuilt: a request for a summary; its usage is known, what was sent is not",
+    )
+    LIBRARY = "request.library", "it was made by ctxcore {then}, this is {now}"
+    GONE = "request.gone", "something it was made of is missing or was changed in the store"
+    CHANGED = "request.changed", "a stored message was changed"
+    TOOLS_GONE = "request.tools_gone", "the tool definitions are missing or were changed"
+    UNKNOWN = "request.unknown", "the model, the tools or the limit are not those of the digest"
+
+
 class BreakCode(Code):
     """Why a request does not start with the whole previous one, so that the prompt cache breaks."""
 

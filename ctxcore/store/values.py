@@ -199,6 +199,14 @@ class CallInfo:
     cost: float | None = None
     latency_seconds: float | None = None
     error: Reason | None = None
+    digest: str | None = None
+    """SHA-256 of what was sent; None where that was not stored."""
+    counter_id: str | None = None
+    """What the estimate was counted by."""
+    count_factor: float | None = None
+    """What the budget was scaled by to match the provider's counts."""
+    recipe: JsonObject | None = None
+    """What each message sent is made of; see `ctxcore.assembly.recipes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ PUBLIC_NAMES = [
     "Policy",
     "PolicyError",
     "Reason",
+    "RebuiltRequest",
     "Recommendation",
     "Recording",
     "Replaying",
