@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ctxcore.engine.policies import ModelCatalog as ModelCatalog
     from ctxcore.engine.policies import save_connections as save_connections
     from ctxcore.engine.policies import save_figures as save_figures
+    from ctxcore.engine.requests import RebuiltRequest as RebuiltRequest
     from ctxcore.errors import BudgetError as BudgetError
     from ctxcore.errors import CompactionRefusedError as CompactionRefusedError
     from ctxcore.errors import ConfigurationError as ConfigurationError
@@ -113,6 +114,7 @@ _PUBLIC_NAMES = {
     "engine.asynchronous": ("acompact",),
     "engine.core": ("ContextEngine",),
     "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),
+    "engine.requests": ("RebuiltRequest",),
     "errors": (
         "BudgetError",
         "CompactionRefusedError",

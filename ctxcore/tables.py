@@ -1,7 +1,7 @@
 """The database's tables, which only the store and the migrations use.
 
-Rows of `message`, `message_tokens`, `compaction`, `policy`, `call` and `event` are only ever
-inserted; purging a session is what deletes them.
+Rows of `message`, `message_tokens`, `compaction`, `policy`, `call`, `sent_text` and `event` are
+only ever inserted; purging a session is what deletes them.
 """
 
 from __future__ import annotations
@@ -323,6 +323,23 @@ class CallRow(Row, table=True):
     system_digest: str | None = Field(sa_type=Text)
     tools_digest: str | None = Field(sa_type=Text)
     cache_break: dict[str, object] | None = Field(sa_type=JsonText)
+    digest: str | None = Field(sa_type=Text)
+    """SHA-256 of what was sent; None: from before requests were stored, or not sent here."""
+    counter_id: str | None = Field(sa_type=Text)
+    count_factor: float | None
+    recipe: dict[str, object] | None = Field(sa_type=JsonText)
+    """What each message sent is made of."""
+
+
+class SentTextRow(Row, table=True):
+    """A text that was sent and that no message holds, by its SHA-256."""
+
+    __tablename__: ClassVar[str] = "sent_text"
+    __table_args__ = (_in_session(),)
+
+    session_id: str = Field(primary_key=True, sa_type=Text)
+    address: str = Field(primary_key=True, sa_type=Text)
+    body: str = Field(sa_type=Text)
 
 
 class EventRow(Row, table=True):
@@ -367,6 +384,7 @@ MARK = _table(MarkRow)
 POLICY = _table(PolicyRow)
 TURN = _table(TurnRow)
 CALL = _table(CallRow)
+SENT_TEXT = _table(SentTextRow)
 EVENT = _table(EventRow)
 SETTING = _table(SettingRow)
 LEASE = _table(LeaseRow)

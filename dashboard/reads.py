@@ -14,6 +14,7 @@ import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport
+from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
@@ -73,6 +74,12 @@ def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> Call
     return with_runs[-1] if with_runs else None
 
 
+def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:
+    """What a past call was sent, made again from the store."""
+    found = engine().session(session.id)
+    return _call_request(database_url(), found.id, call_id)
+
+
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
@@ -121,6 +128,12 @@ def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
 def _runs(url: str, session_id: str, call_ids: tuple[str, ...]) -> dict[str, tuple[Run, ...]]:
     del url
     return engine().store.runs(session_id, call_ids)
+
+
+@st.cache_resource(ttl="5m", max_entries=16, show_spinner=False)
+def _call_request(url: str, session_id: str, call_id: str) -> RebuiltRequest:
+    del url
+    return engine().call_request(session_id, call_id)
 
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)

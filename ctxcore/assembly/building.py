@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import NamedTuple
 
 from ctxcore.assembly.context import Context, Synthetic, explain
 from ctxcore.assembly.history import HistoryView, requests_by_seq
@@ -59,6 +60,8 @@ class Call:
     tool_names: SentNames = NO_TOOLS
     """What the tools that are sent along are called in the request."""
     knowledge: Mapping[str, str] = field(default_factory=dict)
+    most_knowledge_tokens: int | None = None
+    """What knowledge may take at most; None: all that the rest leaves."""
     offers_expand: bool = False
     """Whether the model can ask for originals, so that shortened outputs name them."""
     sends_reasoning: bool = True
@@ -80,6 +83,11 @@ class Call:
         if self.rule is None:
             return self
         return replace(self, counter=self.rule, tools_tokens=self.rule_tools_tokens, rule=None)
+
+    @property
+    def without_knowledge(self) -> Call:
+        """This call as the session's own compactions see it: knowledge belongs to its call."""
+        return replace(self, knowledge={}) if self.knowledge else self
 
 
 def build_context(view: HistoryView, call: Call, active: Compaction | None = None) -> Context:
@@ -115,6 +123,14 @@ def at_rest(call: Call) -> Call:
     return replace(call, policy=plain)
 
 
+class _Try(NamedTuple):
+    """A context, the layout it was made of, and what that was to take before repairs."""
+
+    context: Context
+    layout: Layout
+    planned: int
+
+
 class Builder:
     """Builds contexts of one view under one compaction; see `build_context`."""
 
@@ -126,6 +142,7 @@ class Builder:
         self._counter = call.counter
 
     def build(self) -> Context:
+        """The context; what it shows of the history does not depend on knowledge."""
         usable = self._call.budget.usable_tokens if self._call.budget else None
         reading = looked_at(self._reader().read(usable), self._policy.lookback_messages)
         reminder = self._reminder(reading)
@@ -133,15 +150,17 @@ class Builder:
         limit = usable
         for _ in range(_TRIES):
             try:
-                context, planned = self._try(maker, reminder, limit)
+                made = self._try(maker, reminder, limit)
             except BudgetError as error:
                 repairs = (usable or 0) - (limit or 0)
                 parts = {**error.parts, BudgetPart.REPAIRS: repairs}
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
-            if usable is None or context.tokens <= usable:
-                return self._fuller(maker, reminder, context)
-            limit = planned - (context.tokens - usable)
+            if usable is None or made.context.tokens <= usable:
+                made = self._fuller(maker, reminder, made)
+                return self._with_knowledge(maker, made) if self._call.knowledge else made.context
+            limit = made.planned - (made.context.tokens - usable)
+        context = made.context
         raise BudgetError(
             needed=context.tokens, available=usable or 0, parts=context.breakdown.to_dict()
         )
@@ -208,61 +227,80 @@ class Builder:
         """Whether a compaction stands between history and context."""
         return bool(self._active.covered_until or self._active.summary)
 
-    def _fuller(self, maker: LayoutMaker, reminder: Reminder, context: Context) -> Context:
-        """`context` with the room filled that its texts leave once neighbours are merged.
+    def _fuller(self, maker: LayoutMaker, reminder: Reminder, made: _Try) -> _Try:
+        """`made` with the room filled that its texts leave once neighbours are merged.
 
         Only where a record's summary or kept blocks gave way: what else is shown is chosen by
         bounds, so that a larger budget never keeps less.
         """
-        budget = self._call.budget
+        budget, context = self._call.budget, made.context
         is_cut = context.summary != self._active.summary or any(
             run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs
         )
         if budget is None or not self._is_covered or not is_cut:
-            return context
+            return made
         more = budget.usable_tokens - context.tokens
         for _ in range(_FILLS):
             if more <= _LEAST_FREE:
                 break
             try:
-                fuller, _ = self._try(maker, reminder, budget.usable_tokens + more)
+                fuller = self._try(maker, reminder, budget.usable_tokens + more)
             except BudgetError:
                 break
-            if fuller.tokens > budget.usable_tokens:
+            size = fuller.context.tokens
+            if size > budget.usable_tokens:
                 more //= 2
-            elif fuller.tokens > context.tokens:
-                context, more = fuller, more + budget.usable_tokens - fuller.tokens
+            elif size > made.context.tokens:
+                made, more = fuller, more + budget.usable_tokens - size
             else:
                 break
-        return context
+        return made
 
-    def _try(
-        self, maker: LayoutMaker, reminder: Reminder, limit: int | None
-    ) -> tuple[Context, int]:
-        """A context within `limit`, and what it was to take before repairs."""
+    def _with_knowledge(self, maker: LayoutMaker, made: _Try) -> Context:
+        """The context of `made` with the caller's knowledge in the room that it leaves."""
+        limit = self._call.budget.usable_tokens if self._call.budget else None
+        usable = WHOLE if limit is None else limit
+        most, taken = self._call.most_knowledge_tokens, self.framing(maker.reading)
+        room = min(usable, self._history_limit(maker, taken)) - taken - made.layout.tokens
+        room = room if most is None else min(room, most)
+        for _ in range(_TRIES):
+            known = knowledge_items(self._call.knowledge, room, self._counter)
+            if not known:
+                break
+            layout = replace(made.layout, knowledge=known)
+            context = self._assembled(maker, layout, limit)
+            if context.tokens <= usable:
+                return context
+            room -= context.tokens - usable
+        return made.context
+
+    def _try(self, maker: LayoutMaker, reminder: Reminder, limit: int | None) -> _Try:
+        """A context within `limit`, without knowledge."""
         taken = self.framing(maker.reading)
         layout = self._choose(maker, reminder, taken, WHOLE if limit is None else limit)
+        return _Try(self._assembled(maker, layout, limit), layout, taken + layout.tokens)
+
+    def _assembled(self, maker: LayoutMaker, layout: Layout, limit: int | None) -> Context:
+        """The context of `layout`, repaired."""
+        taken = self.framing(maker.reading)
         items, prefix = layout.ordered(maker.reading.anchors)
         repairer = Repairer(self._counter, names=self._call.tool_names)
         merged = self._with_reasoning(repairer.repair(items), maker.reading, limit, taken)
-        made = self._context(maker.reading, merged, repairer, taken, prefix, layout)
-        return made, taken + layout.tokens
+        return self._context(maker.reading, merged, repairer, taken, prefix, layout)
 
     def _choose(self, maker: LayoutMaker, reminder: Reminder, taken: int, limit: int) -> Layout:
-        """The layout within `limit`, the caller's knowledge in what it leaves."""
+        """The layout within `limit`."""
         share = min(limit, self._history_limit(maker, taken))
         room = share - taken
         choice, layout = self._arrange(maker, room)
         if not choice.fits:
             tight = Room(available_tokens=limit, share_tokens=share, taken=taken)
-            layout, room = self._shed(maker, reminder, tight), tight.shared
-        else:
-            layout = replace(layout, reminded=reminder.folded.entries)
-            is_whole = choice.is_whole and maker.reading.is_complete
-            if not (is_whole and self._policy.max_message_chars is None):
-                layout = self._with_rules(layout, maker, reminder, room)
-        known = knowledge_items(self._call.knowledge, room - layout.tokens, self._counter)
-        return replace(layout, knowledge=known)
+            return self._shed(maker, reminder, tight)
+        layout = replace(layout, reminded=reminder.folded.entries)
+        is_whole = choice.is_whole and maker.reading.is_complete
+        if is_whole and self._policy.max_message_chars is None:
+            return layout
+        return self._with_rules(layout, maker, reminder, room)
 
     def _history_limit(self, maker: LayoutMaker, taken: int) -> int:
         """All that may be sent where a policy limits summary and messages to a share.

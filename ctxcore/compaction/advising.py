@@ -61,6 +61,7 @@ def recommend(
     max_tokens: int,
     preference: Preference = "balanced",
     model: str | None = None,
+    knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
     has_summarizer: bool = True,
     on_mismatch: OnMismatch = "raise",
@@ -72,6 +73,7 @@ def recommend(
         max_tokens: the input budget.
         preference: what weighs more: `fast`, `balanced` or `quality`.
         model: whose tokens count beside the design's own rule.
+        knowledge: retrieved texts by name; they count.
         state: earlier compactions of this conversation.
         has_summarizer: whether a summarizer is available.
         on_mismatch: what to do where `state` was made from other messages: "raise" or "rebuild".
@@ -87,7 +89,7 @@ def recommend(
         max_tokens=max_tokens,
         model=model,
         tools=None,
-        knowledge=None,
+        knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
     )

@@ -14,6 +14,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.states import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.executing import Outcome, Step, execute, resolved
+from ctxcore.compaction.for_one_call import execute_for_one_call, plan_for_one_call
 from ctxcore.compaction.loss_report import LostFact
 from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import (
@@ -121,7 +122,8 @@ def plan_compaction(
 ) -> CompactionPlan | None:
     """Returns what a compaction would do now; None if none is due or nothing may be folded.
 
-    The arguments are those of `compact`; no summarizer is called.
+    The arguments are those of `compact`; no summarizer is called. Knowledge belongs to its call:
+    nothing is planned because of it.
     """
     prepared = prepare(
         messages,
@@ -134,6 +136,7 @@ def plan_compaction(
         on_mismatch=on_mismatch,
     )
     prepared = _with_target(prepared, target_tokens)
+    prepared = prepared.calling(prepared.call.without_knowledge)
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     trigger = automatic_trigger(prepared, measured)
     if trigger is None:
@@ -170,7 +173,10 @@ def compact(
             A policy that chooses between truncating and summarizing truncates without it.
         model: whose tokens count and whose window it is.
         tools: tool definitions sent along.
-        knowledge: retrieved texts by name.
+        knowledge: retrieved texts by name. They count in the rules and belong to this call: they
+            are trimmed to the room that the conversation leaves, and it is folded as deep as
+            without them. Where only they ask, the result's trigger and reason say what was done
+            for this call.
         state: `result.state` of the time before, or a plain summary of what came before.
         force: compact even though no rule asks for it.
         confirm: called before a compaction that starts by itself, where the policy wants that;
@@ -196,10 +202,13 @@ def compact(
         on_mismatch=on_mismatch,
     )
     prepared = _with_target(prepared, target_tokens)
-    measured = measure(prepared.view, prepared.call, prepared.state.active)
+    own = prepared.call.without_knowledge
+    measured = measure(prepared.view, own, prepared.state.active)
     trigger = manual_trigger(measured) if force else automatic_trigger(prepared, measured)
     if trigger is None:
-        result = _unchanged(prepared, measured, None, _why_not(prepared, measured))
+        result = _for_this_call(prepared, summarizer) or _unchanged(
+            prepared, measured, None, _why_not(prepared, measured)
+        )
     else:
         result = compact_prepared(
             prepared,
@@ -258,12 +267,12 @@ def compact_prepared(
 ) -> CompactionResult:
     """Does what `compact` does once everything is counted and `trigger` asks for it.
 
-    `halves` is that of `for_trigger`.
+    `measured` is without knowledge; `halves` is that of `for_trigger`.
     """
     unchanged = partial(_unchanged, prepared, measured, trigger)
     is_forced = trigger.rule == TriggerCode.ASKED
     call, active = (
-        for_trigger(prepared.call, measured, trigger, halves=halves),
+        for_trigger(prepared.call.without_knowledge, measured, trigger, halves=halves),
         prepared.state.active,
     )
     uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
@@ -291,6 +300,33 @@ def compact_prepared(
         refused = unchanged(outcome.reason)
         return replace(refused, state=state, steps=outcome.steps, seconds=outcome.seconds)
     return _applied(prepared, outcome.plan or planned, outcome, outcome.record, state)
+
+
+def _for_this_call(prepared: Prepared, summarizer: Summarizer | None) -> CompactionResult | None:
+    """Returns what knowledge makes this call alone do; None where no rule asks because of it."""
+    view, call, active = prepared.view, prepared.call, prepared.state.active
+    uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
+    one_call = plan_for_one_call(view, call, active, uses=uses)
+    if one_call is None:
+        return None
+    writer = summarizer or ExtractiveSummarizer(call.counter)
+    one_call = execute_for_one_call(one_call, view, call, active, writer)
+    outcome, record = one_call.outcome, one_call.record
+    context = prepared.context(record)
+    return CompactionResult(
+        context=context,
+        state=prepared.state,
+        applied=False,
+        reason=one_call.reason(context),
+        strategies=outcome.strategies if outcome and one_call.folds else (),
+        trigger=one_call.trigger,
+        before_tokens=measure(view, call, active).input_tokens,
+        after_tokens=context.tokens,
+        summary=record.summary if record else "",
+        steps=outcome.steps if outcome else (),
+        cost=outcome.cost if outcome else None,
+        seconds=outcome.seconds if outcome else 0.0,
+    )
 
 
 def _confirmed(

@@ -55,6 +55,8 @@ class Measure:
     """The uncovered messages of the turn that waits for the model; 0 unless the policy asks."""
     facts_tokens: int = 0
     """A part of `fixed_tokens`."""
+    knowledge_tokens: int = 0
+    """A part of `fixed_tokens`: all of it, however much finds room."""
     system_messages: int = 0
     turns: int = 0
     """User messages since the last compaction or full summary; 0 unless the policy asks."""
@@ -69,6 +71,18 @@ class Measure:
     def ruling(self) -> Measure:
         """The measure that the triggers compare."""
         return self.by_rule or self
+
+    @property
+    def without_knowledge(self) -> Measure:
+        """The same without knowledge, as the session's own compactions see it."""
+        if not self.knowledge_tokens:
+            return self
+        return replace(
+            self,
+            fixed_tokens=self.fixed_tokens - self.knowledge_tokens,
+            knowledge_tokens=0,
+            by_rule=self.by_rule and self.by_rule.without_knowledge,
+        )
 
     @property
     def input_tokens(self) -> int:
@@ -106,15 +120,16 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     builder = Builder(view, call, active)
     maker = builder.maker(reading)
     layout = maker.make(len(reading.blocks), 0)
-    covered = active.covered_until
+    covered, knowledge = active.covered_until, _knowledge_tokens(call)
     uncovered = view.totals(after=covered)
     hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
     saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
-        fixed_tokens=builder.framing(reading) + _fixed(layout, call, covered),
+        fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + knowledge,
         gap_tokens=maker.marker_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),
+        knowledge_tokens=knowledge,
         uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
         uncovered_messages=uncovered.messages - len(hidden),
         current_messages=_current_messages(view, reading, call.policy, covered),
@@ -156,16 +171,16 @@ def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
     return build_context(view, call, active).tokens
 
 
-def _fixed(layout: Layout, call: Call, covered: int) -> int:
-    """Returns the size of what is shown besides summary and uncovered messages."""
+def _knowledge_tokens(call: Call) -> int:
+    texts = (knowledge_text(name, text) for name, text in call.knowledge.items())
+    return sum(count_message(text_message("user", text), call.counter) for text in texts)
+
+
+def _fixed(layout: Layout, covered: int) -> int:
+    """Returns the size of what is shown besides summary, uncovered messages and knowledge."""
     always = (*layout.system, *layout.pins, *layout.facts, *layout.kept)
     survivors = (*layout.goal, *layout.request, *layout.late_pins)
-    knowledge = (knowledge_text(name, text) for name, text in call.knowledge.items())
-    return (
-        total(always)
-        + total(item for item in survivors if item.seq <= covered)
-        + sum(count_message(text_message("user", text), call.counter) for text in knowledge)
-    )
+    return total(always) + total(item for item in survivors if item.seq <= covered)
 
 
 def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:

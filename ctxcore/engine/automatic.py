@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from ctxcore.compaction.compacting import confirmation, refusal
+from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.compaction.plans import Answer, Confirm
 from ctxcore.compaction.triggers import MAX_FAILURES, Trigger, find_trigger, measure, overflow
 from ctxcore.engine.compactions import Compactions
@@ -50,7 +51,9 @@ class AutomaticCompactions:
         """The rule that requests a compaction now; after an undo or failures, only an overflow.
 
         An overflow takes precedence over all other rules; without `all_rules` only that is checked.
+        Knowledge asks for nothing here: see `for_one_call`.
         """
+        target = target.without_knowledge
         if not target.call.policy.is_automatic:
             return None
         measured = measure(target.view, target.call, target.record)
@@ -76,7 +79,7 @@ class AutomaticCompactions:
         Raises (from the iterator):
             CompactionRefusedError: a person refused.
         """
-        policy = target.call.policy
+        target, policy = target.without_knowledge, target.call.policy
         if policy.is_shadow:
             self._record_planned(target, trigger)
             return "done"
@@ -97,6 +100,17 @@ class AutomaticCompactions:
         yield CompactionStarted(trigger=trigger)
         yield self._carry_out(target, trigger, answer or "compact", is_refused=is_refused)
         return "done"
+
+    def for_one_call(self, target: CallTarget, before: OneCall | None) -> OneCall | None:
+        """What knowledge makes the next call do; None where no rule asks because of it.
+
+        What an earlier call of the turn left out stays out, so that it is decided and paid once.
+        """
+        if not target.call.knowledge:
+            return None
+        if before is not None and before.folds and before.active == target.record:
+            return before
+        return self._compactions.proposals.for_one_call(target)
 
     def pending(self, plan_id: str) -> Pending:
         """The pending confirmation with this id.

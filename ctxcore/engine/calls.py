@@ -15,6 +15,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import ContextBuilt, TextDelta, TurnEvent, UsageReported
+from ctxcore.engine.requests import to_recipe
 from ctxcore.engine.running import MarkerFilter, RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.errors import ContextError
@@ -41,23 +42,26 @@ class Calls:
         """Makes call `number` of the turn, from 1; stores the answer before reporting its usage."""
         target = running.target
         with self._services.slots:
-            context = build_context(target.view, target.call, target.record)
+            record = running.one_call.record if running.one_call else target.record
+            context = build_context(target.view, target.call, record)
+        running.knowledge_sent = context.breakdown.knowledge
         _log_call(target, context)
         yield ContextBuilt(context=context, call_number=number)
+        sent = _to_request(request, target, context)
         try:
-            reply = yield from self._receive(running, _to_request(request, target, context))
+            reply = yield from self._receive(running, sent)
         except ContextError as error:
-            self._record(running, context, None, error.reason)
+            self._record(running, context, sent, None, error.reason)
             raise
         except GeneratorExit:
-            self._record(running, context, None, CallCode.STOPPED())
+            self._record(running, context, sent, None, CallCode.STOPPED())
             raise
         reply = replace(reply, calls=context.own_calls(reply.calls))
         if target.price is not None:
             reply = replace(reply, cost=cost_of(reply.usage, target.price))
         with self._services.slots:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
-            self._record(running, context, reply, None, seq=seq)
+            self._record(running, context, sent, reply, None, seq=seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
 
     def _receive(
@@ -102,12 +106,13 @@ class Calls:
         self,
         running: RunningTurn,
         context: Context,
+        sent: ModelRequest,
         reply: ModelReply | None,
         error: Reason | None,
         *,
         seq: int | None = None,
     ) -> None:
-        target = running.target
+        target, recipe = running.target, to_recipe(context, sent, running.one_call)
         info = CallInfo(
             id=self._services.new_id(),
             session_id=target.session.id,
@@ -121,6 +126,10 @@ class Calls:
             estimate=context.breakdown.to_dict(),
             runs=context.runs,
             error=error,
+            digest=recipe.digest,
+            counter_id=target.call.counter.id,
+            count_factor=1.0,  # budgets are not scaled
+            recipe=recipe.body,
         )
         if reply is not None:
             cost, seconds = reply.cost, reply.latency_seconds
@@ -129,7 +138,7 @@ class Calls:
         try:
             before = store.last_call(target.session.id, info.purpose)
             info = with_break(with_front(info, context, target), before, target.active)
-            store.record_calls([info])
+            store.record_calls([info], texts=recipe.texts)
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
 

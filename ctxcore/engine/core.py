@@ -33,6 +33,7 @@ from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progr
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
@@ -400,6 +401,16 @@ class ContextEngine:
         """The former name of `call_target`, to be removed in the next release."""
         warnings.warn("use call_target()", DeprecationWarning, stacklevel=2)
         return self.call_target(session_id, model=model)
+
+    def call_request(self, session_id: str, call_id: str) -> RebuiltRequest:
+        """What a past call was sent, made again from the history and the texts stored with it.
+
+        Its verdict says whether it is the same, byte for byte, and what is known where it is not.
+
+        Raises:
+            RecordNotFoundError: there is no such call.
+        """
+        return rebuilt_request(self._store, self._services.session(session_id), call_id)
 
     def chat(
         self,

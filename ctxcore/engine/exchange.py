@@ -88,6 +88,7 @@ class Exchange:
             compactions=store.compactions(session_id),
             calls=store.calls(session_id),
             imported=store.imported_compactions(session_id),
+            texts=store.sent_texts(session_id),
             settings=policy.overrides if policy else {},
         )
 
@@ -155,7 +156,7 @@ class Exchange:
                 to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
                 for raw in file.calls
             ]
-            store.record_calls(calls)
+            store.record_calls(calls, texts=file.texts)
         return store.session(session.id)
 
     @contextmanager

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from ctxcore.assembly.prompts import PromptChange, changes_from_json, changes_to_json
+from ctxcore.assembly.recipes import Reader
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,
@@ -49,6 +50,9 @@ from ctxcore.store.values import (
 KIND = "ctxcore.session"
 VERSION = 2
 
+REQUEST_FIELDS = ("digest", "counter_id", "count_factor", "recipe")
+"""The fields of a call that are left out where its request was not stored."""
+
 CALL_FIELDS = (
     "purpose",
     "is_imported",
@@ -77,6 +81,8 @@ class SessionContent:
     calls: Sequence[CallInfo]
     imported: Sequence[ImportedCompaction]
     settings: JsonObject
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """What the calls' recipes name by address."""
 
 
 def to_lines(content: SessionContent) -> Iterator[str]:
@@ -127,6 +133,8 @@ def _records(content: SessionContent) -> Iterator[JsonObject]:
     yield from _compactions(content)
     for imported in content.imported:
         yield _imported(imported)
+    for address in sorted(content.texts):
+        yield {"type": "sent_text", "address": address, "body": content.texts[address]}
     for call in content.calls:
         yield _call(call)
 
@@ -188,6 +196,7 @@ def _call(call: CallInfo) -> JsonObject:
     raw["error"] = None if call.error is None else to_json(call.error)
     if call.cache_break is not None:
         raw["cache_break"] = to_json(call.cache_break)
+    raw |= {name: known for name in REQUEST_FIELDS if (known := getattr(call, name)) is not None}
     runs = [run_to_json(run) for run in call.runs]
     return _plain({"type": "call", **raw, "runs": runs, "at": call.created_at.isoformat()})
 
@@ -289,6 +298,7 @@ class NativeFile:
     """The parent's number, the record, its details, whether it is active; oldest first."""
     calls: list[JsonObject] = field(default_factory=list)
     imported: list[ImportedCompaction] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
     settings: JsonObject = field(default_factory=dict)
     goal_seq: int | None = None
     working: WorkingState = EMPTY_WORKING_STATE
@@ -307,6 +317,7 @@ class NativeFile:
             "mark": self._mark,
             "compaction": self._compaction,
             "imported_compaction": self._imported,
+            "sent_text": self._sent_text,
             "call": self._call,
         }
         kind = record["type"]
@@ -366,6 +377,9 @@ class NativeFile:
             )
         )
 
+    def _sent_text(self, record: JsonObject) -> None:
+        self.texts[_text(record["address"])] = _text(record["body"])
+
     def _call(self, record: JsonObject) -> None:
         to_call(record, call_id="", session_id="", at=datetime.now(UTC))  # checks it
         self.calls.append(record)
@@ -416,6 +430,9 @@ def to_compaction(raw: JsonValue) -> Compaction:
 def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> CallInfo:
     """Parses an exported call; `at` is its time if it has none."""
     values = cast("dict[str, Any]", {name: raw.get(name) for name in CALL_FIELDS})
+    values |= {name: raw.get(name) for name in REQUEST_FIELDS}
+    if values["recipe"] is not None:
+        Reader(body=values["recipe"]).needed()  # checks it
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
     runs = cast("list[list[Any]]", raw.get("runs") or [])

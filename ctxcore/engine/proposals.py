@@ -13,6 +13,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.compaction.executing import Outcome, Step, execute
+from ctxcore.compaction.for_one_call import OneCall, execute_for_one_call, plan_for_one_call
 from ctxcore.compaction.planning import plan
 from ctxcore.compaction.plans import Answer, CompactionPlan, without_summary
 from ctxcore.compaction.strategies import Uses
@@ -222,6 +223,18 @@ class Proposals:
             working=target.call.working,
             folded=record.folded_since(target.record, system) if record else (),
         )
+
+    def for_one_call(self, target: CallTarget) -> OneCall | None:
+        """What knowledge makes the next call do; None where no rule asks because of it."""
+        view, call, active = target.view, target.call, target.record
+        one_call = plan_for_one_call(view, call, active, uses=self._uses(target))
+        if one_call is None or one_call.plan is None:
+            return one_call
+        with self._lease(target.session.id):
+            done = execute_for_one_call(one_call, view, call, active, self._summarizer(target))
+        if done.outcome is not None:
+            self._record_usages(target, done.outcome.usages)
+        return done
 
     def base(self, target: CallTarget, covered_until: int) -> Base:
         """The state that a compaction up to this message is made from."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.engine.errors import TurnLostError
 from ctxcore.engine.events import REQUESTED_BY_MODEL, TurnEnded
 from ctxcore.engine.services import CallTarget, EngineServices
@@ -65,6 +66,7 @@ def without_marker(message: Message, marker: str) -> Message:
 
 LEASE = timedelta(seconds=60)  # chosen: a crash blocks a session no longer than this
 PARTIAL_SECONDS = 1.0  # the part of an answer that a crash may lose
+_EXCESS_MARGIN = 1.25  # chosen: a provider's tokens and ours differ by less, and one try is left
 _RENEW_SECONDS = LEASE.total_seconds() / 3  # chosen: a lease survives two failed renewals
 
 
@@ -80,6 +82,10 @@ class RunningTurn:
         self.text = ""
         self.calls: tuple[ToolCall, ...] = ()
         self.is_answered = False
+        self.one_call: OneCall | None = None
+        """What knowledge makes the next call do."""
+        self.knowledge_sent = 0
+        """What the knowledge of the last call took."""
         self.moves = False
         """Whether the turn continues in a new session."""
         self._services = services
@@ -102,6 +108,20 @@ class RunningTurn:
         self._partial += text
         if (self._services.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
             self._hold()
+
+    def trim_knowledge(self, excess_tokens: int | None) -> bool:
+        """Makes the turn's next calls send less knowledge; False where the last one sent none.
+
+        First by `excess_tokens`, or half of it where that is unknown, then all of it.
+        """
+        sent, call = self.knowledge_sent, self.target.call
+        if not sent:
+            return False
+        less = int(excess_tokens * _EXCESS_MARGIN) if excess_tokens else sent // 2
+        most = max(0, sent - less)
+        most = most if call.most_knowledge_tokens is None else 0
+        self.target = replace(self.target, call=replace(call, most_knowledge_tokens=most))
+        return True
 
     def renew(self) -> CallTarget:
         """Updates `target` to the current history and active compaction."""

@@ -79,6 +79,11 @@ class CallTarget:
     """Whether sizes are scaled from another counter's until a recount is done."""
 
     @property
+    def without_knowledge(self) -> CallTarget:
+        """This target as the session's own compactions see it: knowledge belongs to its call."""
+        return replace(self, call=self.call.without_knowledge)
+
+    @property
     def record(self) -> Compaction | None:
         """The active compaction's record."""
         return self.active.compaction if self.active else None

@@ -163,7 +163,8 @@ def _safety(target: CallTarget, calls: Sequence[ToolCall]) -> ToolSafety | None:
     policy, budget = target.call.policy, target.call.budget
     if budget is None or not policy.is_automatic:
         return None
-    size = larger_input_tokens(measure(target.view, target.call, target.record))
+    alone = target.call.without_knowledge  # it gives way to results
+    size = larger_input_tokens(measure(target.view, alone, target.record))
     return tool_safety(size, budget.usable_tokens, len(calls))
 
 

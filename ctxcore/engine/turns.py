@@ -267,9 +267,12 @@ class Turns:
             target = running.renew()
             all_rules = target.call.policy.check_at == "before_send"
             trigger = self._automatic.due(target, all_rules=all_rules)
-        if trigger is None:
-            return True
-        return (yield from self._compact(request, running, trigger))
+        if trigger is not None and not (yield from self._compact(request, running, trigger)):
+            return False
+        with self._services.slots:
+            one_call = self._automatic.for_one_call(running.target, running.one_call)
+        running.one_call = one_call
+        return True
 
     def _after_answer(
         self, request: TurnRequest, running: RunningTurn
@@ -331,6 +334,9 @@ class Turns:
             before = running.target.active
             if running.has_partial:
                 raise
+            if running.trim_knowledge(error.excess_tokens):  # before anything is folded
+                yield from self._answer(request, running, number)
+                return
             numbers = {"needed": error.needed_tokens, "limit": error.limit_tokens}
             trigger = Trigger(reason=TriggerCode.REFUSED(**numbers))
             if not (yield from self._compact(request, running, trigger, is_refused=True)):

@@ -86,6 +86,13 @@ class ContextOverflowError(ProviderError):
         """Tokens that the provider accepts; None if not reported."""
         super().__init__(kind="overflow", model=model, detail=detail, status=status)
 
+    @property
+    def excess_tokens(self) -> int | None:
+        """By how much the request was too long; None if a number was not reported."""
+        if self.needed_tokens is None or self.limit_tokens is None:
+            return None
+        return max(0, self.needed_tokens - self.limit_tokens)
+
 
 class MissingKeyError(ProviderError):
     """No key is set for this call; found before anything was sent."""

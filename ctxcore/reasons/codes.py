@@ -209,6 +209,16 @@ class OutcomeCode(Code):
     )
     FAILURES = "outcome.failures", "stopped after {failures} failed compactions; force one to retry"
     TOO_FEW_MESSAGES = "outcome.too_few_messages", "only {messages} messages; {needed} are needed"
+    KNOWLEDGE_TRIMMED = (
+        "outcome.knowledge_trimmed",
+        "only because of knowledge, of which {tokens:,} of {whole:,} tokens are sent; nothing is "
+        "folded",
+    )
+    FOR_ONE_CALL = (
+        "outcome.for_one_call",
+        "for this call alone, because of knowledge: {why}; {tokens:,} of its {whole:,} tokens are "
+        "sent",
+    )
     AT_TRIGGER = "outcome.at_trigger", "at the trigger: {tokens:,} of {trigger:,} tokens"
     BELOW_TRIGGER = "outcome.below_trigger", "below the trigger: {tokens:,} of {trigger:,} tokens"
 
@@ -239,6 +249,33 @@ class CallCode(Code):
 
     STOPPED = "call.stopped", "stopped"
     PROGRAM_ERROR = "turn.program_error", "a program error ended the turn; try again"
+
+
+class RequestCode(Code):
+    """Whether the request of a past call could be made again, and is the one that was sent."""
+
+    IDENTICAL = "request.identical", "rebuilt, identical"
+    DIFFERS = "request.differs", "rebuilt, differs: message {at} of {count} first; {why}"
+    OTHER_PARTS = "request.other_parts", "rebuilt, differs: the messages are the same; {why}"
+    NO_DIGEST = (
+        "request.no_digest",
+        "not rebuilt: no digest was stored with this call; its verdicts and sizes are known, what "
+        "was sent is not",
+    )
+    IMPORTED = (
+        "request.imported",
+        "not rebuilt: recorded by {product}; its model and the reported usage are known, what was "
+        "sent is not",
+    )
+    OF_SUMMARY = (
+        "request.of_summary",
+        "not rebuilt: a request for a summary; its usage is known, what was sent is not",
+    )
+    LIBRARY = "request.library", "it was made by ctxcore {then}, this is {now}"
+    GONE = "request.gone", "something it was made of is missing or was changed in the store"
+    CHANGED = "request.changed", "a stored message was changed"
+    TOOLS_GONE = "request.tools_gone", "the tool definitions are missing or were changed"
+    UNKNOWN = "request.unknown", "the model, the tools or the limit are not those of the digest"
 
 
 class BreakCode(Code):

@@ -5,7 +5,7 @@ Every write is atomic. Verbs on a session raise `SessionNotFoundError` where the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -340,15 +340,28 @@ class SessionStore(Protocol):
     def turns(self, session_id: str) -> list[TurnInfo]:
         """The session's turns, oldest first."""
 
-    def record_calls(self, calls: Sequence[CallInfo]) -> None:
-        """Stores model calls, all or none."""
+    def record_calls(
+        self, calls: Sequence[CallInfo], *, texts: Mapping[str, str] | None = None
+    ) -> None:
+        """Stores model calls of one session, all or none, with `texts` that their recipes name.
+
+        A text is stored once a session, under its address.
+        """
+
+    def call(self, session_id: str, call_id: str) -> CallInfo:
+        """One call of the session, with runs and recipe."""
+
+    def sent_texts(
+        self, session_id: str, addresses: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """Texts by the addresses that recipes name; without `addresses` all of the session."""
 
     def calls(
         self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True
     ) -> list[CallInfo]:
         """The session's calls, or those of one turn, oldest first.
 
-        Runs are the largest part of a call; `with_runs=False` does not read them.
+        Runs and recipes are the largest part of a call; `with_runs=False` reads neither.
         """
 
     def last_call(self, session_id: str, purpose: str) -> CallInfo | None:

@@ -191,7 +191,7 @@ def dump_call(call: CallInfo) -> dict[str, object]:
 
 
 def load_call(row: RowMapping) -> CallInfo:
-    """A row of `call` as a value; without runs where they were not read.
+    """A row of `call` as a value; without runs and recipe where they were not read.
 
     Raises:
         CorruptRecordError: its error or its runs cannot be read.

@@ -7,11 +7,11 @@ turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text, update
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
@@ -23,10 +23,16 @@ from ctxcore.store.records import find_lease, next_number, release, take
 from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import CallInfo, TurnInfo, TurnState
-from ctxcore.tables import CALL, LEASE, TURN
+from ctxcore.tables import CALL, LEASE, SENT_TEXT, TURN
 from ctxcore.tokens.families import TokenCounter
 
-_WITHOUT_RUNS = [column for column in CALL.c if column is not CALL.c.runs]
+_LARGE = (CALL.c.runs, CALL.c.recipe)
+_WITHOUT_RUNS = [column for column in CALL.c if column not in _LARGE]
+# The same SQL for both databases; a text that is stored already stays as it is.
+_ADD_TEXT = text(
+    "INSERT INTO sent_text (session_id, address, body) VALUES (:session_id, :address, :body) "
+    "ON CONFLICT (session_id, address) DO NOTHING"
+)
 _MAX_IN_LIST = 500  # ids in one IN list, below every database's limit
 _ENDED = ("done", "stopped", "failed", "interrupted")
 
@@ -133,10 +139,40 @@ class Turns(Area):
         found = select(TURN).where(TURN.c.session_id == session_id)
         return self._list(found.order_by(TURN.c.number), to_turn_info)
 
-    def record_calls(self, calls: Sequence[CallInfo]) -> None:
-        if calls:
-            with self._database.write() as connection:
-                connection.execute(insert(CALL), [dump_call(call) for call in calls])
+    def record_calls(
+        self, calls: Sequence[CallInfo], *, texts: Mapping[str, str] | None = None
+    ) -> None:
+        if not calls:
+            return
+        rows = [
+            {"session_id": calls[0].session_id, "address": address, "body": body}
+            for address, body in (texts or {}).items()
+        ]
+        with self._database.write() as connection:
+            connection.execute(insert(CALL), [dump_call(call) for call in calls])
+            if rows:
+                connection.execute(_ADD_TEXT, rows)
+
+    def call(self, session_id: str, call_id: str) -> CallInfo:
+        found = select(CALL).where(CALL.c.session_id == session_id, CALL.c.id == call_id)
+        call = self._first(found, load_call)
+        if call is None:
+            raise RecordNotFoundError(kind="call", record_id=call_id)
+        return call
+
+    def sent_texts(
+        self, session_id: str, addresses: Collection[str] | None = None
+    ) -> dict[str, str]:
+        of_session = select(SENT_TEXT).where(SENT_TEXT.c.session_id == session_id)
+        statements = [of_session]
+        if addresses is not None:
+            wanted = sorted(set(addresses))
+            statements = [
+                of_session.where(SENT_TEXT.c.address.in_(wanted[at : at + _MAX_IN_LIST]))
+                for at in range(0, len(wanted), _MAX_IN_LIST)
+            ]
+        found = (row for statement in statements for row in self._list(statement, dict))
+        return {row["address"]: row["body"] for row in found}
 
     def calls(
         self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True

@@ -210,6 +210,14 @@ class CallInfo:
     """The hash of the tool definitions that were sent; None where they are not known."""
     cache_break: Reason | None = None
     """What changed since the call before so that the prompt cache was lost; None: nothing known."""
+    digest: str | None = None
+    """SHA-256 of what was sent; None where that was not stored."""
+    counter_id: str | None = None
+    """What the estimate was counted by."""
+    count_factor: float | None = None
+    """What the budget was scaled by to match the provider's counts."""
+    recipe: JsonObject | None = None
+    """What each message sent is made of; see `ctxcore.assembly.recipes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.reads import last_call_with_runs
 from dashboard.texts import t
+from dashboard.usage.request import show_request
 from dashboard.usage.rows import (
     TurnUsage,
     estimate_tokens,
@@ -90,6 +91,7 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         _verdicts(turn, call)
     else:
         st.caption(t("usage.turn.no_verdicts"))
+    show_request(session, turn.calls)
 
 
 def _call_row(number: int, call: CallInfo) -> Row:

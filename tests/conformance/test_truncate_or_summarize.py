@@ -18,7 +18,7 @@ from ctxcore.compaction.strategies import Uses, choose, level_of, scores
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy, Preference
-from ctxcore.reasons.codes import ChoiceCode, OutcomeCode
+from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.protocol import SummaryRequest
 from tests.conformance.conversations import (
@@ -86,9 +86,11 @@ def test_knowledge_and_web_context_count() -> None:
     without = compact(rounds(9, 250), policy=DESIGN, max_tokens=2_000)
     with_them = compact(rounds(9, 250), policy=DESIGN, max_tokens=2_000, knowledge=texts)
 
-    assert not without.applied
-    assert with_them.applied
+    assert without.trigger is None
+    assert with_them.trigger is not None
+    assert with_them.trigger.rule == TriggerCode.ABOVE_AVAILABLE
     assert with_them.context.breakdown.to_dict()["knowledge"] > 100  # it stays
+    assert with_them.state == without.state  # what is done about it is done for that call
 
 
 def test_the_models_counter_asks_too_where_it_says_more() -> None:

@@ -787,6 +787,7 @@ class TestTurns:
             cost=0.25,
             latency_seconds=1.5,
         )
+        call = replace(call, digest="ab", counter_id="exact", count_factor=1.0, recipe={"a": [1]})
         imported = CallInfo(
             id="d", session_id="s", created_at=SOON, purpose="answer", is_imported=True, seq=1
         )
@@ -795,10 +796,32 @@ class TestTurns:
 
         assert store.calls("s") == [call, imported]
         assert store.calls("s", turn_id="t") == [call]
-        assert store.calls("s", with_runs=False) == [replace(call, runs=()), imported]
+        assert store.calls("s", with_runs=False) == [replace(call, runs=(), recipe=None), imported]
         assert store.runs("s", ["c", "d", "nobody's"]) == {"c": (run,), "d": ()}
         assert store.runs("s", []) == {}
         assert store.count_calls("s") == 2
+        assert store.call("s", "c") == call
+        with pytest.raises(RecordNotFoundError, match="nobody's"):
+            store.call("s", "nobody's")
+
+    def test_a_text_is_stored_once_a_session_and_erased_with_it(self, store: SessionStore) -> None:
+        store.create_session("other", user_id="ada", at=NOON)
+        for session_id in ("s", "other"):
+            for call_id in ("1", "2"):
+                call = CallInfo(
+                    id=session_id + call_id,
+                    session_id=session_id,
+                    created_at=NOON,
+                    purpose="answer",
+                )
+                store.record_calls([call], texts={"a": "summary", f"b{call_id}": call_id})
+
+        assert store.sent_texts("s") == {"a": "summary", "b1": "1", "b2": "2"}
+        assert store.sent_texts("s", ["a", "nobody's"]) == {"a": "summary"}
+        assert store.sent_texts("s", []) == {}
+        store.purge("s")
+        assert store.sent_texts("s") == {}
+        assert len(store.sent_texts("other")) == 3
 
 
 class TestEventsAndLeases:

@@ -9,12 +9,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
+from sqlalchemy import make_url
 
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.native import parse_native
 from ctxcore.errors import ContextError
 from ctxcore.migrations import legacy_reasons
 from ctxcore.reasons.values import LEGACY, Reason, blanks, from_json, known_codes, to_json
+from ctxcore.store.database import make_config, make_engines
 from ctxcore.store.sql import open_store
 from tests.engines import engine_with
 
@@ -250,19 +253,11 @@ def test_a_database_that_went_back_a_revision_keeps_its_reasons(path: Path) -> N
         before = {
             turn.id: turn.error for one in store.list_sessions() for turn in store.turns(one.id)
         }
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for table, column in (
-            ("session", "system_changes"),
-            ("turn", "system"),
-            ("call", "system_digest"),
-            ("call", "tools_digest"),
-            ("call", "cache_break"),
-        ):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for name in ("trigger", "reason"):
-            column = f"{name} TEXT NOT NULL DEFAULT ''"
-            connection.execute(f"ALTER TABLE compaction ADD COLUMN {column}")
-        connection.execute("UPDATE alembic_version SET version_num = '0003'")
+    writer, reader = make_engines(make_url(f"sqlite:///{path}"))
+    with writer.begin() as connection:
+        command.downgrade(make_config(connection), "0003")
+    writer.dispose()
+    reader.dispose()
     with closing(open_store(str(path))) as store:
         after = {
             turn.id: turn.error for one in store.list_sessions() for turn in store.turns(one.id)

@@ -64,7 +64,9 @@ COLUMNS = {
     " history_tokens started_at ended_at system",
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
-    " cost latency_seconds error created_at system_digest tools_digest cache_break",
+    " cost latency_seconds error created_at system_digest tools_digest cache_break"
+    " digest counter_id count_factor recipe",
+    "sent_text": "session_id address body",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",
     "setting": "name value",
@@ -365,7 +367,7 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005"])
+    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:

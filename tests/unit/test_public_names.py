@@ -41,6 +41,7 @@ PUBLIC_NAMES = [
     "Policy",
     "PolicyError",
     "Reason",
+    "RebuiltRequest",
     "Recommendation",
     "Recording",
     "Replaying",

@@ -43,7 +43,9 @@ def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
                 bench.note(item, RepairCode.MERGED(role=item.message.role))
         else:
             groups.append([item])
-    merged = [Merged(_join([item.message for item in group]), tuple(group)) for group in groups]
+    merged = [
+        Merged(join_messages([item.message for item in group]), tuple(group)) for group in groups
+    ]
     return [_exact(made, bench.counter) if len(made.items) > 1 else made for made in merged]
 
 
@@ -63,7 +65,7 @@ def are_mergeable(message: Message, following: Message) -> bool:
     return message.role == "user" or (message.role == "assistant" and not message.calls)
 
 
-def _join(messages: Sequence[Message]) -> Message:
+def join_messages(messages: Sequence[Message]) -> Message:
     """Neighbours as one message: words joined by an empty line, other parts in order.
 
     Linear in their length: a meeting's transcript is hundreds of them in a row.

@@ -39,7 +39,9 @@ def test_tools_and_knowledge_count_towards_the_trigger() -> None:
     tools = [{"type": "function", "function": {"name": "search", "description": words(60)}}]
 
     assert trigger(remarks(7), Policy(), 1_000, tools=tools) is None
-    assert trigger(remarks(7), Policy(), 1_000, tools=tools, knowledge={"a": words(40)})
+    counted = compact(remarks(7), max_tokens=1_000, tools=tools, knowledge={"a": words(40)})
+    assert counted.trigger is not None
+    assert counted.trigger.rule == TriggerCode.INPUT_RATIO
 
 
 def test_sliding_summary_measures_summary_and_messages_against_its_share() -> None:
