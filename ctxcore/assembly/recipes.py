@@ -146,7 +146,7 @@ def _in_spans(entries: Sequence[JsonValue]) -> Iterator[JsonValue]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class RecipeReader:
     """Makes requests again from a recipe's body."""
 
     body: Mapping[str, Any]

@@ -35,6 +35,7 @@ from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import to_json
+from ctxcore.store.errors import LeaseTakenError
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
 """Whether the turn continues, waits for a person, or continues in a new session."""
@@ -110,7 +111,18 @@ class AutomaticCompactions:
             return None
         if before is not None and before.folds and before.active == target.record:
             return before
-        return self._compactions.proposals.for_one_call(target)
+        return self._compactions.proposals.plan_for_one_call(target)
+
+    def carry_out(self, target: CallTarget, one_call: OneCall) -> OneCall:
+        """Carries out what knowledge makes the next call leave out; without a lease it is trimmed.
+
+        It waits for the summarizer.
+        """
+        try:
+            return self._compactions.proposals.execute_for_one_call(target, one_call)
+        except LeaseTakenError as error:
+            self._record_skipped(target, one_call.trigger, error)
+            return one_call
 
     def pending(self, plan_id: str) -> Pending:
         """The pending confirmation with this id.
@@ -153,16 +165,19 @@ class AutomaticCompactions:
             )
             info = self._compactions.confirm(proposal)
         except ContextError as error:
-            body: JsonObject = {
-                "trigger": to_json(trigger.reason),
-                "reason": to_json(error.reason),
-                "failed": False,
-            }
-            self._services.journal.record(SKIPPED, body, session_id=target.session.id)
+            self._record_skipped(target, trigger, error)
             return CompactionRejected(reason=error.reason)
         if info is None:
             return CompactionRejected(reason=proposal.outcome.reason)
         return CompactionFinished(info=info)
+
+    def _record_skipped(self, target: CallTarget, trigger: Trigger, error: ContextError) -> None:
+        body: JsonObject = {
+            "trigger": to_json(trigger.reason),
+            "reason": to_json(error.reason),
+            "failed": False,
+        }
+        self._services.journal.record(SKIPPED, body, session_id=target.session.id)
 
     def _ask(
         self, target: CallTarget, trigger: Trigger, confirm: Confirm | None, *, is_refused: bool

@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
+<<<<<<< HEAD
 from ctxcore.assembly.prompts import PromptChange, changes_from_json, changes_to_json
 from ctxcore.assembly.recipes import Reader
+=======
+from ctxcore.assembly.recipes import RecipeReader
+>>>>>>> i14-d
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,
@@ -432,7 +436,7 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
     values = cast("dict[str, Any]", {name: raw.get(name) for name in CALL_FIELDS})
     values |= {name: raw.get(name) for name in REQUEST_FIELDS}
     if values["recipe"] is not None:
-        Reader(body=values["recipe"]).needed()  # checks it
+        RecipeReader(body=values["recipe"]).needed()  # checks it
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
     runs = cast("list[list[Any]]", raw.get("runs") or [])

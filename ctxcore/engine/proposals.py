@@ -224,12 +224,18 @@ class Proposals:
             folded=record.folded_since(target.record, system) if record else (),
         )
 
-    def for_one_call(self, target: CallTarget) -> OneCall | None:
+    def plan_for_one_call(self, target: CallTarget) -> OneCall | None:
         """What knowledge makes the next call do; None where no rule asks because of it."""
+        uses = self._uses(target)
+        return plan_for_one_call(target.view, target.call, target.record, uses=uses)
+
+    def execute_for_one_call(self, target: CallTarget, one_call: OneCall) -> OneCall:
+        """`one_call` with its plan carried out.
+
+        Raises:
+            LeaseTakenError: another compaction is in progress in this session.
+        """
         view, call, active = target.view, target.call, target.record
-        one_call = plan_for_one_call(view, call, active, uses=self._uses(target))
-        if one_call is None or one_call.plan is None:
-            return one_call
         with self._lease(target.session.id):
             done = execute_for_one_call(one_call, view, call, active, self._summarizer(target))
         if done.outcome is not None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from ctxcore import __version__
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.recipes import Made, Part, Reader, Recipe, Sending, write_recipe
+from ctxcore.assembly.recipes import Made, Part, Recipe, RecipeReader, Sending, write_recipe
 from ctxcore.assembly.verdicts import Run
 from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.gateway.values import ModelRequest
@@ -146,7 +146,7 @@ def rebuilt_request(store: SessionStore, session: SessionInfo, call_id: str) -> 
     call = store.call(session.id, call_id)
     if call.recipe is None or call.digest is None:
         return RebuiltRequest(call=call, verdict=_why_not(call, session))
-    reader = Reader(body=call.recipe)
+    reader = RecipeReader(body=call.recipe)
     seqs, addresses = reader.needed()
     rows = store.view(session.id).get(seqs) if seqs else []
     stored = {row.seq: row.message for row in rows}
@@ -160,7 +160,7 @@ def _why_not(call: CallInfo, session: SessionInfo) -> Reason:
 
 
 def _rebuilt(
-    call: CallInfo, reader: Reader, stored: Mapping[int, Message], texts: Mapping[str, str]
+    call: CallInfo, reader: RecipeReader, stored: Mapping[int, Message], texts: Mapping[str, str]
 ) -> RebuiltRequest:
     made, tools = reader.make(stored, texts), reader.tools(texts)
     messages, runs = [one.message for one in made], _by_place(call.runs)
@@ -192,7 +192,7 @@ def _rebuilt(
     )
 
 
-def _first_difference(made: Sequence[Made], reader: Reader) -> int | None:
+def _first_difference(made: Sequence[Made], reader: RecipeReader) -> int | None:
     missing = next((at for at, one in enumerate(made) if not one.is_whole), None)
     marked = reader.first_difference([one.message for one in made])
     found = [at for at in (missing, marked) if at is not None]

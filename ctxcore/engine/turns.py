@@ -271,6 +271,9 @@ class Turns:
             return False
         with self._services.slots:
             one_call = self._automatic.for_one_call(running.target, running.one_call)
+        if one_call is not None and one_call.plan is not None and one_call.outcome is None:
+            with running.held():
+                one_call = self._automatic.carry_out(running.target, one_call)
         running.one_call = one_call
         return True
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.events import SKIPPED
+from ctxcore.engine.proposals import lease_of
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope
-from tests.engines import ended, engine_with, saying
+from tests.engines import START, ended, engine_with, saying
 
 PAGE = {"web": "page text here. " * 2_200}
 
@@ -93,3 +97,18 @@ def test_tool_results_are_not_refused_because_of_knowledge() -> None:
         assert engine.compactions(session_id) == []
         stored = engine.store.messages(session_id, 22)
         assert [info.message.text for info in stored] == ["go", "", "looked", "done"]
+
+
+def test_while_another_compaction_runs_knowledge_is_only_trimmed() -> None:
+    with engine_with(otherwise=saying("ok"), window=9_600) as (engine, model):
+        _choose(engine, "truncate-or-summarize")
+        session_id = _talk(engine, 32, 60)
+        before = engine.context(session_id).messages
+        engine.store.acquire_lease(
+            lease_of(session_id), "other", expires_at=START + timedelta(days=1), at=START
+        )
+
+        assert ended(engine.chat(session_id, "use it", knowledge=PAGE)).state == "done"
+
+        assert list(model.requests[-1].messages[: len(before)]) == before
+        assert engine.store.last_events(session_id, [SKIPPED])
