@@ -14,7 +14,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
-from ctxcore.compaction.selectors import Outdated
+from ctxcore.compaction.selectors import Outdated, text_at
 from ctxcore.compaction.triggers import measure
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.canonical import printable
@@ -132,11 +132,14 @@ class Summarizing:
         return text
 
     def _check(self, text: str, request: SummaryRequest) -> None:
-        """Refuses a text that says what its source does not; notes what little of that it says."""
+        """Refuses a text that says what its source does not; notes what little of that it says.
+
+        The original request, which every context shows, is a source too.
+        """
         found = check_content(
             text,
             request,
-            facts=self._active.facts,
+            facts=f"{self._active.facts}\n{text_at(self._view, self._view.anchors().goal)}",
             most_ratio=self._call.policy.unsupported_ratio,
         )
         before = self.check.within(text).unsupported if self.check else ()

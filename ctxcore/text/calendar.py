@@ -77,15 +77,15 @@ class Clock:
 
 def days_in(text: str, *, reads_fractions: bool = False) -> Iterator[Day]:
     """The dates in `text`; of 3/4/2026 both readings, and of 3/4 where fractions are read."""
-    taken: list[tuple[int, int]] = []
+    taken: set[int] = set()
     for pattern in (*_PATTERNS, *([_FRACTION] if reads_fractions else [])):
         for found in pattern.finditer(text):
-            start, end = found.span()
-            if any(start < last and first < end for first, last in taken):
+            places = range(*found.span())
+            if not taken.isdisjoint(places):
                 continue
             days = list(_days(found))
             if days:
-                taken.append((start, end))
+                taken.update(places)
             yield from days
 
 
