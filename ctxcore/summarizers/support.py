@@ -24,7 +24,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import read_sources
-from ctxcore.text.calendar import Day, clocks_in, days_in
+from ctxcore.text.calendar import MONTHS, Day, clocks_in, days_in
 from ctxcore.text.identifiers import URL, exact_strings, is_bare_number, kind_of_name
 from ctxcore.text.languages import HAN
 from ctxcore.text.numerals import Numeral, digits_in, spoken_in
@@ -40,6 +40,9 @@ _MEASURE = re.compile(
     r"\s?(?:%|％|percent\b|°|ms\b|s\b|sec(?:ond)?s?\b|min(?:ute)?s?\b|h\b|hours?\b|days?\b"
     r"|weeks?\b|months?\b|years?\b|nights?\b|[KMGT]i?B\b|k?g\b|[kcm]?m\b|miles?\b|degrees\b"
     r"|USD\b|EUR\b|dollars?\b|euros?\b|元|块|美元|公斤|千克|公里|米|厘米|小时|分钟|秒|毫秒|天|升|克|度)"
+)
+_TIME = re.compile(
+    r"[\s-]?(?:s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:ours?|rs?)?)\b|\s?(?:小时|分钟|秒)"
 )
 _MONEY = re.compile(r"[$€£¥￥]\s?$")
 _HEDGE = re.compile(
@@ -329,6 +332,8 @@ def _number(text: str, numeral: Numeral, source: SummarySource) -> Iterator[_Nam
     is_rounded = bool(_HEDGE.search(before) or _ROUNDED.match(after)) or numeral.plain is not None
     is_share = after.lstrip()[:1] in ("%", "％") or after.lstrip().startswith("percent")
     is_said = _has_number(source, numeral, is_rounded=is_rounded, is_share=is_share)
+    if not is_said and _TIME.match(after):  # 30 minutes of half an hour
+        is_said = not source.values.isdisjoint((numeral.value * 60, numeral.value / 60))
     yield "number", said, is_said
 
 
@@ -399,8 +404,8 @@ def _has_name(source: SummarySource, name: str) -> bool:
 
 
 def _has_word(source: SummarySource, word: str) -> bool:
-    if word in STOP_WORDS or word in COMMON_WORDS or word in _ORDINARY:
-        return True
+    if word in STOP_WORDS or word in COMMON_WORDS or word in _ORDINARY or word in MONTHS:
+        return True  # months are part of a date
     if not word.isascii():
         return word in source.folded
     forms = {word, word.removesuffix("s"), f"{word}s", word.removesuffix("es")}

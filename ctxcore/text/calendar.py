@@ -10,7 +10,7 @@ from typing import Final
 from ctxcore.text.numerals import spoken_in
 from ctxcore.text.words import word_set
 
-_MONTHS: Final = {
+MONTHS: Final = {
     name: at
     for at, names in enumerate(
         (
@@ -22,7 +22,8 @@ _MONTHS: Final = {
     )
     for name in names.split()
 }
-_MONTH: Final = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+"""The number of each month, by its English names in lower case."""
+_MONTH: Final = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
 _ORDINAL: Final = r"(?:st|nd|rd|th)?"
 _NUMERAL: Final = r"[〇零一二三四五六七八九十\d]"
 _PATTERNS: Final = tuple(
@@ -98,7 +99,7 @@ def _days(found: re.Match[str]) -> Iterator[Day]:
     elif parts.get("name"):
         if parts["name"] in _VERBS:
             return
-        readings = {(_MONTHS[parts["name"].lower().rstrip(".")], _number(parts.get("d")))}
+        readings = {(MONTHS[parts["name"].lower().rstrip(".")], _number(parts.get("d")))}
     else:
         readings = {(_number(parts["m"]), _number(parts.get("d")))}
     for month, day in sorted(readings, key=str):

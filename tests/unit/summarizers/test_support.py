@@ -17,8 +17,8 @@ from ctxcore.text.languages import Language
 SAID = (
     "Please book 3 nights at Hotel Aurora in Berlin from 5 March 2026 for Lena Okafor, order "
     "ORD-77120. We meet at 3pm on Friday. The budget is 15,300 RMB, the limit 1,234,567 users, the "
-    "ratio 0.853. See ./src/app/main.py line 120, timeout 30s, GPT-4o, get_user_id, and "
-    "https://example.org/a?b=1. Fifteen hundred guests went to New York City. "
+    "ratio 0.853, for 0.5 hours. See ./src/app/main.py line 120, timeout 30s, GPT-4o, "
+    "get_user_id, and https://example.org/a?b=1. Fifteen hundred guests went to New York City. "
     "王小明老师订了三百二十元的票。"
 )
 SOURCE = SummarySource([SAID], [datetime(2026, 3, 1, tzinfo=UTC)])
@@ -40,7 +40,8 @@ def lacking(summary: str) -> list[str]:
         "1.53万元, about 15,000 RMB, 15.3k, 15300元, ¥15,300",
         "at 15:00 on Friday, 3 p.m., 下午三点",
         "src/app/main.py:120, main.py, `/repo/src/app/main.py`? no: src/app/main.py",
-        "a timeout of 30 s, 30 seconds, 30-second",
+        "a timeout of 30 s, 30 seconds, 30-second, 30分钟",
+        "On March 5, she came.",
         "gpt-4o and GPT-4o, get_user_id(), example.org/a?b=1",
         "1,500 guests, fifteen hundred guests, Guests",
         "NYC trip; he made 2 files, three files and 7 changes",
