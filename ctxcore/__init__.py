@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ctxcore.errors import StateError as StateError
     from ctxcore.errors import StrategyError as StrategyError
     from ctxcore.errors import SummarizerError as SummarizerError
+    from ctxcore.errors import SummarizerTypeError as SummarizerTypeError
     from ctxcore.errors import UnknownWindowError as UnknownWindowError
     from ctxcore.errors import WorkingStateError as WorkingStateError
     from ctxcore.formats.reading import read_transcripts as read_transcripts
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from ctxcore.settings.loading import load_policy as load_policy
     from ctxcore.store.sql import open_store as open_store
     from ctxcore.summarizers.extractive import ExtractiveSummarizer as ExtractiveSummarizer
+    from ctxcore.summarizers.protocol import SummaryRequest as SummaryRequest
     from ctxcore.tokens.catalog import model_info as model_info
     from ctxcore.tokens.count import ToolTokens as ToolTokens
     from ctxcore.tokens.count import count_messages as count_messages
@@ -127,6 +129,7 @@ _PUBLIC_NAMES = {
         "StateError",
         "StrategyError",
         "SummarizerError",
+        "SummarizerTypeError",
         "UnknownWindowError",
         "WorkingStateError",
     ),
@@ -145,6 +148,7 @@ _PUBLIC_NAMES = {
     "settings.loading": ("load_layers", "load_policy"),
     "store.sql": ("open_store",),
     "summarizers.extractive": ("ExtractiveSummarizer",),
+    "summarizers.protocol": ("SummaryRequest",),
     "tokens.catalog": ("model_info",),
     "tokens.count": ("ToolTokens", "count_messages", "count_tokens", "tool_tokens"),
 }

@@ -163,6 +163,14 @@ class SummarizerError(ContextError):
         super().__init__(SummaryProblem.NO_SUMMARY(problem=self.problem))
 
 
+class SummarizerTypeError(ContextError, TypeError):
+    """What was passed as a summarizer is none; nothing was computed."""
+
+    def __init__(self, *, problem: Reason) -> None:
+        self.problem = problem
+        super().__init__(problem)
+
+
 class StrategyError(ContextError):
     """A compaction strategy failed; nothing was changed."""
 

@@ -35,7 +35,7 @@ from dashboard.reads import can_redo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import report_errors
+from dashboard.widgets import report_errors, show_summary
 from dashboard.window_chart import comparison_table
 from dashboard.window_panel import segment_label
 from dashboard.wording import error_text, reason_text, strategy_label
@@ -45,6 +45,7 @@ _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
 _DONE = "compact_done"
+_FOCUS = "compact_focus"
 
 MOST_LINES = 200  # chosen: keeps the dialog quick to draw
 _PINS = "compact_pins"
@@ -52,17 +53,19 @@ _IS_NEW = "compact_pins_changed"
 _LOSSES_OPEN = "compact_lost"
 
 
-def open_compaction(session_id: str) -> None:
-    """Opens the dialog on the next run; a callback."""
+def open_compaction(session_id: str, focus: str = "") -> None:
+    """Opens the dialog on the next run, with what to keep; a callback."""
     close_compaction()
     st.session_state[_SESSION] = session_id
+    st.session_state[_FOCUS] = focus
 
 
 def close_compaction() -> None:
     """Closes the dialog and drops its proposal; a callback."""
     _drop_proposal()
     _forget_pins()
-    st.session_state.pop(_SESSION, None)
+    for key in (_SESSION, _FOCUS):
+        st.session_state.pop(key, None)
 
 
 def compaction_dialog() -> None:
@@ -77,6 +80,13 @@ def compaction_dialog() -> None:
 
 
 def _dialog_body(session_id: str) -> None:
+    st.text_input(
+        t("compact.focus"),
+        key=_FOCUS,
+        placeholder=t("compact.focus_none"),
+        help=t("compact.focus_help"),
+        on_change=_drop_proposal,
+    )
     try:
         proposal = _proposal(session_id)
     except LeaseTakenError:
@@ -109,7 +119,8 @@ def _proposal(session_id: str) -> Proposal:
     """The current proposal; computed now if there is none."""
     if _PROPOSAL not in st.session_state:
         with st.spinner(t("compact.working")), _rework_toasts():
-            st.session_state[_PROPOSAL] = engine().propose(session_id)
+            focus = str(st.session_state.get(_FOCUS, ""))
+            st.session_state[_PROPOSAL] = engine().propose(session_id, focus=focus)
     return cast("Proposal", st.session_state[_PROPOSAL])
 
 
@@ -201,6 +212,20 @@ def _summary(proposal: Proposal) -> None:
         st.warning(text, icon=":material/warning:")
     elif change:
         st.caption(t("compact.edited", after=numbers.tokens(expected, is_exact=False)))
+    _check(proposal, edited)
+
+
+def _check(proposal: Proposal, edited: str) -> None:
+    """Draws why quotes took the place of a model's summary, or marks what its source lacks."""
+    check = proposal.outcome.check
+    if check is None:
+        return
+    if check.refused is not None:
+        reason = plain_label(reason_text(check.refused), max_chars=400)
+        st.warning(t("compact.quoted_instead", reason=reason), icon=":material/format_quote:")
+    elif left := check.within(edited).unsupported:
+        with st.container(border=True, key="compact_unsupported"):
+            show_summary(edited, [one.text for one in left])
 
 
 def _buttons(*, can_confirm: bool) -> None:

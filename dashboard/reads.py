@@ -255,6 +255,12 @@ def names_in(body: JsonObject, name: str) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
+def text_in(body: JsonObject, name: str) -> str:
+    """The text recorded under a name; empty if there is none."""
+    value = body.get(name)
+    return value if isinstance(value, str) else ""
+
+
 def reason_in(body: JsonObject, name: str) -> Reason | None:
     """The reason recorded under a name, if any."""
     value = body.get(name)

@@ -8,7 +8,7 @@ code, an invisible character breaks what could be an image.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -45,7 +45,27 @@ def plain_label(text: str, *, max_chars: int = 80) -> str:
     """`text` on one line with all markdown escaped, for labels."""
     line = " ".join(text.split())
     short = line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
-    return _PUNCTUATION.sub(r"\\\1", short)
+    return _escaped(short)
+
+
+def marked_text(text: str, words: Sequence[str]) -> str:
+    """`text` with all markdown escaped, its line breaks kept and each of `words` highlighted."""
+    if not words:
+        return "\n".join(f"{_escaped(line)}  " for line in text.split("\n"))
+    longest = sorted(words, key=len, reverse=True)
+    found = re.compile(f"({'|'.join(map(re.escape, longest))})", re.IGNORECASE)
+    return "\n".join(
+        "".join(
+            f":orange-background[{_escaped(part)}]" if at % 2 else _escaped(part)
+            for at, part in enumerate(found.split(line))
+        )
+        + "  "
+        for line in text.split("\n")
+    )
+
+
+def _escaped(text: str) -> str:
+    return _PUNCTUATION.sub(r"\\\1", text)
 
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:

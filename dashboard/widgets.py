@@ -16,7 +16,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.errors import ContextError
-from dashboard.safe_markdown import plain_label, with_line_breaks
+from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
 from dashboard.texts import t
 from dashboard.wording import error_text, reason_text
 
@@ -26,6 +26,7 @@ MANY_COLUMNS = 6  # chosen: more leave no room for long text
 LONG_TEXT_CHARS = 32  # chosen: longer text gets a fixed width
 LONG_TEXT_PIXELS = 260  # chosen; the list beside the table shows all of it
 
+MOST_UNSUPPORTED_CHARS = 300  # chosen: about three lines; all of it is marked in the text
 SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
 Figure: TypeAlias = dict[str, object]
 CONFIG = {"displayModeBar": False, "displaylogo": False}
@@ -168,9 +169,16 @@ def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
         st.caption(t("usage.verdicts.newest", shown=f"{SHOWN_RUNS:,}", count=f"{len(runs):,}"))
 
 
-def show_summary(text: str) -> None:
-    """Draws a summary, or says that there is none."""
-    st.markdown(with_line_breaks(text) if text else t("compact.truncated"))
+def show_summary(text: str, unsupported: Sequence[str] = ()) -> None:
+    """Draws a summary with its unsupported words marked, or says that there is none."""
+    if not text:
+        st.markdown(t("compact.truncated"))
+        return
+    st.markdown(marked_text(text, unsupported) if unsupported else with_line_breaks(text))
+    if unsupported:
+        named = plain_label(", ".join(unsupported), max_chars=MOST_UNSUPPORTED_CHARS)
+        count = f"{len(unsupported):,}"
+        st.caption(f":material/help: {t('compact.unsupported', count=count, items=named)}")
 
 
 @contextmanager

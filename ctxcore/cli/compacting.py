@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ctxcore.compaction.compacting import CompactionResult
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
+    from ctxcore.reasons.values import Reason
 
 _MOST_LOST = 8  # chosen: two lines; `--json` has all
 
@@ -55,6 +56,14 @@ Target = Annotated[
         metavar="TOKENS",
         min=1,
         help="Size to compact to; default: the policy's share of the budget.",
+    ),
+]
+Focus = Annotated[
+    str,
+    typer.Option(
+        "--focus",
+        metavar="TEXT",
+        help="What the compaction should keep, in your own words.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Compact even if no trigger is reached.")]
@@ -70,11 +79,18 @@ class Compacted:
     result: CompactionResult
     writer: str | None = None
     """The model that `--summarizer` names."""
+    focus: str = ""
+
+    @property
+    def refused(self) -> Reason | None:
+        """Why the check refused what the model wrote."""
+        return self.result.check.refused if self.result.check else None
 
     @property
     def failed(self) -> bool:
         """Whether the model wrote no usable summary."""
-        return self.writer is not None and self.result.state.failures > 0
+        has_failed = self.result.state.failures > 0 or self.refused is not None
+        return self.writer is not None and has_failed
 
 
 def run_compact(
@@ -85,6 +101,7 @@ def run_compact(
     window: options.Window = None,
     preset: options.Preset = None,
     config: options.Config = None,
+    focus: Focus = "",
     force: Force = False,
     summarizer: options.SummarizerModel = None,
     yes: Yes = False,
@@ -115,10 +132,11 @@ def run_compact(
             summarizer=choose_summarizer(summarizer, about.model),
             model=about.model,
             tools=transcript.tools,
+            focus=focus,
             force=force,
             confirm=choose_confirm(about.id, is_confirmed=yes),
         )
-        return Compacted(about=about, result=result, writer=summarizer)
+        return Compacted(about=about, result=result, writer=summarizer, focus=focus)
 
     outcome = run_over(paths, work, only_id=only_id)
     compacted = outcome.done
@@ -140,6 +158,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
     return {
         **compacted.about.to_dict(),
         "preset": preset,
+        "focus": compacted.focus,
         "applied": result.applied,
         "reason": document(result.reason),
         "strategies": list(result.strategies),
@@ -154,6 +173,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "seconds": round(result.seconds, 3),
         "folded": list(result.folded),
         "summary": result.summary,
+        "check": None if result.check is None else result.check.to_dict(),
         "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
         "context": context_document(result.context, with_messages=with_messages),
     }
@@ -168,10 +188,12 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("policy", preset),
             ("budget", budget_line(result.context.budget)),
             ("outcome", _outcome(result)),
+            ("focus", one_line(compacted.focus)),
             ("written by", _writer(compacted)),
+            ("unsupported", _unsupported(result)),
             ("trigger", str(result.trigger or "")),
             ("gain", _gain(result) if result.applied else ""),
-            ("facts lost", _lost(result.facts_lost or ())),
+            ("facts lost", _first_of(result.facts_lost or ())),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
         )
@@ -204,7 +226,15 @@ def _writer(compacted: Compacted) -> str:
         return ""
     cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
     wrote = "" if result.summary_written else ", no summary"
+    if compacted.refused is not None:
+        wrote = f"; refused: {one_line(str(compacted.refused))}; quoted instead"
     return f"{one_line(compacted.writer)}: {result.seconds:.1f} s, {cost}{wrote}"
+
+
+def _unsupported(result: CompactionResult) -> str:
+    """What the model's summary names and its source does not."""
+    found = result.check.unsupported if result.check else ()
+    return _first_of([one.text for one in found])
 
 
 def _gain(result: CompactionResult) -> str:
@@ -216,10 +246,10 @@ def _gain(result: CompactionResult) -> str:
     return f"{before} → {after} tokens, {share} less; {folded} folded"
 
 
-def _lost(facts_lost: Sequence[str]) -> str:
-    """The lost facts of the highest scores, and how many more there are."""
-    named = ", ".join(map(one_line, facts_lost[:_MOST_LOST]))
-    more = len(facts_lost) - _MOST_LOST
+def _first_of(texts: Sequence[str]) -> str:
+    """The first of `texts` on a line, and how many more there are."""
+    named = ", ".join(map(one_line, texts[:_MOST_LOST]))
+    more = len(texts) - _MOST_LOST
     return f"{named} and {more:,} more (--json)" if more > 0 else named
 
 

@@ -23,6 +23,7 @@ from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
+from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -202,10 +203,17 @@ def ledger_for(view: HistoryView, call: Call) -> Ledger:
     return ledger_at(view) if call.budget and call.budget.carried_tokens else Ledger()
 
 
-def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger) -> Compaction:
+def with_facts(
+    view: HistoryView,
+    call: Call,
+    record: Compaction,
+    ledger: Ledger,
+    wishes: Wishes = NO_WISHES,
+) -> Compaction:
     """Returns `record` with the working state and the facts that nothing else in the context holds.
 
-    The record has then seen all of `view`: facts revoked there are not carried.
+    Facts that people have `wishes` for come first. The record has then seen all of `view`: facts
+    revoked there are not carried.
     """
     record, budget = replace(record, facts="", seen_until=view.count()), call.budget
     if budget is None or not budget.carried_tokens:
@@ -220,7 +228,7 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
         shown = SearchedText("\n".join((record.summary, *(text for _, text in record.shortened))))
         entries = _of_others(live(ledger), excluded)
         carried = render_facts(
-            [entry for entry in entries if not shown.says(entry.fact)],
+            _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=budget.facts_tokens - frame,
             protected_tokens=budget.min_instruction_tokens - frame,
             counter=call.counter,
@@ -229,6 +237,17 @@ def with_facts(view: HistoryView, call: Call, record: Compaction, ledger: Ledger
         )
         parts.append(carried.text)
     return replace(record, facts="\n".join(part for part in parts if part))
+
+
+def _wanted(entries: Sequence[Entry], wishes: Wishes) -> Sequence[Entry]:
+    """Returns `entries` with more salience for those that people want kept."""
+    if not (wishes and entries):
+        return entries
+    shares = wishes.shares([f"{entry.fact.subject} {entry.text}" for entry in entries])
+    return [
+        replace(entry, salience=entry.salience * (1 + FOCUS_WORTH * share))
+        for entry, share in zip(entries, shares, strict=True)
+    ]
 
 
 def facts_room(view: HistoryView, call: Call) -> int:

@@ -43,8 +43,10 @@ from ctxcore.messages.shapes.reading import Given
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
+from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.summarizers.support import SummaryCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,6 +81,9 @@ class CompactionResult:
     cost: float | None = None
     """Cost of the summary in US dollars, where a model wrote it."""
     seconds: float = 0.0
+    check: SummaryCheck | None = None
+    """What the summary names that its source lacks, and why it was refused, where it was; None
+    where nothing but quotes was written."""
     notices: tuple[Reason, ...] = ()
     """What became of a state that was made from other messages; empty where it was not."""
 
@@ -118,6 +123,7 @@ def plan_compaction(
     tools: Tools | None = None,
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
+    focus: str = "",
     on_mismatch: OnMismatch = "raise",
 ) -> CompactionPlan | None:
     """Returns what a compaction would do now; None if none is due or nothing may be folded.
@@ -143,7 +149,9 @@ def plan_compaction(
         return None
     call = for_trigger(prepared.call, measured, trigger)
     uses = Uses.of(prepared.state, has_summarizer=True)
-    planned = plan(prepared.view, call, prepared.state.active, measured, trigger, uses=uses)
+    planned = plan(
+        prepared.view, call, prepared.state.active, measured, trigger, uses=uses, focus=focus
+    )
     return planned and resolved(planned, prepared.view, prepared.call)
 
 
@@ -153,11 +161,12 @@ def compact(
     policy: Policy | None = None,
     max_tokens: int | None = None,
     target_tokens: int | None = None,
-    summarizer: Summarizer | None = None,
+    summarizer: SummarizerLike | None = None,
     model: str | None = None,
     tools: Tools | None = None,
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
+    focus: str = "",
     force: bool = False,
     confirm: Confirm | None = None,
     on_mismatch: OnMismatch = "raise",
@@ -169,8 +178,10 @@ def compact(
         policy: thresholds; the preset `default` without one.
         max_tokens: the input budget; without it the model's window decides.
         target_tokens: where the compaction stops; `max_tokens` fills the budget.
-        summarizer: what writes the summary; the extractive one, which calls no model, without it.
-            A policy that chooses between truncating and summarizing truncates without it.
+        summarizer: what writes the summary: a summarizer, or a function of the messages (a
+            sequence of `Message`) and the previous summary that returns a text. Without it the
+            extractive one, which calls no model; a policy that chooses between truncating and
+            summarizing truncates then.
         model: whose tokens count and whose window it is.
         tools: tool definitions sent along.
         knowledge: retrieved texts by name. They count in the rules and belong to this call: they
@@ -178,6 +189,9 @@ def compact(
             without them. Where only they ask, the result's trigger and reason say what was done
             for this call.
         state: `result.state` of the time before, or a plain summary of what came before.
+        focus: what this compaction should keep, in your own words; a summary is asked for it, and
+            what says it is kept and quoted first. The policy's `summary_instructions` do the same
+            for every compaction.
         force: compact even though no rule asks for it.
         confirm: called before a compaction that starts by itself, where the policy wants that;
             without it nothing changes then, and the result says that it needs confirmation.
@@ -190,7 +204,9 @@ def compact(
         MessageError: one of `messages` is no message, or of another shape than those before it;
             `tools` or `knowledge` are not what they may be.
         StateError: `state` was made from other messages.
+        SummarizerTypeError: `summarizer` is neither a summarizer nor such a function.
     """
+    writer = None if summarizer is None else to_summarizer(summarizer)
     prepared = prepare(
         messages,
         policy=policy,
@@ -214,7 +230,8 @@ def compact(
             prepared,
             measured,
             trigger,
-            summarizer=summarizer,
+            summarizer=writer,
+            focus=focus,
             confirm=confirm,
             halves=target_tokens is None,
         )
@@ -262,6 +279,7 @@ def compact_prepared(
     trigger: Trigger,
     *,
     summarizer: Summarizer | None = None,
+    focus: str = "",
     confirm: Confirm | None = None,
     halves: bool = True,
 ) -> CompactionResult:
@@ -276,7 +294,7 @@ def compact_prepared(
         prepared.state.active,
     )
     uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
-    planned = plan(prepared.view, call, active, measured, trigger, uses=uses)
+    planned = plan(prepared.view, call, active, measured, trigger, uses=uses, focus=focus)
     if planned is None:
         return unchanged((OutcomeCode.NOTHING_FOLDS if is_forced else OutcomeCode.NOTHING_HELPS)())
     if call.policy.is_shadow and not is_forced:
@@ -298,7 +316,13 @@ def compact_prepared(
     state = _next_state(prepared.state, outcome)
     if outcome.record is None:
         refused = unchanged(outcome.reason)
-        return replace(refused, state=state, steps=outcome.steps, seconds=outcome.seconds)
+        return replace(
+            refused,
+            state=state,
+            steps=outcome.steps,
+            seconds=outcome.seconds,
+            check=outcome.check,
+        )
     return _applied(prepared, outcome.plan or planned, outcome, outcome.record, state)
 
 
@@ -415,6 +439,7 @@ def _applied(
         level=level_of(ratio) if ratio is not None and is_written else None,
         cost=outcome.cost,
         seconds=outcome.seconds,
+        check=outcome.check,
     )
 
 

@@ -29,7 +29,10 @@ from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason, to_json
+from ctxcore.salience.ranking import Wishes
+from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
+from ctxcore.summarizers.support import SummaryCheck
 
 _FILLS = 3  # chosen: merging neighbours frees room for more blocks; each pass costs a measurement
 
@@ -71,6 +74,8 @@ class Outcome:
     seconds: float = 0.0
     lost: tuple[LostFact, ...] = ()
     """Facts that the context no longer holds, the highest score first."""
+    check: SummaryCheck | None = None
+    """What the check of the summary found; None where nothing but quotes was written."""
 
     @property
     def after_tokens(self) -> int:
@@ -176,6 +181,8 @@ class _Executor:
     ledger: Ledger
     min_gain_ratio: float
     usages: list[SummaryUsage] = field(default_factory=list)
+    check: SummaryCheck | None = None
+    """The check of the summary, once there is one."""
 
     def run(self, *, truncates: bool) -> Outcome:
         """Carries the plan out; with `truncates`, a truncation may replace a failed summary."""
@@ -288,15 +295,29 @@ class _Executor:
         )
 
     def _summarized(self) -> Compaction:
-        summarizing = Summarizing(
+        """The record with a summary; quotes take the place of one that the check refused."""
+        summarizing = self._summarizing(self.summarizer)
+        covering = self._covering(self.plan.covered_until)
+        try:
+            return summarizing.summarized(covering, self.plan.stops)
+        except SummarizerError:
+            if summarizing.check is None or summarizing.check.refused is None:
+                raise
+        finally:
+            self.check = summarizing.check
+        quoting = self._summarizing(ExtractiveSummarizer(self.call.counter))
+        return quoting.summarized(covering, self.plan.stops)
+
+    def _summarizing(self, summarizer: Summarizer) -> Summarizing:
+        return Summarizing(
             self.view,
             self.call,
             self.active,
-            self.summarizer,
+            summarizer,
+            focus=self.plan.focus,
             outdated=outdated_of(self.ledger),
             report=self.usages.append,
         )
-        return summarizing.summarized(self._covering(self.plan.covered_until), self.plan.stops)
 
     def _judge(
         self,
@@ -312,7 +333,8 @@ class _Executor:
         """
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
-            record = self._filled(with_facts(view, call, record, self.ledger))
+            wishes = Wishes.of(plan.focus, call.policy)
+            record = self._filled(with_facts(view, call, record, self.ledger, wishes))
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -333,6 +355,8 @@ class _Executor:
         reason = plan.reason or plan.trigger.reason
         if failure is not None:
             reason = OutcomeCode.TRUNCATED_INSTEAD(why=failure)
+        elif self._refusal is not None:
+            reason = OutcomeCode.QUOTED_INSTEAD(why=self._refusal)
         reason = self._advised(reason, record)
         return Outcome(
             record=replace(record, reason=reason),
@@ -341,12 +365,23 @@ class _Executor:
             failed=failure is not None,
             plan=plan,
             strategies=strategies,
+            check=self.check,
         )
+
+    @property
+    def _refusal(self) -> Reason | None:
+        """Why quotes took the place of the summary."""
+        return self.check.refused if self.check else None
 
     def _refused(self, reason: Reason, *, failed: bool = True) -> Outcome:
         strategies = self.plan.strategies
         return Outcome(
-            record=None, reason=reason, failed=failed, plan=self.plan, strategies=strategies
+            record=None,
+            reason=reason,
+            failed=failed,
+            plan=self.plan,
+            strategies=strategies,
+            check=self.check,
         )
 
     def _filled(self, record: Compaction) -> Compaction:
@@ -386,7 +421,7 @@ class _Executor:
         for planned in self.plan.steps:
             size, outcome = after, OutcomeCode.DONE()
             if planned is self.plan.steps[-1]:
-                outcome = OutcomeCode.TRUNCATED(why=failure) if failure else outcome
+                outcome = self._last_outcome(failure)
             elif planned.strategy == "shorten_tool_outputs":
                 size = input_size(self.view, self.call, self._shortened)
             else:
@@ -395,6 +430,12 @@ class _Executor:
                 strategy=planned.strategy, before_tokens=before, after_tokens=size, outcome=outcome
             )
             before = size
+
+    def _last_outcome(self, failure: Reason | None) -> Reason:
+        if failure is not None:
+            return OutcomeCode.TRUNCATED(why=failure)
+        refusal = self._refusal
+        return OutcomeCode.DONE() if refusal is None else OutcomeCode.QUOTED(why=refusal)
 
 
 def _joined(rows: Iterable[Counted], pieces: Mapping[int, Pieces], cut: int) -> dict[int, str]:
@@ -422,7 +463,9 @@ def resolved(planned: CompactionPlan, view: HistoryView, call: Call) -> Compacti
         return _kept_by_score(planned, competing, blocks, view, call)
     for chooser in competing.choosers:
         if chooser != "worth":
-            blocks = CHOOSERS[chooser](blocks, view, call.policy)
+            blocks = CHOOSERS[chooser](
+                blocks, view, call.policy, Wishes.of(planned.focus, call.policy)
+            )
     return _keeping(planned, tuple(row.seq for block in blocks for row in block))
 
 
@@ -444,6 +487,7 @@ def _kept_by_score(
         opened=_rows(view, competing.opened),
         outdated=outdated_of(ledger_for(view, call)),
         request=text_at(view, competing.request),
+        wishes=Wishes.of(planned.focus, call.policy),
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))

@@ -9,7 +9,16 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
-from ctxcore.salience.ranking import Group, Ranking, Salience, Step, is_prose, score_groups
+from ctxcore.salience.ranking import (
+    NO_WISHES,
+    Group,
+    Ranking,
+    Salience,
+    Step,
+    Wishes,
+    is_prose,
+    score_groups,
+)
 from ctxcore.salience.units import WHOLE_TOKENS, Unit, split_message
 from ctxcore.tokens.families import TokenCounter
 
@@ -185,19 +194,20 @@ def keep_blocks(
     opened: Sequence[Block] = (),
     outdated: Outdated = NONE_OUTDATED,
     request: str = "",
+    wishes: Wishes = NO_WISHES,
 ) -> tuple[Keeping, list[Addition]]:
     """Returns what stays of `blocks`, oldest first, within `room_tokens`, and the next best blocks.
 
-    What the `request` asks for scores higher. `outdated` sentences do not stay. The `opened`
-    blocks, which are newer, stay in any case: of their long messages only the best pieces, but
-    users' messages whole.
+    What the `request` asks for, and what people have `wishes` for, scores higher. `outdated`
+    sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
+    messages only the best pieces, but users' messages whole.
     """
     groups = [
         *(group_of(block, outdated) for block in blocks),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
-    scores = _scores(groups, outdated, request)
+    scores = _scores(groups, outdated, request, wishes)
     ranking = Ranking(groups, scores, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     keeping.begun = {row.seq for block in opened for row in block}
@@ -256,9 +266,11 @@ def group_of(
     )
 
 
-def _scores(groups: Sequence[Group], outdated: Outdated, request: str) -> list[list[Salience]]:
+def _scores(
+    groups: Sequence[Group], outdated: Outdated, request: str, wishes: Wishes
+) -> list[list[Salience]]:
     """Returns the scores of the units: 0 where they hold an outdated sentence."""
-    scores = score_groups(groups, request=request)
+    scores = score_groups(groups, request=request, wishes=wishes)
     for group, scored in zip(groups, scores, strict=True) if outdated else ():
         for seq in {unit.seq for unit in group.units} & outdated.keys():
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]

@@ -56,13 +56,14 @@ def plan(
     trigger: Trigger,
     *,
     uses: Uses | None = None,
+    focus: str = "",
 ) -> CompactionPlan | None:
     """Plans the compaction that `trigger` asks for, with the call that `for_trigger` made for it.
 
-    `uses` counts earlier compactions, for policies that choose by them. None if nothing may be
-    folded or shortened.
+    `uses` counts earlier compactions, for policies that choose by them; `focus` is what a person
+    wants kept. None if nothing may be folded or shortened.
     """
-    planner = _Planner(view, call, active or NOTHING_COVERED, measured, trigger)
+    planner = _Planner(view, call, active or NOTHING_COVERED, measured, trigger, focus)
     return planner.plan(uses or Uses())
 
 
@@ -79,6 +80,7 @@ class _Planner:
     active: Compaction
     measured: Measure
     trigger: Trigger
+    focus: str = ""
 
     def plan(self, uses: Uses) -> CompactionPlan | None:
         choice, fold_as = self._choose(uses)
@@ -244,6 +246,7 @@ class _Planner:
         )
         return CompactionPlan(
             trigger=self.trigger,
+            focus=self.focus,
             strategies=tuple(step.strategy for step in steps),
             keep=tuple(seq - 1 for seq in (*verbatim, *kept)),
             fold=tuple(seq - 1 for seq in fold),

@@ -42,6 +42,8 @@ class CompactionPlan:
     fold_as: FoldAs = "summary"
     reason: Reason | None = None
     """Why these strategies, where the policy or the kind of task chooses them."""
+    focus: str = ""
+    """What to keep, in the words of the person who asked for the compaction."""
     verbatim: tuple[int, ...] = ()
     """Covered messages that stay in the context; whole blocks."""
     stops: tuple[int, ...] = ()

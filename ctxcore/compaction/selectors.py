@@ -18,6 +18,7 @@ from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
+from ctxcore.salience.ranking import NO_WISHES, Wishes
 from ctxcore.salience.units import Unit, relevance
 from ctxcore.text.identifiers import snake_case
 
@@ -157,11 +158,16 @@ _CHANGING = re.compile(
 )
 
 
-def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
+def important(
+    blocks: Sequence[Rows], view: HistoryView, policy: Policy, wishes: Wishes = NO_WISHES
+) -> list[Rows]:
     """Returns the blocks whose importance reaches the threshold, and some newest others."""
-    facts = _facts_in(view, blocks)
     scores = importances(
-        blocks, text_at(view, view.anchors().last_user), facts, last_seq=view.count()
+        blocks,
+        text_at(view, view.anchors().last_user),
+        _facts_in(view, blocks),
+        last_seq=view.count(),
+        wishes=wishes,
     )
     return _with_others(
         blocks,
@@ -171,15 +177,23 @@ def important(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list
 
 
 def importances(
-    blocks: Sequence[Rows], request: str, facts: Facts, *, last_seq: int
+    blocks: Sequence[Rows],
+    request: str,
+    facts: Facts,
+    *,
+    last_seq: int,
+    wishes: Wishes = NO_WISHES,
 ) -> list[float]:
     """Returns the importance of each block, in 0 … 5: 2 x relevance + recency + 2 x facts.
 
     The `ladder` design scores by keywords. Such rules keep less of what is asked for later than
     plain truncation does, so relevance to the last request, recency and facts are scored instead;
-    3.0 of 5 takes two of the three.
+    3.0 of 5 takes two of the three. What people have `wishes` for is as relevant as a request.
     """
-    relevant = relevance([_text(block) for block in blocks], request)
+    texts = [_text(block) for block in blocks]
+    relevant = relevance(texts, request)
+    if wishes:
+        relevant = list(map(max, relevant, wishes.shares(texts)))
     return [
         RELEVANT * share
         + RECENT * block[-1].seq / max(1, last_seq)
@@ -193,8 +207,10 @@ def factual(facts: Iterable[Fact]) -> float:
     return 1.0 - math.exp(-sum(fact.salience for fact in facts) / MUCH_WORTH)
 
 
-def eventful(blocks: Sequence[Rows], view: HistoryView, policy: Policy) -> list[Rows]:
-    """Returns the blocks with key events, and some newest others."""
+def eventful(
+    blocks: Sequence[Rows], view: HistoryView, policy: Policy, wishes: Wishes = NO_WISHES
+) -> list[Rows]:
+    """Returns the blocks with key events, which no wish changes, and some newest others."""
     return _with_others(blocks, events(blocks, _facts_in(view, blocks)), policy)
 
 
@@ -266,5 +282,5 @@ def _text(block: Rows) -> str:
 
 CHOOSERS: Mapping[
     Literal["importance", "key_events"],
-    Callable[[Sequence[Rows], HistoryView, Policy], list[Rows]],
+    Callable[[Sequence[Rows], HistoryView, Policy, Wishes], list[Rows]],
 ] = {"importance": important, "key_events": eventful}

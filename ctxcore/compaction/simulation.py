@@ -26,8 +26,8 @@ from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
+from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
-from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
 
@@ -206,7 +206,7 @@ class Walk:
         *,
         window_tokens: int | None = None,
         max_tokens: int | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: SummarizerLike | None = None,
         builds_all: bool = False,
     ) -> None:
         self.whole, self.call = recording.prepare(
@@ -215,7 +215,11 @@ class Walk:
         self._messages = recording.messages
         self.view = PrefixHistory(self.whole)
         """The messages before the last call."""
-        self._summarizer = summarizer or ExtractiveSummarizer(self.call.counter)
+        self._summarizer = (
+            ExtractiveSummarizer(self.call.counter)
+            if summarizer is None
+            else to_summarizer(summarizer)
+        )
         self._growing = None if builds_all else IncrementalContext(self.view, self.call)
         self._state = CompactionState()
         self._calls: list[SimulatedCall] = []

@@ -14,7 +14,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
-from ctxcore.compaction.selectors import Outdated
+from ctxcore.compaction.selectors import Outdated, text_at
 from ctxcore.compaction.triggers import measure
 from ctxcore.errors import ConfigurationError, SummarizerError
 from ctxcore.messages.canonical import printable
@@ -22,9 +22,10 @@ from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.summarizers.checks import check_summary
+from ctxcore.summarizers.checks import check_content, check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Detail, Summarizer, SummaryRequest, SummaryUsage
+from ctxcore.summarizers.support import SummaryCheck
 from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_message
 
@@ -44,6 +45,7 @@ class Summarizing:
         active: Compaction,
         summarizer: Summarizer,
         *,
+        focus: str = "",
         outdated: Outdated,
         report: Callable[[SummaryUsage], None],
     ) -> None:
@@ -53,6 +55,9 @@ class Summarizing:
         self._call = call
         self._active = _unsummarized(active) if _is_worn(active, call.policy) else active
         self._summarizer = summarizer
+        self._focus = focus
+        self.check: SummaryCheck | None = None
+        """What the check of the summary found; None where it quotes, or before it is written."""
         self._outdated = tuple(chain.from_iterable(outdated.values()))
         self._report = report
 
@@ -109,17 +114,39 @@ class Summarizing:
             asked_chars=asked_chars,
             max_chars=self._call.policy.summary_max_chars,
             dates=tuple(row.said_at for row in rows),
+            focus=self._focus,
+            instructions=self._call.policy.summary_instructions or "",
             outdated=self._outdated,
             report=self._report,
         )
         summary_tokens = self._call.counter.count(summary)
-        return check_summary(
+        text = check_summary(
             self._write(request),
             source_tokens=summary_tokens + sum(row.sent_tokens for row in rows),
             counter=self._call.counter,
             max_tokens=request.max_tokens,
             max_chars=request.max_chars,
         )
+        if not isinstance(self._summarizer, ExtractiveSummarizer):
+            self._check(text, request)
+        return text
+
+    def _check(self, text: str, request: SummaryRequest) -> None:
+        """Refuses a text that says what its source does not; notes what little of that it says.
+
+        The original request, which every context shows, is a source too.
+        """
+        found = check_content(
+            text,
+            request,
+            facts=f"{self._active.facts}\n{text_at(self._view, self._view.anchors().goal)}",
+            most_ratio=self._call.policy.unsupported_ratio,
+        )
+        before = self.check.within(text).unsupported if self.check else ()
+        unsupported = tuple(dict.fromkeys((*before, *found.unsupported)))
+        self.check = replace(found, unsupported=unsupported)
+        if found.refused is not None:
+            raise SummarizerError(problem=found.refused)
 
     def _limit(self, record: Compaction, source_tokens: int) -> int:
         """Returns the most tokens of the summary; its source limits an extractive one too."""

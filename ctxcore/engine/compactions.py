@@ -21,6 +21,7 @@ from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import to_json
 from ctxcore.replay.losses import LaterUses, NeededFact, newest_seen, recorded_losses, sort_by_need
 from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold
+from ctxcore.salience.ranking import Wishes
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo, ImportedCompaction
 
@@ -55,7 +56,7 @@ class Compactions:
         text = record.summary if summary is None else summary.strip()
         is_edited = text != record.summary
         if is_edited or _is_work_changed(proposal, target):
-            record = _edited(record, text, target)
+            record = _edited(record, text, target, Wishes.of(proposal.focus, target.call.policy))
         if is_edited:
             proposal = _with_edit(proposal, record)
         try:
@@ -140,12 +141,12 @@ def _is_work_changed(proposal: Proposal, target: CallTarget) -> bool:
     return has_room and target.call.working != proposal.working
 
 
-def _edited(record: Compaction, summary: str, target: CallTarget) -> Compaction:
+def _edited(record: Compaction, summary: str, target: CallTarget, wishes: Wishes) -> Compaction:
     """`record` with another summary; facts that are missing in it are carried instead."""
     view, call = target.view, target.call
     tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
-    edited = with_facts(view, call, edited, ledger_for(view, call))
+    edited = with_facts(view, call, edited, ledger_for(view, call), wishes)
     edited = with_losses(edited, find_losses(view, call, target.record, edited))
     return replace(edited, after_tokens=input_size(view, call, edited))
 
@@ -159,14 +160,21 @@ def _with_edit(proposal: Proposal, edited: Compaction) -> Proposal:
         after_tokens=edited.after_tokens,
         outcome=OutcomeCode.DONE(),
     )
-    outcome = replace(proposal.outcome, record=edited, steps=(*proposal.steps, step))
+    check = proposal.outcome.check
+    if check is not None and check.refused is None:
+        check = check.within(edited.summary)
+    steps = (*proposal.steps, step)
+    outcome = replace(proposal.outcome, record=edited, steps=steps, check=check)
     return replace(proposal, outcome=outcome)
 
 
 def _account(proposal: Proposal) -> JsonObject:
-    """The steps of a compaction, with their time and cost."""
+    """The steps of a compaction, its time and cost, what people wanted kept, and the check."""
     outcome = proposal.outcome
+    wanted = {"focus": proposal.focus, "instructions": proposal.instructions}
     return {
+        **{name: text for name, text in wanted.items() if text},
+        **({"check": outcome.check.to_dict()} if outcome.check else {}),
         "strategies": list(outcome.strategies),
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),

@@ -54,7 +54,7 @@ from ctxcore.store.values import (
     TurnInfo,
     UserInfo,
 )
-from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
 from ctxcore.tokens.count import counter_for
 
 Content = str | Mapping[str, object] | Message
@@ -83,7 +83,8 @@ class ContextEngine:
         store: the sessions, from `open_store()`.
         user_id: the user of this engine; the first user of a store is an operator.
         gateway: the connection to models; without one nothing can be sent.
-        summarizer: writes summaries; the extractive one by default.
+        summarizer: writes summaries: a summarizer, or a function of the messages and the
+            previous summary that returns a text; the extractive one by default.
         model: the model of sessions that name none.
         layers: the policy layers of environment and file, from `load_layers()`.
         confirm: asked before a compaction where the policy requires a person's confirmation;
@@ -98,7 +99,7 @@ class ContextEngine:
         *,
         user_id: str = "local",
         gateway: Gateway | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: SummarizerLike | None = None,
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
@@ -110,7 +111,7 @@ class ContextEngine:
             store=store,
             user_id=user_id,
             gateway=gateway,
-            summarizer=summarizer,
+            summarizer=None if summarizer is None else to_summarizer(summarizer),
             clock=clock,
             new_id=new_id,
             default_model=model,
@@ -540,8 +541,11 @@ class ContextEngine:
 
     # compactions
 
-    def propose(self, session_id: str, *, model: str | None = None) -> Proposal:
+    def propose(self, session_id: str, *, model: str | None = None, focus: str = "") -> Proposal:
         """Computes a compaction; nothing is recorded until it is confirmed.
+
+        `focus` is what it should keep, in a person's words, beside the policy's
+        `summary_instructions`.
 
         Raises:
             BudgetError: what must be kept does not fit.
@@ -549,7 +553,7 @@ class ContextEngine:
         self._services.session(session_id)
         self.wait(session_id, _PATIENCE_SECONDS)
         target = self._services.call_target(session_id, model=model)
-        return self._compactions.proposals.make(target)
+        return self._compactions.proposals.make(target, focus=focus)
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, with an edited summary if one is given.
@@ -560,9 +564,14 @@ class ContextEngine:
         self._services.session(proposal.session_id)
         return self._compactions.confirm(proposal, summary=summary)
 
-    def compact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
-        """Compacts now, whatever the size; None if nothing may be folded."""
-        return self.confirm(self.propose(session_id, model=model))
+    def compact(
+        self, session_id: str, *, model: str | None = None, focus: str = ""
+    ) -> CompactionInfo | None:
+        """Compacts now, whatever the size; None if nothing may be folded.
+
+        `focus` is that of `propose`.
+        """
+        return self.confirm(self.propose(session_id, model=model, focus=focus))
 
     def undo(self, session_id: str) -> CompactionInfo | None:
         """Undoes the active compaction; None if there is none. Nothing is deleted.
@@ -635,9 +644,11 @@ class ContextEngine:
             )
         )
 
-    async def acompact(self, session_id: str, *, model: str | None = None) -> CompactionInfo | None:
+    async def acompact(
+        self, session_id: str, *, model: str | None = None, focus: str = ""
+    ) -> CompactionInfo | None:
         """`compact` without blocking the event loop."""
-        return await run_in_thread(lambda: self.compact(session_id, model=model))
+        return await run_in_thread(lambda: self.compact(session_id, model=model, focus=focus))
 
     # policies, users, models
 

@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
-<<<<<<< HEAD
 from ctxcore.assembly.prompts import PromptChange, changes_from_json, changes_to_json
-from ctxcore.assembly.recipes import Reader
-=======
 from ctxcore.assembly.recipes import RecipeReader
->>>>>>> i14-d
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,

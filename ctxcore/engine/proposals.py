@@ -58,6 +58,10 @@ class Proposal:
     """The working state that the application had provided."""
     folded: tuple[int, ...]
     """The sequence numbers of the messages that fold, also of those that were kept before."""
+    focus: str = ""
+    """What it should keep, in a person's words."""
+    instructions: str = ""
+    """The `summary_instructions` that it followed."""
 
     @property
     def record(self) -> Compaction | None:
@@ -165,14 +169,20 @@ class Proposals:
         self._services = services
 
     def plan(
-        self, target: CallTarget, measured: Measure, trigger: Trigger, *, is_refused: bool = False
+        self,
+        target: CallTarget,
+        measured: Measure,
+        trigger: Trigger,
+        *,
+        is_refused: bool = False,
+        focus: str = "",
     ) -> CompactionPlan | None:
         """The plan of a compaction for `trigger`; no summarizer is called."""
         call = for_trigger(
             target.call, measured, manual_trigger(measured) if is_refused else trigger
         )
         uses = self._uses(target)
-        return plan(target.view, call, target.record, measured, trigger, uses=uses)
+        return plan(target.view, call, target.record, measured, trigger, uses=uses, focus=focus)
 
     def make(
         self,
@@ -181,17 +191,20 @@ class Proposals:
         *,
         is_refused: bool = False,
         answer: Answer = "compact",
+        focus: str = "",
     ) -> Proposal:
         """Plans and executes a compaction; without a `trigger` a person requested it.
 
         `is_refused`: the provider refused the input as too long, whatever our own count says.
+        `focus` is what a person wants kept.
 
         Raises:
             LeaseTakenError: another compaction is in progress in this session.
         """
         measured = measure(target.view, target.call, target.record)
         cause = trigger or manual_trigger(measured)
-        planned = self.plan(target, measured, cause, is_refused=is_refused)
+        focus = focus.strip()
+        planned = self.plan(target, measured, cause, is_refused=is_refused, focus=focus)
         if planned is not None and answer == "drop_oldest":
             planned = without_summary(planned)
         outcome = Outcome(record=None, reason=OutcomeCode.NOTHING_FOLDS())
@@ -222,6 +235,8 @@ class Proposals:
             base=self.base(target, record.covered_until if record else 0),
             working=target.call.working,
             folded=record.folded_since(target.record, system) if record else (),
+            focus=focus,
+            instructions=target.call.policy.summary_instructions or "",
         )
 
     def plan_for_one_call(self, target: CallTarget) -> OneCall | None:

@@ -62,7 +62,7 @@ def names(found: Sequence[Sentence], role: Role) -> Iterator[Fact]:
         return
     seen: set[str] = set()
     for sentence in found:
-        for name in _names_in(sentence.text):
+        for name in names_in(sentence.text):
             if not any(name.lower() in known for known in seen):
                 seen.add(name.lower())
                 weight = 1.0 if role == "user" else MODEL_WEIGHT
@@ -71,7 +71,8 @@ def names(found: Sequence[Sentence], role: Role) -> Iterator[Fact]:
                 return
 
 
-def _names_in(text: str) -> Iterator[str]:
+def names_in(text: str) -> Iterator[str]:
+    """The names in one sentence, in order; a repeated one more than once."""
     if not text.isascii():
         yield from _TITLE.findall(text)
         yield from _HAN_NAME.findall(text)

@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal[
     "switch",
     "model",
     "text",
+    "prose",
     "list",
     "names",
 ]
@@ -132,6 +133,21 @@ class ModelName(TextOf):
 
     kind: ClassVar[Kind] = "model"
     least: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A text in a person's own words, of at most `most` characters."""
+
+    kind: ClassVar[Kind] = "prose"
+    most: int
+
+    @property
+    def allowed(self) -> Reason:
+        return AllowedCode.PROSE(high=self.most)
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(value.strip()) and len(value) <= self.most
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +271,10 @@ class ToolNames:
         return isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
 
 
-RANGES = (Share, Score, Count, TextOf, ListOf, Falling, TurnsByMessages, ToolLimits, ToolNames)
+RANGES = (
+    *(Share, Score, Count, TextOf, Prose, ListOf),
+    *(Falling, TurnsByMessages, ToolLimits, ToolNames),
+)
 """The ranges that a declaration names; the others follow from the field's type."""
 
 

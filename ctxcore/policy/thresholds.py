@@ -15,6 +15,7 @@ from ctxcore.policy.markers import (
     Group,
     ListOf,
     ModelName,
+    Prose,
     Score,
     Share,
     TextOf,
@@ -482,6 +483,26 @@ class Thresholds:
             "Any name can be typed. None: summaries quote what was said, without a model.",
         ),
     ] = None
+    summary_instructions: Annotated[
+        str | None,
+        Prose(4_000),  # chosen: a page; it goes with every request for a summary
+        Group("summary"),
+        Doc(
+            "Instructions for summaries",
+            "What summaries should keep and how, in your own words. A model is given them; without "
+            "a model, quotes and kept messages with their words come first. None: no instructions.",
+        ),
+    ] = None
+    unsupported_ratio: Annotated[
+        float | None,
+        Share(0, 1),
+        Group("summary"),
+        Doc(
+            "Unsupported in a summary, at most (%)",
+            "Names, numbers, dates and identifiers of a model's summary that its source lacks. "
+            "With a larger share of them, quotes take its place. None: they are only listed.",
+        ),
+    ] = 0.05
     rebuild_after: Annotated[
         int | None,
         Count(1, "summaries"),

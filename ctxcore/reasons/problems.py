@@ -147,6 +147,25 @@ class SummaryProblem(Code):
         "the summary ({tokens:,} tokens) is not shorter than the text it replaces ({needed:,})",
     )
     THINKING = "summary.thinking", "its thinking left no room for the summary"
+    NO_SUMMARIZER = (
+        "summary.no_summarizer",
+        "expected a summarizer or a function (messages, previous) -> str, got {kind}",
+    )
+    COROUTINE = (
+        "summary.coroutine",
+        "expected a function (messages, previous) -> str, got a coroutine function",
+    )
+    OTHER_ARGUMENTS = (
+        "summary.other_arguments",
+        "expected a function (messages, previous) -> str, but this {kind} takes other arguments",
+    )
+    ECHO = "summary.echo", "it repeats the instructions for the summary: {words!r}"
+    REFUSAL = "summary.refusal", "the model refused to summarize: {words!r}"
+    UNSUPPORTED = (
+        "summary.unsupported",
+        "{count:,} of the {named:,} names, numbers, dates and identifiers in it are not in its "
+        "source: {items}",
+    )
 
 
 class ProviderProblem(Code):

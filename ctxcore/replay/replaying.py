@@ -22,7 +22,7 @@ from ctxcore.replay.references import (
 )
 from ctxcore.replay.requests import NOTHING_SENT, Request, Reuses, break_cause
 from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
-from ctxcore.summarizers.protocol import Summarizer
+from ctxcore.summarizers.calling import SummarizerLike
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_priming, count_reasoning
 
@@ -81,7 +81,7 @@ class Replaying:
         *,
         window_tokens: int | None = None,
         max_tokens: int | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: SummarizerLike | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Replay:
         """Returns the replay under `policy`; the arguments are those of `Walk`.

@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.text.sentences import sentence_ends
-from ctxcore.text.signals import is_error_reply
+from ctxcore.reasons.values import Fact, QuoteCode, Reason, quoted
+from ctxcore.summarizers.prompts import TAG, system_text
+from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.summarizers.support import SummaryCheck, SummarySource, check_support, joined
+from ctxcore.text.languages import Language
+from ctxcore.text.sentences import sentence_ends, split_sentences
+from ctxcore.text.signals import is_error_reply, is_refusal
 from ctxcore.tokens.families import TokenCounter
 
 _TOOL_CALL = re.compile(r"<\|?(?:tool_call|function_call|function=|invoke|tool_use)|\[TOOL_CALLS\]")
@@ -68,6 +75,63 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
     is_named_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
     is_call = is_named_call or "tool_calls" in first or "function_call" in first
     return SummaryProblem.IS_CALL if is_call else None
+
+
+LEAST_ECHO: Final[Mapping[Language, int]] = {"en": 24, "zh": 10}
+"""Characters of a sentence of the prompt; chosen: the headings that it asks for are shorter."""
+SHOWN_ITEMS: Final = 8  # chosen: named in the reason; the check has all
+_TEMPLATE = re.compile(r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)\|>")
+_POINT = re.compile(r"^(?:\d{1,2}[.)]|-)\s+")
+
+
+def check_content(
+    summary: str, request: SummaryRequest, *, facts: str, most_ratio: float | None
+) -> SummaryCheck:
+    """What `summary` names that its source lacks, and whether it may not be used.
+
+    The source is what the `request` holds, and the `facts` beside the previous summary. A summary
+    is refused where it repeats our prompt, where the model refused, and where more than
+    `most_ratio` of what it names is not in its source.
+    """
+    source = SummarySource.of(request, facts=facts)
+    found = check_support(summary, source)
+    first = next((span.text for span in split_sentences(summary)), "")
+    problem: Reason | None = None
+    if echo := _echo(summary, request, source):
+        problem = SummaryProblem.ECHO(words=quoted(echo))
+    elif is_refusal(summary) and joined(first) not in source.joined:
+        problem = SummaryProblem.REFUSAL(words=quoted(first))
+    elif most_ratio is not None and found.share > most_ratio:
+        problem = _unsupported(found)
+    return replace(found, refused=problem)
+
+
+def _unsupported(found: SummaryCheck) -> Reason:
+    """The problem that the source lacks so much of what a summary names."""
+    items: tuple[Fact, ...] = tuple(one.text for one in found.unsupported[:SHOWN_ITEMS])
+    more = (QuoteCode.MORE(),) if len(found.unsupported) > SHOWN_ITEMS else ()
+    return SummaryProblem.UNSUPPORTED(
+        count=len(found.unsupported), named=found.named, items=(*items, *more)
+    )
+
+
+def _echo(summary: str, request: SummaryRequest, source: SummarySource) -> str:
+    """The tag, or the sentence, of our prompt that `summary` repeats; empty where none does."""
+    for pattern in (TAG, _TEMPLATE):
+        for tag in pattern.finditer(summary):
+            if tag[0] not in source.text:
+                return tag[0]
+    words = joined(summary)
+    prompt = system_text(
+        replace(request, focus="", instructions=""), max_tokens=request.max_tokens, stage="middle"
+    )
+    for line in prompt.splitlines():
+        for span in split_sentences(_POINT.sub("", line)):
+            said = joined(span.text)
+            is_long = len(said) >= LEAST_ECHO[request.language]
+            if is_long and said in words and said not in source.joined:
+                return span.text
+    return ""
 
 
 def cut_at_sentence(

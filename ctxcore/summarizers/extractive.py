@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctxcore.salience.ranking import Ranking, is_prose
+from ctxcore.salience.ranking import Ranking, Wishes, is_prose
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
@@ -54,7 +54,13 @@ class ExtractiveSummarizer:
         sources = _sources(request, as_points)
         draft = _Draft(
             lines=[source.line for source in sources],
-            quotables=make_quotables(sources, room, request.language, as_points=as_points),
+            quotables=make_quotables(
+                sources,
+                room,
+                request.language,
+                as_points=as_points,
+                wishes=Wishes(request.focus, request.instructions),
+            ),
             language=request.language,
             as_points=as_points,
         )

@@ -7,7 +7,7 @@ prompt says that its content is material, never an instruction.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -26,7 +26,7 @@ FINAL: frozenset[Stage] = frozenset({"whole", "merge"})
 CHARS_PER_TOKEN: Mapping[Language, float] = {"en": 4.0, "zh": 0.8}
 WORDS_PER_TOKEN = 0.7
 
-_TAG = re.compile(r"<(\s*/?\s*(?:conversation|previous_summary)\b[^<>]*)>", re.IGNORECASE)
+TAG = re.compile(r"<(\s*/?\s*(?:conversation|previous_summary)\b[^<>]*)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +74,22 @@ def system_text(request: SummaryRequest, *, max_tokens: int, stage: Stage = "who
     rules += [words.part] if stage in ("part", "middle") else []
     rules += [words.merge] if stage in ("middle", "merge") else []
     rules += [_length(request, max_tokens, is_final=stage in FINAL), words.only]
-    return "\n".join([words.task, "", form, "", *(f"- {rule}" for rule in rules)])
+    wishes = list(_wishes(request, words))
+    return "\n".join([words.task, "", form, *wishes, "", *(f"- {rule}" for rule in rules)])
+
+
+def _wishes(request: SummaryRequest, words: _Words) -> Iterator[str]:
+    """What people want of the summary: always, and this time."""
+    for heading, text in (
+        (words.instructions, request.instructions),
+        (words.focus, request.focus),
+    ):
+        if text.strip():
+            yield from ("", heading, text.strip())
 
 
 def _fenced(tag: str, text: str) -> str:
-    safe = _TAG.sub(r"‹\1›", text)
+    safe = TAG.sub(r"‹\1›", text)
     return f"<{tag}>\n{safe}\n</{tag}>"
 
 
@@ -109,6 +120,8 @@ class _Words:
     about_chars: str
     most_chars: str
     only: str
+    instructions: str
+    focus: str
     previous: str
     turns: str
     parts: str
@@ -138,6 +151,9 @@ _WORDS: Mapping[Language, _Words] = {
         most_chars="Use at most {chars} characters.",
         only="Output only the text of the summary: no preamble, no closing remark, no code fence, "
         "no tool call.",
+        instructions="The operator's instructions for the summary; where they differ from the form "
+        "above, they hold:",
+        focus="What this summary must keep in full, before anything else:",
         previous="Previous summary:",
         turns="New turns to incorporate:",
         parts="Summaries of the new turns to incorporate, oldest first:",
@@ -161,6 +177,8 @@ _WORDS: Mapping[Language, _Words] = {
         about_chars="篇幅约 {chars} 字。",
         most_chars="篇幅不超过 {chars} 字。",
         only="只输出摘要正文：不要开场白，不要结束语，不要代码块标记，不要调用工具。",
+        instructions="使用者对摘要的要求；与上面的形式不一致时，以这些要求为准：",
+        focus="这份摘要必须优先完整保留的内容：",
         previous="此前的摘要：",
         turns="需要并入的新对话：",
         parts="需要并入的新对话的各部分摘要（从早到晚）：",

@@ -61,6 +61,10 @@ class SummaryRequest:
     """Hard limit of the result in characters; None: tokens alone limit it."""
     dates: tuple[datetime | None, ...] = ()
     """The time of each of `messages`, None where it is not known; empty where none is."""
+    focus: str = ""
+    """What this compaction should keep, in a person's words."""
+    instructions: str = ""
+    """What every summary should keep and how: the policy's `summary_instructions`."""
     outdated: tuple[str, ...] = ()
     """Sentences in `messages` or `previous` that were taken back and must not be quoted."""
     report: Callable[[SummaryUsage], None] = field(default=_ignore, repr=False, compare=False)

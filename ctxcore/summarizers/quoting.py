@@ -11,7 +11,7 @@ from typing import cast
 
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
-from ctxcore.salience.ranking import Group, Salience, score_groups
+from ctxcore.salience.ranking import NO_WISHES, Group, Salience, Wishes, score_groups
 from ctxcore.salience.units import WHOLE_TOKENS, Unit
 from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
 from ctxcore.summarizers.protocol import SummaryRequest
@@ -210,9 +210,14 @@ def _call_span(call: ToolCall) -> Span | None:
 
 
 def make_quotables(
-    sources: Sequence[Source], room: Room, language: Language, *, as_points: bool
+    sources: Sequence[Source],
+    room: Room,
+    language: Language,
+    *,
+    as_points: bool,
+    wishes: Wishes = NO_WISHES,
 ) -> list[Quotable]:
-    """The units of each source, with their salience."""
+    """The units of each source, with their salience, higher for what people have `wishes` for."""
     label_sizes: dict[str, int] = {}
     quotables = []
     for at, source in enumerate(sources):
@@ -220,7 +225,7 @@ def make_quotables(
         if label not in label_sizes:
             label_sizes[label] = room.size(f"{label}\n")
         quotables.append(_quotable(at, source, room, label_tokens=label_sizes[label]))
-    scores = score_groups([quotable.group for quotable in quotables])
+    scores = score_groups([quotable.group for quotable in quotables], wishes=wishes)
     return [
         replace(quotable, saliences=tuple(_adjusted(source, quotable.group.units, saliences)))
         for source, quotable, saliences in zip(sources, quotables, scores, strict=True)
@@ -263,7 +268,8 @@ def _adjusted(
     """The saliences, raised for what was quoted before and for lines that tell an outcome."""
     factor = ROLE_FACTOR.get(source.line.role, 1.0) * (QUOTED_FACTOR if source.is_quoted else 1)
     for unit, salience in zip(units, saliences, strict=True):
-        talk = LEAST_OUTPUT + _cue_salience(unit.text) if source.is_output else salience.talk
+        cues = LEAST_OUTPUT + _cue_salience(unit.text) if source.is_output else 0.0
+        talk = cues + salience.talk  # of an output, what people want kept
         literals = tuple((literal, value * factor) for literal, value in salience.literals)
         yield Salience(talk=talk * factor, literals=literals)
 

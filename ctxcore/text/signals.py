@@ -1,4 +1,4 @@
-"""Detects reports of errors: in a line, anywhere in a text, or in place of an answer."""
+"""Detects reports of errors, in a line, a text or in place of an answer, and refusals."""
 
 from __future__ import annotations
 
@@ -57,6 +57,18 @@ _REPLY: Final = re.compile(
     r"(?:Error|Exception|Traceback \(most recent call last\)|错误|出错)\s*[:：]"
     r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d",
 )
+_REFUSAL: Final = re.compile(
+    r"(?:(?:i['’]?m|i am) (?:\w+ )?sorry|sorry|apologies|i apologi[sz]e|unfortunately)\b"
+    r"[^.\n]{0,60}?\b(?:can['’]?t|cannot|can not|unable|not able|won['’]t)\b"
+    r"|i (?:can['’]?t|cannot|can not|am unable to|am not able to|won['’]t|must decline)\b"
+    r"|as an? (?:ai|artificial intelligence|(?:large )?language model)\b"
+    r"|(?:please|could you|can you) (?:provide|share|paste|send)\b[^.\n]{0,60}"
+    r"\b(?:conversation|text|transcript|messages|content)\b"
+    r"|(?:非常|很|十分)?(?:抱歉|对不起|不好意思)[^。\n]{0,30}(?:无法|不能|没办法|没有办法)"
+    r"|我(?:无法|不能|没办法|没有办法)|作为(?:一个|一名|一款)?(?:AI|人工智能|大?语言模型)"
+    r"|请(?:先)?(?:提供|发送|粘贴)[^。\n]{0,20}(?:对话|文本|内容)",
+    re.IGNORECASE,
+)
 LINE_CHARS: Final = 600  # of a line that are read; chosen: a report starts early
 
 
@@ -82,3 +94,8 @@ def error_report(line: str) -> str:
 def is_error_reply(text: str) -> bool:
     """Whether `text` is an error that stands in place of an answer."""
     return bool(_REPLY.match(text))
+
+
+def is_refusal(text: str) -> bool:
+    """Whether `text` begins with a model's words that it will not do what it was asked."""
+    return bool(_REFUSAL.match(text))

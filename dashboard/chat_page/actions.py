@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from ctxcore.compaction.plans import Answer
@@ -17,8 +19,8 @@ SHOWN = "chat_shown"
 ANSWERED = "chat_answered"
 NEW_MODEL = "chat_model_new"
 
-COMMAND = "/compact"
-"""Typed in place of the button; the only command."""
+COMMAND = re.compile(r"/compact(?:\s+(?P<focus>.+))?", re.IGNORECASE | re.DOTALL)
+"""Typed in place of the button, with what to keep behind it; the only command."""
 
 _TITLE_CHARS = 60  # chosen: fits the sidebar
 
@@ -38,19 +40,19 @@ def send(text: str) -> None:
 def submit() -> None:
     """Sends the text of the input field, or runs the command in it."""
     text = st.session_state["chat_ask"]
-    if text.strip().lower() == COMMAND:
-        _compact()
+    if command := COMMAND.fullmatch(text.strip()):
+        _compact(command["focus"] or "")
     else:
         send(text)
 
 
-def _compact() -> None:
+def _compact(focus: str) -> None:
     """Opens the compaction dialog, or says that there is nothing to compact."""
     session = current_session()
     if session is None or not session.length:
         st.session_state[PROBLEM] = t("chat.nothing_to_compact")
     else:
-        open_compaction(session.id)
+        open_compaction(session.id, focus)
 
 
 @report_errors(PROBLEM)

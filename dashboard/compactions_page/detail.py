@@ -27,6 +27,7 @@ from dashboard.wording import reason_text, strategy_label
 
 NOTICE = "compaction_notice"
 PAGE_MESSAGES = 50  # chosen: rows per page of folded messages
+WISH_CHARS = 600  # chosen: some lines of instructions
 LONG_SUMMARY_CHARS = 1_500  # chosen: a longer summary scrolls in a frame
 
 SEPARATOR = "rgba(127,127,127,0.5)"  # visible on light and on dark
@@ -39,11 +40,12 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     st.markdown(_headline(row))
     st.caption(t("compaction.reason", reason=plain_label(reason_text(row.trigger), max_chars=300)))
     _why(row)
+    _wishes(row)
     target = engine().call_target(session.id)
     parent = _parent(info)
     _bars(target, info, parent)
     _steps(info)
-    _summary(info)
+    _summary(row)
     _facts(info)
     show_losses(target, row)
     _folded(session, target, info, parent)
@@ -69,10 +71,19 @@ def _why(row: CompactionRow) -> None:
     if row.is_fallback:
         text = t("compaction.truncated_instead", reason=reason)
         st.warning(text, icon=":material/warning:")
+    elif row.is_quoted:
+        st.warning(t("compact.quoted_instead", reason=reason), icon=":material/format_quote:")
     elif row.was_chosen:
         st.caption(t("compaction.chosen", reason=reason))
     if row.is_still_over:
         st.info(t("compaction.still_over"), icon=":material/add_comment:")
+
+
+def _wishes(row: CompactionRow) -> None:
+    """Draws what people wanted kept."""
+    for key, text in (("focus", row.focus), ("instructions", row.instructions)):
+        if text:
+            st.caption(t(f"compaction.{key}", text=plain_label(text, max_chars=WISH_CHARS)))
 
 
 def _parent(info: CompactionInfo) -> CompactionInfo | None:
@@ -142,10 +153,11 @@ def _facts(info: CompactionInfo) -> None:
             st.text(info.compaction.facts)
 
 
-def _summary(info: CompactionInfo) -> None:
+def _summary(row: CompactionRow) -> None:
+    info = row.info
     st.markdown(f"**{t('compact.summary')}**")
     with st.container(border=True, height=_height(info), key=f"compaction_summary_{info.id}"):
-        show_summary(info.compaction.summary)
+        show_summary(info.compaction.summary, row.unsupported)
     if info.compaction.summary:
         with st.expander(t("compaction.source"), key=f"compaction_source_{info.id}"):
             st.code(info.compaction.summary, language=None, wrap_lines=True)

@@ -17,7 +17,7 @@ from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Event, SessionInfo
-from dashboard.reads import active_chain, names_in, number_in, reason_in
+from dashboard.reads import active_chain, names_in, number_in, reason_in, text_in
 
 State: TypeAlias = Literal["active", "earlier", "undone"]
 
@@ -58,6 +58,31 @@ class CompactionRow:
         return reason is not None and reason.mentions(OutcomeCode.TRUNCATED_INSTEAD)
 
     @property
+    def is_quoted(self) -> bool:
+        """Whether it quotes in place of a summary that was refused."""
+        reason = self.info.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.QUOTED_INSTEAD)
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """What the summary names and its source lacks; of a refused one nothing stands in it."""
+        check = self.info.details.get("check")
+        found = check.get("unsupported") if isinstance(check, dict) else None
+        if self.is_quoted or not isinstance(found, list):
+            return ()
+        return tuple(str(one.get("text", "")) for one in found if isinstance(one, dict))
+
+    @property
+    def focus(self) -> str:
+        """What a person wanted kept."""
+        return text_in(self.info.details, "focus")
+
+    @property
+    def instructions(self) -> str:
+        """The instructions that its summary followed."""
+        return text_in(self.info.details, "instructions")
+
+    @property
     def is_still_over(self) -> bool:
         """Whether the trigger fired again at once, so that only a new session helps."""
         reason = self.info.compaction.reason
@@ -72,7 +97,7 @@ class CompactionRow:
     @property
     def was_chosen(self) -> bool:
         """Whether the policy chose between strategies and recorded why."""
-        is_own = not self.is_imported and not self.is_fallback
+        is_own = not (self.is_imported or self.is_fallback or self.is_quoted)
         return is_own and self.reason not in (None, self.trigger)
 
     @property
@@ -125,8 +150,11 @@ def steps(details: JsonObject) -> list[StepRow]:
 
 def _cause(reason: Reason) -> Reason:
     why = reason.facts.get("why")
-    is_around = reason.code in (OutcomeCode.TRUNCATED_INSTEAD, OutcomeCode.STILL_OVER)
+    is_around = reason.code in _AROUND
     return _cause(why) if is_around and isinstance(why, Reason) else reason
+
+
+_AROUND = (OutcomeCode.TRUNCATED_INSTEAD, OutcomeCode.QUOTED_INSTEAD, OutcomeCode.STILL_OVER)
 
 
 def _depths(infos: Sequence[CompactionInfo]) -> dict[str, int]:

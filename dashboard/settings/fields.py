@@ -30,6 +30,7 @@ _ALWAYS = (
     "target_ratio",
     "requires_confirmation",
     "summary_model",
+    "summary_instructions",
 )
 _OF_DEFAULT = ("recent_ratio", "shorten_over_tokens", "fresh_turns", "is_shadow")
 _OF_LADDER = ("keep_messages", "importance_threshold", "chunk_turns", "task_type")

@@ -22,6 +22,7 @@ from dashboard.wording import name_text
 
 OnChange = Callable[..., None]
 
+PROSE_HEIGHT = 122  # pixels; chosen: four lines
 _FRACTIONAL = ("percent", "number")
 
 
@@ -118,6 +119,9 @@ def draw_input(
         )
     elif field.kind == "model":
         _model_input(shown, common)
+    elif field.kind == "prose":
+        st.session_state[key] = str(shown or "")
+        st.text_area(height=PROSE_HEIGHT, placeholder=t("settings.none"), **common)
     else:
         st.session_state[key] = str(shown or "")
         st.text_input(placeholder=t("settings.none"), **common)

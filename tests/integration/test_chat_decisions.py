@@ -244,7 +244,22 @@ def test_the_command_opens_the_dialog_and_is_not_sent(app: Dashboard, typed: str
     assert app.model.requests == ()
 
 
-@pytest.mark.parametrize("typed", ["/compact the notes", "/help", "compact"])
+@pytest.mark.parametrize("typed", ["/compact the notes", "/COMPACT  the\nnotes"])
+def test_words_behind_the_command_are_what_to_keep(app: Dashboard, typed: str) -> None:
+    session = full_session(app)
+    app.run()
+
+    say(app, typed)
+    assert str(app.at.text_input(key="compact_focus").value).split() == ["the", "notes"]
+    app.at.button(key="compact_confirm").click().run()
+
+    active = app.engine.store.active_compaction(session.id)
+    assert active is not None
+    assert str(active.details["focus"]).split() == ["the", "notes"]
+    assert app.model.requests == ()
+
+
+@pytest.mark.parametrize("typed", ["/compacting", "/help", "compact"])
 def test_other_words_with_a_slash_are_said(app: Dashboard, typed: str) -> None:
     session = app.engine.create_session("Chat")
     app.run()

@@ -12,7 +12,7 @@ from ctxcore.engine.events import FAILED, PLANNED
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject
-from ctxcore.reasons.codes import TriggerCode
+from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
@@ -255,3 +255,93 @@ def test_folded_messages_are_listed_on_request(app: Dashboard) -> None:
     app.check()
 
     assert "Question 0" in at.dataframe[-1].value["Text"][0]
+
+
+# what people want kept, and what a model made up
+
+GUESSED = "They talked about it, and Katarzyna paid 7,431 euros."
+
+
+@pytest.mark.parametrize("language", languages())
+def test_another_focus_makes_another_proposal_which_the_page_tells(
+    app: Dashboard, language: Language
+) -> None:
+    session = long_session(app)
+    scope = Scope(kind="session", owner=session.id)
+    app.engine.save_policy(scope, {"summary_instructions": "Keep *numbers*."})
+    at = opened(app, session, language)
+    at.button(key="compaction_compact").click().run()
+    plain = at.session_state["compact_proposal"].after
+
+    at.text_input(key="compact_focus").set_value("Question 3").run()
+    app.check()
+    focused = at.session_state["compact_proposal"].after
+    at.button(key="compact_confirm").click().run()
+    app.run()
+
+    assert "Question 3:" not in str(plain.messages)
+    assert "Question 3:" in str(focused.messages)
+    (made,) = app.engine.compactions(session.id)
+    assert made.details["focus"] == "Question 3"
+    assert made.details["instructions"] == "Keep *numbers*."
+    told = app.texts()
+    assert translate("compaction.focus", language, text="Question 3") in told
+    assert translate("compaction.instructions", language, text=r"Keep \*numbers\*\.") in told
+
+
+def modelled(app: Dashboard, summarizer: ScriptedModel, **fields: float) -> SessionInfo:
+    """A long session whose summaries `summarizer` writes."""
+    session = long_session(app)
+    scope = Scope(kind="session", owner=session.id)
+    app.engine.save_policy(scope, {"summary_model": summarizer.model, **fields})
+    return session
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_refused_summary_is_told_in_the_dialog_and_on_the_page(
+    app: Dashboard, language: Language
+) -> None:
+    with ScriptedModel("guessing", otherwise=ScriptedReply(text=GUESSED)) as summarizer:
+        session = modelled(app, summarizer)
+        at = opened(app, session, language)
+
+        at.button(key="compaction_compact").click().run()
+        app.check()
+        warned = [warning.value for warning in at.warning]
+        written = at.text_area(key="compact_summary").value
+        at.button(key="compact_confirm").click().run()
+        app.run()
+
+    (told,) = [text for text in warned if "Katarzyna" in text]
+    assert "7,431" in told
+    assert "Katarzyna" not in written
+    (made,) = app.engine.compactions(session.id)
+    assert made.compaction.summarizer == "extractive"
+    assert made.compaction.reason is not None
+    assert made.compaction.reason.code == OutcomeCode.QUOTED_INSTEAD
+    assert told in [warning.value for warning in at.warning]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_what_a_summary_adds_is_marked_until_it_is_corrected(
+    app: Dashboard, language: Language
+) -> None:
+    with ScriptedModel("guessing", otherwise=ScriptedReply(text=GUESSED)) as summarizer:
+        session = modelled(app, summarizer, unsupported_ratio=1.0)
+        at = opened(app, session, language)
+
+        at.button(key="compaction_compact").click().run()
+        app.check()
+        marked = app.texts()
+        corrected = GUESSED.replace("Katarzyna", "She")
+        at.text_area(key="compact_summary").set_value(corrected).run()
+        at.button(key="compact_confirm").click().run()
+        app.run()
+
+    assert ":orange-background[Katarzyna]" in marked
+    assert translate("compact.unsupported", language, count="2", items="Katarzyna, 7,431") in marked
+    (made,) = app.engine.compactions(session.id)
+    check = made.details["check"]
+    assert isinstance(check, dict)
+    assert check["unsupported"] == [{"kind": "number", "text": "7,431"}]
+    assert ":orange-background[7,431]" in app.texts()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxcore.messages.values import Media, Message, Reasoning, Role, Text, ToolCall
 from ctxcore.policy.values import SummaryForm
-from ctxcore.summarizers.checks import cut_at_sentence
+from ctxcore.summarizers.checks import check_content, cut_at_sentence
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import LEFT_OUT, parse_lines
 from ctxcore.summarizers.protocol import SummaryRequest
@@ -105,6 +105,19 @@ def test_no_form_exceeds_its_tokens_or_characters(request: SummaryRequest) -> No
     assert Bytes().count(summary) <= request.max_tokens
     assert request.max_chars is None or len(summary) <= request.max_chars
     assert summary == SUMMARIZER.summarize(request)
+
+
+@SETTINGS
+@given(SHORT_REQUESTS, st.sampled_from(["", "Deploy build 4711", "订单号"]))
+def test_a_summary_of_quotes_passes_the_check_of_a_model(
+    request: SummaryRequest, focus: str
+) -> None:
+    request = replace(request, focus=focus)
+
+    check = check_content(SUMMARIZER.summarize(request), request, facts="", most_ratio=0.0)
+
+    assert check.unsupported == ()
+    assert check.refused is None
 
 
 @SETTINGS

@@ -60,6 +60,8 @@ WRONG: dict[str, object] = {
     "working_state_ratio": 0.6,
     "facts_ratio": 0.6,
     "summary_model": "",
+    "summary_instructions": " ",
+    "unsupported_ratio": 1.5,
     "summary_form": "rhyming",
     "summary_place": "nowhere",
     "summary_max_tokens": 0,

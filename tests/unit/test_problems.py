@@ -30,6 +30,7 @@ from ctxcore.errors import (
     StateError,
     StrategyError,
     SummarizerError,
+    SummarizerTypeError,
     UnknownWindowError,
     UnreadableError,
     WorkingStateError,
@@ -186,6 +187,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"problem": SummaryProblem.LARGER(tokens=1_000, needed=900)},
         "the summarizer gave no usable summary: the summary (1,000 tokens) is not shorter "
         "than the text it replaces (900)",
+    ),
+    (
+        SummarizerTypeError(problem=SummaryProblem.NO_SUMMARIZER(kind="int")),
+        "summary.no_summarizer",
+        {"kind": "int"},
+        "expected a summarizer or a function (messages, previous) -> str, got int",
     ),
     (
         SummarizerError(problem="the network is down"),

@@ -51,6 +51,8 @@ PUBLIC_NAMES = [
     "StateError",
     "StrategyError",
     "SummarizerError",
+    "SummarizerTypeError",
+    "SummaryRequest",
     "Text",
     "TokenBudget",
     "ToolCall",

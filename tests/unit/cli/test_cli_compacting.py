@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from tests.engines import quiet_litellm
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -54,6 +56,47 @@ def test_force_compacts_though_no_rule_asks(path: Path) -> None:
     assert one["applied"] is True
     assert one["trigger"]["code"] == TriggerCode.ASKED
     assert one["after_tokens"] < 1000
+
+
+def test_a_focus_is_told_and_keeps_what_it_names(tmp_path: Path) -> None:
+    said: list[JsonValue] = [
+        {"role": "user", "content": f"Order ORD-{9000 + n} went to {n} Mill Road in {place}."}
+        for n, place in enumerate(("Ghent", "Turin", "Brno", "Umea", "Graz", "Lyon") * 4)
+    ]
+    path = write(tmp_path / "orders.json", [*said, *talk(20)])
+    options = ("compact", path, "--max-tokens", "900", "--target-tokens", "300", "--show")
+
+    (plain,) = results(run_json(*options))
+    (focused,) = results(run_json(*options, "--focus", "orders to Umea"))
+    shown = run(*options, "--focus", "orders to Umea").stdout
+
+    assert (plain["focus"], focused["focus"]) == ("", "orders to Umea")
+    umea = [f"ORD-{9000 + n}" for n in range(3, 24, 6)]
+    assert not all(code in str(plain["context"]) for code in umea)
+    assert all(code in str(focused["context"]) for code in umea)
+    assert "focus" in shown
+    assert "orders to Umea" in shown
+
+
+def test_a_refused_summary_is_told_with_its_reason(path: Path) -> None:
+    quiet_litellm()
+    reply = ScriptedReply(text="Katarzyna Nowak paid 7,431 euros in Lisbon.")
+    model = ScriptedModel("guessing", otherwise=reply).model
+    args = ("compact", path, "--max-tokens", "1500", "--summarizer", model)
+
+    result = run(*args, columns=400)
+    (one,) = results(run_json(*args))
+
+    assert result.exit_code == 1
+    assert "refused: 3 of the 3 names, numbers" in result.stdout
+    assert "Katarzyna Nowak, Lisbon, 7,431" in result.stdout
+    assert one["applied"] is True
+    assert one["reason"]["code"] == OutcomeCode.QUOTED_INSTEAD
+    assert [item["text"] for item in one["check"]["unsupported"]] == [
+        "Katarzyna Nowak",
+        "Lisbon",
+        "7,431",
+    ]
 
 
 def test_force_does_not_let_out_overwrite(path: Path, tmp_path: Path) -> None:

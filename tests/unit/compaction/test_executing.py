@@ -263,3 +263,65 @@ def test_a_summary_that_a_caller_gives_is_carried_on_however_often() -> None:
 
     assert first.state.active is not None
     assert first.state.active.generation < 0
+
+
+GUESSED = (
+    "<previous_summary>\nWelcome to Lisbon, Alejandro!",
+    "I'm sorry, but I can't summarize this.",
+    "The order is ORD-9917, for Katarzyna Nowak in Lisbon.",
+)
+
+
+@pytest.mark.parametrize("text", GUESSED)
+@pytest.mark.parametrize("max_tokens", [1_000, 500])
+def test_quotes_take_the_place_of_a_summary_that_the_check_refuses(
+    text: str, max_tokens: int
+) -> None:
+    result = compact(remarks(9), max_tokens=max_tokens, summarizer=Says(text))
+
+    assert result.applied
+    assert result.reason.code == OutcomeCode.QUOTED_INSTEAD
+    assert result.steps[-1].outcome.code == OutcomeCode.QUOTED
+    assert result.check is not None
+    assert result.reason.facts["why"] == result.check.refused
+    assert result.summary.startswith("user: r")
+    assert result.state.active is not None
+    assert (result.state.active.summarizer, result.state.failures) == ("extractive", 0)
+
+
+def test_a_refused_summary_lists_what_its_source_lacks() -> None:
+    result = compact(remarks(9), max_tokens=1_000, summarizer=Says(GUESSED[2]))
+
+    assert result.check is not None
+    assert [one.text for one in result.check.unsupported] == [
+        "Katarzyna Nowak",
+        "Lisbon",
+        "ORD-9917",
+    ]
+    assert "ORD-9917" in str(result.reason)
+
+
+def test_a_summary_within_the_share_is_used_and_its_additions_are_listed() -> None:
+    policy = Policy(unsupported_ratio=1.0)
+
+    result = compact(remarks(9), max_tokens=1_000, summarizer=Says(GUESSED[2]), policy=policy)
+
+    assert result.summary == GUESSED[2]
+    assert result.check is not None
+    assert result.check.refused is None
+    assert result.check.share == 1.0
+
+
+def test_what_the_summary_so_far_and_the_facts_beside_it_say_is_no_addition() -> None:
+    policy = Policy(unsupported_ratio=1.0)
+    first = compact(remarks(9), max_tokens=1_000, summarizer=Says(GUESSED[2]), policy=policy)
+
+    second = compact(remarks(18), max_tokens=1_000, summarizer=Says(GUESSED[2]), state=first.state)
+
+    assert second.summary == GUESSED[2]
+    assert second.check is not None
+    assert second.check.unsupported == ()
+
+
+def test_quotes_are_not_checked() -> None:
+    assert compact(remarks(9), max_tokens=1_000).check is None

@@ -241,6 +241,7 @@ ELSEWHERE = {
     "MessageError",
     "PartNotFoundError",  # told to models, and on the command line
     "WorkingStateError",  # of a program that says what it works on
+    "SummarizerTypeError",  # of a program that passes one
     "StateError",  # of a program that keeps a state
     "SessionAmbiguousError",  # told on the command line
     "StoreError",  # the base of others

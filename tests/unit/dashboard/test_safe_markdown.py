@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from dashboard.safe_markdown import plain_label, safe_markdown, with_line_breaks
+from dashboard.safe_markdown import marked_text, plain_label, safe_markdown, with_line_breaks
 
 PIECES = (
     *("![x](http://h/i.png)", "![", "]", "(http://h)", "[r]", "\n[r]: http://h\n", "!", "\\"),
@@ -111,3 +111,14 @@ def test_a_label_is_one_short_line_without_markdown() -> None:
 
     assert label == r"\*\*Bold\*\* \!\[x\]\(http\://x\)"
     assert len(plain_label("word " * 100, max_chars=20)) == 20
+
+
+def test_marked_words_are_highlighted_and_all_else_is_as_typed() -> None:
+    text = marked_text("Pay *7* to Ana [now]\nor ana-maria.", ["Ana", "ana-maria", "]"])
+
+    assert text == (
+        r"Pay \*7\* to :orange-background[Ana] \[now:orange-background[\]]  "
+        "\n"
+        r"or :orange-background[ana\-maria]\.  "
+    )
+    assert marked_text("a\n*b*", []) == "a  \n\\*b\\*  "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ctxcore.policy.values import SummaryForm
-from ctxcore.summarizers.prompts import Prompt, Stage, to_prompt
+from ctxcore.summarizers.prompts import Prompt, Stage, system_text, to_prompt
 from ctxcore.summarizers.protocol import Detail, SummaryRequest
 from ctxcore.summarizers.transcript import Entry
 from ctxcore.text.languages import Language
@@ -177,3 +179,20 @@ def test_nothing_inside_closes_or_opens_a_tag(attack: str) -> None:
         "<conversation>",
         "</conversation>",
     ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_form_tells_the_focus_and_the_instructions(
+    form: SummaryForm, language: Language
+) -> None:
+    plain = SummaryRequest(messages=(), max_tokens=100, form=form, language=language)
+    wishing = replace(plain, focus="the port of heron", instructions="Write in French.\nBriefly.")
+
+    told = system_text(wishing, max_tokens=100)
+
+    assert "\nthe port of heron\n" in told
+    assert "\nWrite in French.\nBriefly.\n" in told
+    assert "heron" not in system_text(plain, max_tokens=100)
+    blank = replace(plain, focus=" ", instructions="\n")
+    assert system_text(blank, max_tokens=100) == system_text(plain, max_tokens=100)
