@@ -222,7 +222,7 @@ def compact(
     measured = measure(prepared.view, own, prepared.state.active)
     trigger = manual_trigger(measured) if force else automatic_trigger(prepared, measured)
     if trigger is None:
-        result = _for_this_call(prepared, summarizer) or _unchanged(
+        result = _for_this_call(prepared, writer) or _unchanged(
             prepared, measured, None, _why_not(prepared, measured)
         )
     else:
