@@ -23,7 +23,7 @@ from ctxcore.assembly.items import (
 )
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer, refuse
-from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
+from ctxcore.assembly.reading import WHOLE, Reader, Reading
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
@@ -125,7 +125,7 @@ class Builder:
 
     def build(self) -> Context:
         usable = self._call.budget.usable_tokens if self._call.budget else None
-        reading = looked_at(self._reader().read(usable), self._policy.lookback_messages)
+        reading = self._reader().read(usable)
         reminder = self._reminder(reading)
         maker = self.maker(reading, reminder)
         limit = usable

@@ -7,7 +7,7 @@ texts left room.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
@@ -196,8 +196,7 @@ class Reader:
 
     def _tail(self, limit_tokens: int, excluded: frozenset[int]) -> tuple[list[Counted], bool]:
         """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
-        after, lookback = self._active.covered_until, self._policy.lookback_messages
-        current = self._view.anchors().last_user or 0
+        after = self._active.covered_until
         total = self._view.messages(after=after)
         tail_tokens = max(1, limit_tokens)
         while True:
@@ -205,13 +204,12 @@ class Reader:
             if self._shortened or self._refers or self._pinned:
                 rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
-            before = sum(row.seq < current and row.seq not in excluded for row in rows)
             if len(rows) >= total:
                 return rows, True
             is_passed = sum(sent) > limit_tokens
             if is_passed and tail_tokens < limit_tokens * _MOST_SKIPPED:
                 is_passed = not self._may_skip(rows, limit_tokens)
-            if is_passed or (lookback is not None and before > lookback):
+            if is_passed:
                 return rows, False
             tail_tokens *= 2
 
@@ -259,31 +257,3 @@ def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
 def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:
     """Rows in order, those of one block together."""
     return tuple(tuple(block) for _, block in groupby(rows, key=attrgetter("block")))
-
-
-def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
-    """`reading` without the blocks beyond so many messages before the current turn."""
-    if lookback_messages is None:
-        return reading
-    first, count = len(reading.blocks), 0
-    for messages in reversed(before_current(reading)):
-        count += messages
-        if count > lookback_messages:
-            break
-        first -= 1
-    if first == 0:
-        return reading
-    pins = set(reading.anchors.pinned)
-    beyond = (row for block in reading.blocks[:first] for row in block if row.seq in pins)
-    return replace(
-        reading,
-        blocks=reading.blocks[first:],
-        late_pins=(*reading.late_pins, *beyond),
-        is_complete=False,
-    )
-
-
-def before_current(reading: Reading) -> list[int]:
-    """How many messages of each block lie before the turn that waits for the model."""
-    current = reading.current or WHOLE
-    return [sum(row.seq < current for row in block) for block in reading.blocks]

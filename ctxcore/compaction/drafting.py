@@ -15,7 +15,7 @@ from typing import Literal
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.reading import WHOLE, Reading, before_current, by_block
+from ctxcore.assembly.reading import WHOLE, Reading, by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
 from ctxcore.budget import TokenBudget
@@ -150,8 +150,6 @@ class Scope:
         self._facts_tokens = max(0, facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
         """The size of what stays before each cut: pins, the last user message, the goal."""
-        self.before_current = tuple(before_current(reading))
-        """How many messages of each block come before the turn that waits for the model."""
         self.last_cut = max(0, len(self.blocks) - 1)
         """The newest block never folds."""
         self.tail_start = min(newest_within(self.sizes, budget.recent_tokens), self.last_cut)

@@ -5,7 +5,7 @@ A strategy is a function from a draft to a draft with less in it; it calls no mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -202,12 +202,22 @@ def fold_to_tail(draft: Draft) -> Draft:
     """Folds all but the newest messages within the target; nothing if everything fits it."""
     scope = draft.scope
     cut = newest_within(scope.sizes, scope.budget.target_tokens)
-    lookback, before = scope.policy.lookback_messages, scope.before_current
-    if lookback is not None and sum(before) > lookback:
-        lengths = [len(block) for block in scope.blocks]
-        within = newest_within(lengths, scope.policy.lookback_target_messages)
-        cut = max(cut, min(within, sum(map(bool, before))))  # all of the turn that waits stays
-    return replace(draft, cut=max(draft.cut, min(cut, scope.last_cut)))
+    cut = max(draft.cut, min(cut, scope.last_cut))
+    return replace(draft, cut=cut, stops=tuple(_lookback_stops(scope, cut)))
+
+
+def _lookback_stops(scope: Scope, cut: int) -> Iterator[int]:
+    """Yields the cuts before `cut` at which as many messages were looked at as the policy says.
+
+    Source: the `sliding-summary` design, whose lookback limits what one summary is made from; what
+    lies further back is summarized before it, so that nothing is lost.
+    """
+    lookback, seen = scope.policy.lookback_messages, 0
+    for at, block in enumerate(scope.blocks[:cut] if lookback else ()):
+        seen += len(block)
+        if seen > (lookback or 0) and seen > len(block):
+            yield at
+            seen = len(block)
 
 
 def fold_to_lower(draft: Draft) -> Draft:

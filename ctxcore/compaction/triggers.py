@@ -51,8 +51,6 @@ class Measure:
     summary_tokens: int
     uncovered_tokens: int
     uncovered_messages: int
-    current_messages: int = 0
-    """The uncovered messages of the turn that waits for the model; 0 unless the policy asks."""
     facts_tokens: int = 0
     """A part of `fixed_tokens`."""
     system_messages: int = 0
@@ -116,7 +114,6 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         facts_tokens=total(layout.facts),
         uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
         uncovered_messages=uncovered.messages - len(hidden),
-        current_messages=_current_messages(view, reading, call.policy, covered),
         system_messages=len(reading.system),
         turns=_turns(view, call.policy, active),
         is_marked=_is_marked(view, call.policy.summary_marker, active),
@@ -138,13 +135,6 @@ def _is_marked(view: HistoryView, marker: str | None, active: Compaction) -> boo
     rows = reversed(view.tail(_ANSWER_TOKENS, after=active.covered_until))
     answer = next((row for row in rows if row.message.role == "assistant"), None)
     return answer is not None and answer.seq > active.seen_until and marker in answer.message.text
-
-
-def _current_messages(view: HistoryView, reading: Reading, policy: Policy, covered: int) -> int:
-    if policy.lookback_messages is None or reading.current is None:
-        return 0
-    after = max(covered, reading.current - 1)
-    return view.messages(after=after) - sum(seq > after for seq in reading.excluded)
 
 
 def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
@@ -256,7 +246,8 @@ def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool
     target: the target is then half the input, unless the caller named one (`halves=False`). An
     unknown window is taken to be as large as the input.
     """
-    budget = call.budget or call.policy.input_budget(measured.input_tokens)
+    policy = call.policy.override(max_tokens_is_window=False)
+    budget = call.budget or policy.input_budget(measured.input_tokens)
     if trigger.rule in _WHATEVER_THE_SIZE and halves:
         target = min(budget.target_tokens, measured.ruling.input_tokens // 2)
         budget = call.policy.retarget(budget, target)
@@ -280,13 +271,6 @@ def least_messages(measured: Measure, policy: Policy) -> int:
 
 def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     return TriggerCode.MARKED() if measured.is_marked else None
-
-
-def _beyond_lookback(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    looked_at, new = policy.lookback_messages, measured.uncovered_messages
-    if looked_at is None or new - measured.current_messages <= looked_at:
-        return None
-    return TriggerCode.BEYOND_LOOKBACK(uncovered_messages=new, looked_at=looked_at)
 
 
 def _beyond_recent(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
@@ -336,5 +320,5 @@ def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> R
     return TriggerCode.LITTLE_REMAINS(remaining=remaining, least=least)
 
 
-_URGENT = (_marked, _beyond_lookback, _beyond_recent, _above_available)
+_URGENT = (_marked, _beyond_recent, _above_available)
 _PATIENT = (_many_turns, _at_ratio, _above_upper, _little_remains)

@@ -72,6 +72,7 @@ TRUNCATE_OR_SUMMARIZE = Policy(
     fallback_window_tokens=4_096,
     reserve_tokens=2_000,
     reserve_window_ratio=0.5,
+    max_tokens_is_window=True,  # "the model's limit", of which 2,000 stay free
     counting="chars/2.5",
     check_at="before_send",
     trigger_ratio=None,  # an input above what is usable

@@ -105,6 +105,7 @@ class TriggerCode(Code):
         "trigger.beyond_lookback",
         "beyond the lookback: {uncovered_messages:,} uncovered messages, lookback {looked_at:,}",
     )
+    """Only in stored records; no policy has this rule any more."""
     BEYOND_RECENT = (
         "trigger.beyond_recent",
         "beyond the recent budget: tokens {tokens:,}, recent budget {recent_budget:,}",

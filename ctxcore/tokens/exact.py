@@ -1,7 +1,8 @@
 """Counts exactly in OpenAI's vocabularies, offline: tiktoken on the rank files of litellm.
 
 All text is ordinary text; `<|endoftext|>` is seven tokens. Nothing is read before the first count.
-With a missing or changed rank file the counter estimates, and `is_exact` is False.
+Without tiktoken, or with a missing or changed rank file, the counter estimates, and `is_exact` is
+False.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
+from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -95,7 +97,7 @@ _loading = Lock()
 
 @dataclass(frozen=True, slots=True)
 class ExactCounter:
-    """Counts as the vocabulary does; estimates, with `is_exact` False, without its rank file.
+    """Counts as the vocabulary does; estimates, with `is_exact` False, where it cannot be read.
 
     Runs of more than 100,000 characters without a space or line end are counted in pieces.
     """
@@ -104,12 +106,12 @@ class ExactCounter:
 
     @property
     def id(self) -> str:
-        """The vocabulary's name, or the estimator's id without the rank file."""
+        """The vocabulary's name, or the estimator's id where it cannot be read."""
         return self.vocabulary if self.is_exact else self._estimator.id
 
     @property
     def is_exact(self) -> bool:
-        """Whether the vocabulary's rank file is there, as published."""
+        """Whether tiktoken is installed and the vocabulary's rank file is there, as published."""
         return _has_ranks(self.vocabulary)
 
     def count(self, text: str) -> int:
@@ -157,10 +159,11 @@ def pieces(text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
 
 @cache
 def _has_ranks(vocabulary: VocabularyName) -> bool:
-    ranks = _read_ranks(vocabulary)
-    if ranks is None:
-        logger.warning("token counts are estimates vocabulary=%s ranks=missing", vocabulary)
-    return ranks is not None
+    missing = "ranks" if _read_ranks(vocabulary) is None else ""
+    missing = "tiktoken" if find_spec("tiktoken") is None else missing
+    if missing:
+        logger.warning("token counts are estimates vocabulary=%s %s=missing", vocabulary, missing)
+    return not missing
 
 
 def _read_ranks(vocabulary: VocabularyName) -> bytes | None:
