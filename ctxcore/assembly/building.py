@@ -284,7 +284,9 @@ class Builder:
                 maker,
                 available_tokens=room,
                 oversize_tokens=self._oversize(),
-                shortened=frozenset(seq for seq, _ in self._active.shortened),
+                shortened=frozenset(
+                    seq for seq, _ in (*self._active.shortened, *self._active.arguments)
+                ),
             )
         layout = maker.make(choice.first_block, skipped=choice.skipped)
         elides = self._policy.trigger_on == "history" and not self._policy.skips_chains

@@ -22,8 +22,9 @@ from ctxcore.assembly.history import (
     shorten_row,
     unshortened,
     with_short,
+    with_short_arguments,
 )
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.assembly.texts import has_words
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.policy.values import Policy
@@ -102,6 +103,7 @@ class Reader:
         self._least_output_tokens = least_output_tokens
         self._media_tokens = media_tokens
         self._shortened = standing_texts(view, active)
+        self._arguments = dict(active.arguments)
         self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
@@ -201,7 +203,7 @@ class Reader:
         tail_tokens = max(1, limit_tokens)
         while True:
             rows = list(self._view.tail(tail_tokens, after=after))
-            if self._shortened or self._refers or self._pinned:
+            if self._shortened or self._arguments or self._refers or self._pinned:
                 rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
             if len(rows) >= total:
@@ -228,14 +230,23 @@ class Reader:
         if row.seq in self._pinned:
             return unshortened(row)
         row = self._referring(row)
-        short = self._shortened.get(row.seq)
-        if short is not None:
-            shorter = self._referring(with_short(row, short, self._counter))
-            return shorter if shorter.sent_tokens < row.sent_tokens else row
-        return row
+        short, arguments = self._shortened.get(row.seq), self._arguments.get(row.seq)
+        if short is None and arguments is None:
+            return row
+        shorter = self._referring(standing(row, short, arguments, self._counter))
+        return shorter if shorter.sent_tokens < row.sent_tokens else row
 
     def _referring(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
+
+
+def standing(
+    row: Counted, short: str | None, arguments: ShortArguments | None, counter: TokenCounter
+) -> Counted:
+    """`row` with what a compaction made stand for its text and for the arguments of its calls."""
+    if short is not None:
+        row = with_short(row, short, counter)
+    return row if arguments is None else with_short_arguments(row, arguments, counter)
 
 
 def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:

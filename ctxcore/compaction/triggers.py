@@ -17,11 +17,11 @@ from ctxcore.assembly.building import (
     build_at_rest,
     build_context,
 )
-from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
+from ctxcore.assembly.history import Counted, HistoryView, referring
 from ctxcore.assembly.history_views import adapted, counted_by_rule
 from ctxcore.assembly.items import total
 from ctxcore.assembly.layout import Layout
-from ctxcore.assembly.reading import Reader, Reading, standing_texts
+from ctxcore.assembly.reading import Reader, Reading, standing, standing_texts
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
@@ -164,12 +164,12 @@ def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
 
 
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
-    """Returns how much less shortened tool outputs take than the totals count for them."""
+    """Returns how much less shortened messages take than the totals count for them."""
     whole = {*excluded, *view.anchors().pinned}
-    standing = standing_texts(view, active)
-    texts = {seq: text for seq, text in standing.items() if seq not in whole}
-    rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
-    shorter = (with_short(row, texts[row.seq], call.counter) for row in rows)
+    texts, calls = standing_texts(view, active), dict(active.arguments)
+    seqs = (seq for seq in texts.keys() | calls.keys() if seq not in whole)
+    rows: list[Counted] = view.get([seq for seq in seqs if seq > active.covered_until])
+    shorter = (standing(row, texts.get(row.seq), calls.get(row.seq), call.counter) for row in rows)
     if call.offers_expand:
         shorter = (referring(row, call.counter) for row in shorter)
     pairs = zip(rows, shorter, strict=True)

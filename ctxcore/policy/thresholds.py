@@ -576,6 +576,16 @@ class Thresholds:
             "A compaction shortens longer outputs to this length.",
         ),
     ] = 200
+    shorten_arguments_over_tokens: Annotated[
+        int | None,
+        Count(40, "tokens"),
+        Group("tools"),
+        Doc(
+            "Shorten arguments of calls over (tokens)",
+            "A compaction cuts the long texts in the arguments of older calls, so that those of a "
+            "call take about this; their keys stay. None: never.",
+        ),
+    ] = 200
     shortens_always: Annotated[
         bool,
         Group("tools"),

@@ -33,6 +33,7 @@ WRONG: dict[str, object] = {
     "next_min_messages": None,
     "next_min_ratio": -0.5,
     "lookback_messages": 0,
+    "shorten_arguments_over_tokens": 39,
     "max_tokens_is_window": 1,
     "requires_confirmation": 1,
     "is_shadow": "no",
