@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.conversations import DEMO
+from benchmarks.policies import preset_for_input
 from benchmarks.timing import print_command
 from ctxcore import Policy, read_transcripts
 from ctxcore.compaction.simulation import Recording
@@ -43,7 +44,10 @@ def main() -> None:
 
 def _presets() -> Mapping[str, Policy]:
     """The presets; whoever is asked agrees."""
-    return {name: Policy.preset(name, requires_confirmation=False) for name in Policy.presets()}
+    return {
+        name: preset_for_input(name).override(requires_confirmation=False)
+        for name in Policy.presets()
+    }
 
 
 def _line(name: str, replays: Sequence[Replay]) -> str:

@@ -16,7 +16,7 @@ from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.replaying import Sent, of_method, of_policy
 from benchmarks.fidelity.tables import Column, Table
 from benchmarks.fidelity.talks import Talk, count, talk_of
-from ctxcore import Policy
+from benchmarks.policies import preset_for_input
 from ctxcore.messages.values import JsonObject
 
 TURNS = 100
@@ -91,7 +91,7 @@ def _renamed(message: JsonObject, number: int) -> JsonObject:
 
 def _replayed(talk: Talk, method: Method, budget: int) -> Iterator[Sent]:
     if method.is_ours:
-        return of_policy(talk, Policy.preset(method.name), budget)
+        return of_policy(talk, preset_for_input(method.name), budget)
     if method is HALVED:
         return _halved(talk, budget)
     return of_method(talk, method, budget)

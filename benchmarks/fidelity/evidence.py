@@ -17,6 +17,7 @@ from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said
 from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
+from benchmarks.policies import preset_for_input
 from ctxcore import BudgetError, CompactionState, Policy, compact, count_messages
 from ctxcore.messages.values import JsonObject
 
@@ -92,7 +93,7 @@ def _repeated(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> T
             tell(f"compaction of compactions: {talk.id} {method.name}")
             table.add(method, "once", _kept(talk, Said(method.fold(talk, FED_BUDGET) or ())))
             if method.is_ours:
-                fed = _fed(talk, Policy.preset(method.name), FED_BUDGET)
+                fed = _fed(talk, preset_for_input(method.name), FED_BUDGET)
                 table.add(method, "fed", _kept(talk, fed))
             table.add(method, "fed back", _kept(talk, _fed_back(talk, method)))
     return table

@@ -18,7 +18,7 @@ from benchmarks.fidelity.replaying import Sent, of_method, of_policy
 from benchmarks.fidelity.said import Said, level
 from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import Talk, Use, talk_of, words_of
-from ctxcore import Policy
+from benchmarks.policies import preset_for_input
 
 SHARE = 0.05  # what the summaries of recorded programs took of what they stood for: 3 and 6 %
 FEWEST, FEWEST_USES = 16_000, 5  # tokens and uses of a session that is long enough
@@ -162,7 +162,7 @@ def _replay(table: Table, talk: Talk, method: Method) -> None:
 
 def _sent(talk: Talk, method: Method, window: int) -> Iterator[Sent]:
     if method.is_ours:
-        return of_policy(talk, Policy.preset(method.name), window)
+        return of_policy(talk, preset_for_input(method.name), window)
     return of_method(talk, method, window)
 
 

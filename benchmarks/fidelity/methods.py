@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from benchmarks.fidelity.said import content_words, sentences
 from benchmarks.fidelity.talks import MODEL, Talk, count, words_of
+from benchmarks.policies import preset_for_input
 from ctxcore import BudgetError, Policy, compact, count_messages
 from ctxcore.messages.values import JsonObject
 
@@ -44,7 +45,7 @@ class Method:
 def own_methods() -> list[Method]:
     """Our presets, `default` first, each asked to compact now and to fill the budget."""
     return [
-        Method(name=name, fold=partial(_compacted, Policy.preset(name)), is_ours=True)
+        Method(name=name, fold=partial(_compacted, preset_for_input(name)), is_ours=True)
         for name in Policy.presets()
     ]
 

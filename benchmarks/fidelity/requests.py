@@ -21,7 +21,8 @@ from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said, content_words
 from benchmarks.fidelity.tables import OVER, Column, Table
 from benchmarks.fidelity.talks import MODEL, Question, Talk, talk_of, words_of
-from ctxcore import BudgetError, CompactionState, Policy, compact, fit
+from benchmarks.policies import preset_for_input
+from ctxcore import BudgetError, CompactionState, compact, fit
 from ctxcore.messages.values import JsonObject
 
 QUESTIONS_PER_LIMIT = 6
@@ -71,7 +72,7 @@ def _add(table: Table, method: Method, budget: int, talk: Talk, question: Questi
 
 def _asked_later(talk: Talk, asking: Talk, preset: str, budget: int) -> Folded:
     state = _state(talk, preset, budget)
-    policy = Policy.preset(preset)
+    policy = preset_for_input(preset)
     try:
         return fit(
             asking.messages, policy=policy, max_tokens=budget, model=MODEL, state=state
@@ -82,7 +83,7 @@ def _asked_later(talk: Talk, asking: Talk, preset: str, budget: int) -> Folded:
 
 @lru_cache(maxsize=64)
 def _state(talk: Talk, preset: str, budget: int) -> CompactionState | None:
-    policy = Policy.preset(preset)
+    policy = preset_for_input(preset)
     try:
         result = compact(talk.messages, policy=policy, max_tokens=budget, model=MODEL, force=True)
     except BudgetError:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from ctxcore.assembly.alignment import Alignment, align, align_any
 from ctxcore.assembly.history import has_substance
@@ -31,6 +31,7 @@ from ctxcore.text.languages import detect_language
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
+_T = TypeVar("_T")
 OnMismatch = Literal["raise", "rebuild"]
 ON_MISMATCH: tuple[OnMismatch, ...] = get_args(OnMismatch)
 _MOST_JOINED = 64  # chosen: neighbours that a context sends as one message and a shape as several
@@ -215,11 +216,16 @@ class _Binder:
         found = align_any(seen.digests, self.now.digests)
         state, active = self.state, self.state.active
         if active is not None:
-            behind = tuple(pair for pair in active.shortened if pair[0] > active.covered_until)
-            active = Compaction(covered_until=0, shortened=behind, language=active.language)
+            cut = active.covered_until
+            active = Compaction(
+                covered_until=0,
+                shortened=tuple(pair for pair in active.shortened if pair[0] > cut),
+                arguments=tuple(pair for pair in active.arguments if pair[0] > cut),
+                language=active.language,
+            )
         state = replace(state, active=active, inherited="", left_out=0)
         moved = self._moved(state, seen, found)
-        if moved.active is not None and not moved.active.shortened:
+        if moved.active and not (moved.active.shortened or moved.active.arguments):
             moved = replace(moved, active=None)
         if self.own is None or not self.own.is_carrying:
             return replace(moved, left_out=self.own.left_out if self.own else 0)
@@ -271,6 +277,7 @@ class _Binder:
             kept=tuple(self._kept(own.cut)),
             pins=(),
             shortened=(),
+            arguments=(),
             covered_messages=own.covered_messages or base.covered_messages,
             facts=own.facts or base.facts,
             facts_lost=None,
@@ -375,7 +382,8 @@ class _Mover:
             summarized_until=self._until(active.summarized_until) if active.is_truncation else cut,
             kept=self._still(active.kept),
             pins=self._still(active.pins),
-            shortened=tuple(self._short_texts(active)),
+            shortened=tuple(self._standing(active.shortened, active.covered_until)),
+            arguments=tuple(self._standing(active.arguments, active.covered_until)),
             passages=tuple((self._seqs.get(seq, 0), text) for seq, text in active.passages),
             memories=tuple((self._seqs.get(seq, 0), text) for seq, text in active.memories),
             read_until=self._until(active.read_until),
@@ -393,11 +401,12 @@ class _Mover:
     def _still(self, seqs: Iterable[int]) -> tuple[int, ...]:
         return tuple(self._seqs[seq] for seq in seqs if seq in self._seqs)
 
-    def _short_texts(self, active: Compaction) -> Iterator[tuple[int, str]]:
-        for seq, text in active.shortened:
+    def _standing(self, pairs: Iterable[tuple[int, _T]], covered: int) -> Iterator[tuple[int, _T]]:
+        """What stands for messages, with them."""
+        for seq, text in pairs:
             if seq in self._seqs and seq != self._changed:
                 yield self._seqs[seq], text
-            elif seq > active.covered_until:
+            elif seq > covered:
                 self.notices.append(NoticeCode.SHORTENING_DROPPED(at=seq - 1))
 
     def _marks(self, places: Iterable[int], unsure: Collection[int] = ()) -> Iterator[int]:

@@ -24,7 +24,7 @@ from ctxcore.assembly.items import (
 )
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer, refuse
-from ctxcore.assembly.reading import WHOLE, Reader, Reading, looked_at
+from ctxcore.assembly.reading import WHOLE, Reader, Reading
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState, stands_until
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
@@ -144,7 +144,7 @@ class Builder:
     def build(self) -> Context:
         """The context; what it shows of the history does not depend on knowledge."""
         usable = self._call.budget.usable_tokens if self._call.budget else None
-        reading = looked_at(self._reader().read(usable), self._policy.lookback_messages)
+        reading = self._reader().read(usable)
         reminder = self._reminder(reading)
         maker = self.maker(reading, reminder)
         limit = usable
@@ -325,7 +325,9 @@ class Builder:
                 maker,
                 available_tokens=room,
                 oversize_tokens=self._oversize(),
-                shortened=frozenset(seq for seq, _ in self._active.shortened),
+                shortened=frozenset(
+                    seq for seq, _ in (*self._active.shortened, *self._active.arguments)
+                ),
             )
         layout = maker.make(choice.first_block, skipped=choice.skipped)
         elides = self._policy.trigger_on == "history" and not self._policy.skips_chains

@@ -11,8 +11,10 @@ from ctxcore.assembly.items import Item, Merged
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.values import Repair, renamed_tools
+from ctxcore.assembly.texts import elide
 from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, VerdictKind, Verdicts, merge_runs
 from ctxcore.budget import TokenBudget
+from ctxcore.compression.markers import ELISION
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
@@ -124,23 +126,45 @@ class Context:
     def render_text(self, max_tokens: int | None = None) -> str:
         """The history as text for a router, one line a message; the current one is left out.
 
-        The summary, and the newest lines within what it leaves of `max_tokens` (without it: the
-        policy's second budget); the first line that does not fit ends them. Empty when there is
-        nothing before the current message. Source: the first design, section 3.2.3.
+        The summary under its header, and the newest lines beside it; all of it within `max_tokens`
+        (without it: the policy's second budget). The first line that does not fit ends them; a
+        summary that does not fit alone is cut. Empty when there is nothing before the current
+        message, or no room for any of it. Source: the first design, section 3.2.3.
         """
         limit = self.router_tokens if max_tokens is None else max_tokens
         lines = list(_rendered(self.said))
-        if limit is not None:
-            assert self.counter is not None  # every context that is built has one
-            left, first = limit - self.summary_tokens, len(lines)
-            while first and (left := left - self.counter.count(lines[first - 1])) >= 0:
-                first -= 1
-            lines = lines[first:]
-        parts = ["\n".join(lines)] if lines else []
-        if self.summary:
-            header = _text_header(self.language, self.summarized_messages)
-            parts.insert(0, f"{header}\n{self.summary}")
-        return printable("\n\n".join(parts))
+        if limit is None:
+            return self._text(self.summary, lines)
+        summary = self._summary_within(limit)
+        left, first = limit - self._count(self._text(summary, [])), len(lines)
+        while first and (left := left - self._count(lines[first - 1])) >= 0:
+            first -= 1
+        while first < len(lines) and self._count(self._text(summary, lines[first:])) > limit:
+            first += 1  # the line ends between them take tokens too
+        return self._text(summary, lines[first:])
+
+    def _summary_within(self, limit: int) -> str:
+        """The summary, cut where it exceeds `limit` with its header."""
+        if self._count(self._text(self.summary, [])) <= limit:
+            return self.summary
+        assert self.counter is not None  # every context that is built has one
+        room = limit - self._count(self._text(ELISION, []))
+        while room > 0:
+            summary = elide(self.summary, room, self.counter)
+            over = self._count(self._text(summary, [])) - limit
+            if over <= 0:
+                return summary
+            room -= over
+        return ""
+
+    def _text(self, summary: str, lines: Sequence[str]) -> str:
+        header = _text_header(self.language, self.summarized_messages)
+        parts = [f"{header}\n{summary}"] if summary else []
+        return printable("\n\n".join([*parts, "\n".join(lines)] if lines else parts))
+
+    def _count(self, text: str) -> int:
+        assert self.counter is not None  # every context that is built has one
+        return self.counter.count(text)
 
 
 def _rendered(messages: Sequence[Message]) -> Iterable[str]:

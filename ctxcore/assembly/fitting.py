@@ -50,8 +50,9 @@ def fit(
         messages: the whole conversation, as OpenAI (chat or Responses), Anthropic or Gemini write
             it, or `Message` values; `in_shape()` of what comes back writes it so again.
         policy: thresholds; the preset `default` without one.
-        max_tokens: the input budget, all of it usable; without it the model's window decides, and
-            where that is unknown everything is sent.
+        max_tokens: the input budget, all of it usable (under a policy with `max_tokens_is_window`
+            less the reserve); without it the model's window decides, and where that is unknown
+            everything is sent.
         model: whose tokens count and whose window it is.
         tools: the tool definitions sent along; they count and are never cut.
         knowledge: retrieved texts by name; trimmed before recent messages, never folded.

@@ -15,7 +15,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
+from ctxcore.assembly.records import ShortArguments
 from ctxcore.assembly.texts import elide, has_words
 from ctxcore.compression.markers import EXPAND_NAME, with_reference
 from ctxcore.compression.outputs import compress_with
@@ -44,6 +46,8 @@ class Counted:
     short_tokens: int | None = None
     keeps_media: bool = False
     """Whether `short` stands for the words alone, beside media and unknown parts as they are."""
+    short_calls: tuple[ToolCall, ...] | None = None
+    """The calls with the shorter arguments that stand for its own."""
     said_at: datetime | None = field(default=None, compare=False)
     """When it was sent, where the history knows."""
 
@@ -51,6 +55,19 @@ class Counted:
     def sent_tokens(self) -> int:
         """The size of the message in a context, unless a compaction shortens it further."""
         return self.tokens if self.short_tokens is None else self.short_tokens
+
+    @property
+    def is_shortened(self) -> bool:
+        """Whether something shorter stands for it."""
+        return self.short is not None or self.short_calls is not None
+
+    @property
+    def sent(self) -> Message:
+        """The message as it stands in a context."""
+        message = self.message
+        if self.short is not None:
+            message = replace_text(message, self.short, keeps_media=self.keeps_media)
+        return message if self.short_calls is None else replace(message, calls=self.short_calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,20 +359,30 @@ def with_short(
     row: Counted, text: str, counter: TokenCounter, *, keeps_media: bool = False
 ) -> Counted:
     """`row` with `text` standing for its tool output, or for its words alone."""
-    short = replace_text(row.message, text, keeps_media=keeps_media)
-    tokens = count_message(short, counter, function_name=row.function_name)
-    return replace(row, short=text, short_tokens=tokens, keeps_media=keeps_media)
+    shorter = replace(row, short=text, keeps_media=keeps_media)
+    tokens = count_message(shorter.sent, counter, function_name=row.function_name)
+    return replace(shorter, short_tokens=tokens)
+
+
+def with_short_arguments(row: Counted, texts: ShortArguments, counter: TokenCounter) -> Counted:
+    """`row` with `texts` standing for the arguments of its calls."""
+    shorter = replace(row, short_calls=with_arguments(row.message, texts).calls)
+    return replace(shorter, short_tokens=count_message(shorter.sent, counter))
 
 
 def unshortened(row: Counted) -> Counted:
-    """`row` with its own text, where a short one stands for it."""
-    if row.short is None:
+    """`row` with its own text and calls, where shorter ones stand for them."""
+    if not row.is_shortened:
         return row
-    return replace(row, short=None, short_tokens=None, keeps_media=False)
+    return replace(row, short=None, short_tokens=None, keeps_media=False, short_calls=None)
 
 
 def referring(row: Counted, counter: TokenCounter) -> Counted:
-    """`row` with a reference to its original, if it is a shortened tool output."""
+    """`row` with references to its original, if it is a shortened tool output or has such calls."""
+    if row.short_calls is not None:
+        calls = with_call_references(row.short_calls, row.message.calls, row.seq)
+        shorter = replace(row, short_calls=calls)
+        return replace(shorter, short_tokens=count_message(shorter.sent, counter))
     if row.short is None or not row.message.is_tool_result:
         return row
     text = with_reference(row.short, row.seq)

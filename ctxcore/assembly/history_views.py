@@ -15,7 +15,7 @@ from itertools import takewhile
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_expansion, with_short
 from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
-from ctxcore.compression.outputs import preview
+from ctxcore.compression.previews import preview
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text

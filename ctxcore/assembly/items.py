@@ -17,7 +17,7 @@ from ctxcore.assembly.history import (
 )
 from ctxcore.assembly.texts import elide, has_words, knowledge_text
 from ctxcore.assembly.verdicts import Segment, VerdictKind
-from ctxcore.compression.markers import REFERENCE_TOKENS
+from ctxcore.compression.markers import REFERENCE_TOKENS, with_reference
 from ctxcore.messages.canonical import printable, printable_json
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Message, Text, text_message
@@ -74,21 +74,25 @@ class Merged:
 
 
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
-    """The item of a message, with the short text that stands for it where there is one."""
-    if row.short is None:
+    """The item of a message, with what is shorter and stands for it where there is something."""
+    if not row.is_shortened:
         return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
     return Item(
         segment=segment,
-        message=replace_text(row.message, row.short, keeps_media=row.keeps_media),
+        message=row.sent,
         tokens=row.sent_tokens,
         row=row,
         verdict="compressed",
-        reason=(
-            VerdictCode.OUTPUT_SHORTENED()
-            if row.message.is_tool_result
-            else VerdictCode.TEXT_ELIDED()
-        ),
+        reason=_why_short(row),
     )
+
+
+def _why_short(row: Counted) -> Reason:
+    if row.message.is_tool_result:
+        return VerdictCode.OUTPUT_SHORTENED()
+    if row.short_calls is not None:
+        return VerdictCode.ARGUMENTS_SHORTENED()
+    return VerdictCode.TEXT_ELIDED()
 
 
 def own_item(segment: Segment, message: Message, counter: TokenCounter) -> Item:
@@ -189,6 +193,16 @@ def cut_item(
     if room >= _MIDDLE_TOKENS:
         return elide_item(item, limit_tokens, counter, reason=reason)
     return _with_text(item, begin(item.message.text, room, counter), counter, reason)
+
+
+def cut_item_named(item: Item, limit_tokens: int, counter: TokenCounter) -> Item:
+    """`item` with its words cut to `limit_tokens`, the reference to its original among them."""
+    cut = cut_item(item, limit_tokens - REFERENCE_TOKENS, counter)
+    if cut is item:
+        return item
+    text = with_reference(words_of(cut.message), item.seq)
+    message = replace_text(cut.message, text, keeps_media=True)
+    return with_message(cut, message, counter, item.function_name)
 
 
 def stub_item(item: Item, chars: int, counter: TokenCounter) -> Item:

@@ -22,8 +22,9 @@ from ctxcore.assembly.history import (
     shorten_row,
     unshortened,
     with_short,
+    with_short_arguments,
 )
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.assembly.texts import has_words
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.messages.values import text_message
@@ -113,6 +114,7 @@ class Reader:
         self._media_tokens = media_tokens
         self._system = system
         self._shortened = standing_texts(view, active)
+        self._arguments = dict(active.arguments)
         self._pinned = frozenset(view.anchors().pinned)
 
     def read(self, limit_tokens: int | None) -> Reading:
@@ -217,22 +219,20 @@ class Reader:
 
     def _tail(self, limit_tokens: int, excluded: frozenset[int]) -> tuple[list[Counted], bool]:
         """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
-        after, lookback = self._active.covered_until, self._policy.lookback_messages
-        current = self._view.anchors().last_user or 0
+        after = self._active.covered_until
         total = self._view.messages(after=after)
         tail_tokens = max(1, limit_tokens)
         while True:
             rows = list(self._view.tail(tail_tokens, after=after))
-            if self._shortened or self._refers or self._pinned:
+            if self._shortened or self._arguments or self._refers or self._pinned:
                 rows = [self._prepare(row) for row in rows]
             sent = [row.sent_tokens for row in rows if row.seq not in excluded]
-            before = sum(row.seq < current and row.seq not in excluded for row in rows)
             if len(rows) >= total:
                 return rows, True
             is_passed = sum(sent) > limit_tokens
             if is_passed and tail_tokens < limit_tokens * _MOST_SKIPPED:
                 is_passed = not self._may_skip(rows, limit_tokens)
-            if is_passed or (lookback is not None and before > lookback):
+            if is_passed:
                 return rows, False
             tail_tokens *= 2
 
@@ -251,11 +251,11 @@ class Reader:
         if row.seq in self._pinned:
             return unshortened(row)
         row = self._referring(row)
-        short = self._shortened.get(row.seq)
-        if short is not None:
-            shorter = self._referring(with_short(row, short, self._counter))
-            return shorter if shorter.sent_tokens < row.sent_tokens else row
-        return row
+        short, arguments = self._shortened.get(row.seq), self._arguments.get(row.seq)
+        if short is None and arguments is None:
+            return row
+        shorter = self._referring(standing(row, short, arguments, self._counter))
+        return shorter if shorter.sent_tokens < row.sent_tokens else row
 
     def _referring(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
@@ -270,6 +270,15 @@ def _without_system(anchors: Anchors) -> Anchors:
         replaced=tuple(sorted(system.union(anchors.replaced))),
         excluded=tuple(sorted(system.union(anchors.excluded))),
     )
+
+
+def standing(
+    row: Counted, short: str | None, arguments: ShortArguments | None, counter: TokenCounter
+) -> Counted:
+    """`row` with what a compaction made stand for its text and for the arguments of its calls."""
+    if short is not None:
+        row = with_short(row, short, counter)
+    return row if arguments is None else with_short_arguments(row, arguments, counter)
 
 
 def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
@@ -291,31 +300,3 @@ def standing_texts(view: HistoryView, active: Compaction) -> dict[int, str]:
 def by_block(rows: Iterable[Counted]) -> tuple[tuple[Counted, ...], ...]:
     """Rows in order, those of one block together."""
     return tuple(tuple(block) for _, block in groupby(rows, key=attrgetter("block")))
-
-
-def looked_at(reading: Reading, lookback_messages: int | None) -> Reading:
-    """`reading` without the blocks beyond so many messages before the current turn."""
-    if lookback_messages is None:
-        return reading
-    first, count = len(reading.blocks), 0
-    for messages in reversed(before_current(reading)):
-        count += messages
-        if count > lookback_messages:
-            break
-        first -= 1
-    if first == 0:
-        return reading
-    pins = set(reading.anchors.pinned)
-    beyond = (row for block in reading.blocks[:first] for row in block if row.seq in pins)
-    return replace(
-        reading,
-        blocks=reading.blocks[first:],
-        late_pins=(*reading.late_pins, *beyond),
-        is_complete=False,
-    )
-
-
-def before_current(reading: Reading) -> list[int]:
-    """How many messages of each block lie before the turn that waits for the model."""
-    current = reading.current or WHOLE
-    return [sum(row.seq < current for row in block) for block in reading.blocks]

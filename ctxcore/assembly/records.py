@@ -22,6 +22,9 @@ NOT_REBUILT = -1_000_000
 """The generation of a summary whose messages were not passed: it can only be carried on."""
 _REASONS = ("trigger", "reason")
 
+ShortArguments = tuple[str | None, ...]
+"""What stands for the arguments of each call of a message; None: they are as they were."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
@@ -39,6 +42,8 @@ class Compaction:
     """Pinned messages that moved to the front with this compaction."""
     shortened: tuple[tuple[int, str], ...] = ()
     """Tool outputs behind the cut with the text that stands for them."""
+    arguments: tuple[tuple[int, ShortArguments], ...] = ()
+    """Messages with calls, kept or behind the cut, with what stands for the arguments of each."""
     covered_messages: int = 0
     """How many messages a reader would count as summarized, system messages left out."""
     facts: str = ""
@@ -89,7 +94,8 @@ class Compaction:
     @property
     def last_seq(self) -> int:
         """The newest message that it knows."""
-        return max((self.covered_until, *(seq for seq, _ in self.shortened)))
+        texts = (*self.shortened, *self.arguments)
+        return max((self.covered_until, *(seq for seq, _ in texts)))
 
     def folded_since(
         self, parent: Compaction | None, system: Collection[int] = ()

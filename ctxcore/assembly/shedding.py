@@ -19,6 +19,7 @@ from ctxcore.assembly.items import (
     SHORT_TOKENS,
     Item,
     cut_item,
+    cut_item_named,
     cut_output,
     from_row,
     shorten_output,
@@ -36,7 +37,7 @@ _STUB_OUTPUT_CHARS = (24, 6, 0)  # chosen: of each output; the last is only a si
 _LEAST_OUTPUT_TOKENS = 60  # ADR 0029: the first share of the outputs that the model has yet to see
 _LEAST_GOAL_TOKENS = 48  # ADR 0029
 _LEAST_PIN_TOKENS = 16  # chosen: the frame and a dozen words
-_REFERS_FROM_TOKENS = 150  # chosen: below, words of the output are worth more than its reference
+_REFERS_FROM_TOKENS = _LEAST_OUTPUT_TOKENS  # ADR 0042: below, it would take half of the words
 _CUT_PARTS = ("goal", "pins", "late_pins", "request", "recent")
 
 Place = tuple[str, int]
@@ -80,7 +81,7 @@ class Shedder:
     rules_tokens: int
     """What standing instructions may take before the goal is whole."""
     refers: bool
-    """Whether outputs that are left long enough name their originals."""
+    """Whether what is cut and left long enough names its original."""
 
     def shed(self, layout: Layout) -> Layout:
         """`layout`, the smallest there is and beside it the kept blocks, within the room.
@@ -214,14 +215,19 @@ class Shedder:
         return layout
 
     def _referring(self, layout: Layout, whole: Layout) -> Layout:
-        """`layout` whose shortened outputs name their originals, as long as they were."""
+        """`layout` whose cut messages name their originals, as long as they were."""
         for place, item in self._places(whole):
-            shown, counter = _item_at(layout, place), self.maker.counter
-            if item.message.is_tool_result and _REFERS_FROM_TOKENS <= shown.tokens < item.tokens:
-                named = shorten_output(item, shown.tokens, counter, self.queries, refers=True)
+            shown = _item_at(layout, place)
+            if _REFERS_FROM_TOKENS <= shown.tokens < item.tokens:
+                named = self._named(item, shown.tokens)
                 if named.tokens <= shown.tokens:
                     layout = _with_item(layout, place, named)
         return layout
+
+    def _named(self, item: Item, limit: int) -> Item:
+        if item.message.is_tool_result:
+            return shorten_output(item, limit, self.maker.counter, self.queries, refers=True)
+        return cut_item_named(item, limit, self.maker.counter)
 
     def _free(self, layout: Layout) -> int:
         return self.room.shared - layout.tokens

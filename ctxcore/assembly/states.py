@@ -14,6 +14,7 @@ from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     NOT_REBUILT,
     Compaction,
+    ShortArguments,
     WorkingState,
     parse_reason,
     to_plain,
@@ -29,10 +30,11 @@ from ctxcore.reasons.values import Reason, TextCode, repr_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
 _WITH_TEXTS: Final = 1  # its trigger and reason are texts, not codes
-_READ: Final = (_WITH_TEXTS, VERSION)
+_WITHOUT_ARGUMENTS: Final = 2  # it shortens none
+_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, VERSION)
 _MOST: Final = 2**53 - 1  # the largest whole number that every reader of JSON keeps (RFC 8259)
 _MOST_DIGITS: Final = 40  # of a number in an error; chosen: any real number is shorter
 
@@ -177,7 +179,8 @@ def _loaded(data: object) -> CompactionState:
             if "version" in data
             else StateProblem.NO_VERSION(known=_READ)
         )
-    reader = _Reader(_with_codes(data) if version == _WITH_TEXTS else data, "")
+    data = _with_codes(data) if version == _WITH_TEXTS else data
+    reader = _Reader(data if version == VERSION else _with_arguments(data), "")
     state = reader.value(CompactionState)
     reader.end("version")
     _check_consistent(state)
@@ -195,6 +198,14 @@ def _with_codes(data: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(text := active.get(name), str)
     }
     return {**data, "active": {**active, **coded}}
+
+
+def _with_arguments(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state of version 1 or 2."""
+    active = data.get("active")
+    if not isinstance(active, dict):
+        return data
+    return {**data, "active": {**active, "arguments": []}}
 
 
 class _Reader:
@@ -285,6 +296,10 @@ class _Reader:
         pairs = self._list(name, _is_seq_with_texts, StateProblem.NO_REST())
         return tuple((seq, tuple(texts)) for seq, texts in pairs)
 
+    def arguments_by_seq(self, name: str) -> tuple[tuple[int, ShortArguments], ...]:
+        pairs = self._list(name, _is_seq_with_arguments, StateProblem.NO_REST())
+        return tuple((seq, tuple(texts)) for seq, texts in pairs)
+
     def reason(self, name: str) -> Reason | None:
         value = self.any(name)
         try:
@@ -335,6 +350,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
     "tuple[str, ...] | None": _Reader.texts_or_none,
     "tuple[tuple[int, str], ...]": _Reader.text_by_seq,
     "tuple[tuple[int, tuple[str, ...]], ...]": _Reader.texts_by_seq,
+    "tuple[tuple[int, ShortArguments], ...]": _Reader.arguments_by_seq,
     "Reason | None": _Reader.reason,
     "WorkingState": _Reader.working,
     "Compaction | None": _Reader.compaction,
@@ -358,9 +374,16 @@ def _is_seq_with_text(pair: Any) -> bool:
     return isinstance(pair, list) and list(map(type, pair)) == [int, str] and _is_count(pair[0])
 
 
+def _is_seq_with_list(pair: Any) -> bool:
+    return isinstance(pair, list) and list(map(type, pair)) == [int, list]
+
+
 def _is_seq_with_texts(pair: Any) -> bool:
-    is_pair = isinstance(pair, list) and list(map(type, pair)) == [int, list]
-    return is_pair and all(map(_is_text, pair[1]))
+    return _is_seq_with_list(pair) and all(map(_is_text, pair[1]))
+
+
+def _is_seq_with_arguments(pair: Any) -> bool:
+    return _is_seq_with_list(pair) and all(text is None or _is_text(text) for text in pair[1])
 
 
 def _check_consistent(state: CompactionState) -> None:
@@ -383,7 +406,7 @@ def _check_consistent(state: CompactionState) -> None:
             or max(kept, default=0) > active.covered_until
         ):
             raise StateError(problem=StateProblem.KEEPS())
-        if any(seq < 1 for seq, _ in active.shortened):
+        if any(seq < 1 for seq, _ in (*active.shortened, *active.arguments)):
             raise StateError(problem=StateProblem.SHORTENED())
 
 

@@ -57,7 +57,7 @@ MaxTokens = Annotated[
         "--max-tokens",
         metavar="TOKENS",
         min=1,
-        help="The input budget; nothing is reserved for the reply.",
+        help="The input budget; nothing is reserved for the reply, unless the preset says so.",
     ),
 ]
 Preset = Annotated[

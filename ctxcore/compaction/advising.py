@@ -39,10 +39,10 @@ class Recommendation:
     strategy: Method
     reason: Reason
     usage_ratio: float
-    """Input divided by the budget."""
+    """Input divided by what is available for it."""
     urgency: Urgency
     needs_optimization: bool
-    """Whether the input is larger than the budget."""
+    """Whether the input is larger than what is available."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,8 @@ def recommend(
 
     Args:
         messages: the whole conversation.
-        max_tokens: the input budget.
+        max_tokens: the model's limit, of which 2,000 stay free for the reply and tool calls; at
+            most half of it.
         preference: what weighs more: `fast`, `balanced` or `quality`.
         model: whose tokens count beside the design's own rule.
         knowledge: retrieved texts by name; they count.
@@ -101,7 +102,7 @@ def recommend(
         preference=preference,
         max_summaries=policy.max_summaries,
     )
-    ratio = larger_input_tokens(measured) / max(1, max_tokens)
+    ratio = larger_input_tokens(measured) / max(1, _available(prepared))
     return Recommendation(
         strategy=choice.method,
         reason=choice.reason,
@@ -122,7 +123,7 @@ def check_tool_safety(
 
     Args:
         messages: the whole conversation, with or without the planned calls.
-        max_tokens: the input budget.
+        max_tokens: the model's limit, as for `recommend`.
         tools_count: how many calls are planned.
         model: whose tokens count beside the design's own rule.
 
@@ -140,15 +141,15 @@ def check_tool_safety(
         state=None,
     )
     measured = measure(prepared.view, prepared.call, None)
-    return tool_safety(larger_input_tokens(measured), max_tokens, tools_count)
+    return tool_safety(larger_input_tokens(measured), _available(prepared), tools_count)
 
 
-def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSafety:
+def tool_safety(input_tokens: int, available: int, tools_count: int) -> ToolSafety:
     """Does what `check_tool_safety` does for an input that is already measured."""
     planned = tools_count * TOOL_CALL_TOKENS
-    over_by = max(0, input_tokens + planned - max_tokens)
+    over_by = max(0, input_tokens + planned - available)
     calls = "1 tool call needs" if tools_count == 1 else f"{tools_count} tool calls need"
-    message = f"the input takes {input_tokens:,} tokens and {calls} {planned:,} of {max_tokens:,}"
+    message = f"the input takes {input_tokens:,} tokens and {calls} {planned:,} of {available:,}"
     message += f": {over_by:,} too many" if over_by else ""
     return ToolSafety(is_safe=not over_by, over_by=over_by, message=message)
 
@@ -156,6 +157,13 @@ def tool_safety(input_tokens: int, max_tokens: int, tools_count: int) -> ToolSaf
 def larger_input_tokens(measured: Measure) -> int:
     """Returns the larger of the input sizes by the model's counter and the policy's own rule."""
     return max(measured.input_tokens, measured.ruling.input_tokens)
+
+
+def _available(prepared: Prepared) -> int:
+    """Returns the tokens for the input."""
+    budget = prepared.call.budget
+    assert budget is not None  # a limit is always given
+    return budget.usable_tokens
 
 
 def _chars(prepared: Prepared) -> int:

@@ -225,7 +225,9 @@ def with_facts(
         parts += _working_state(call, budget, record, ledger, visible, visible | {*excluded})
     if budget.facts_tokens:
         frame = _frame_tokens(call.counter)
-        shown = SearchedText("\n".join((record.summary, *(text for _, text in record.shortened))))
+        texts = [record.summary, *(text for _, text in record.shortened)]
+        texts += (text for _, calls in record.arguments for text in calls if text is not None)
+        shown = SearchedText("\n".join(texts))
         entries = _of_others(live(ledger), excluded)
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
@@ -284,7 +286,7 @@ def _visible(view: HistoryView, call: Call, record: Compaction) -> set[int]:
     """Returns the messages that the context shows unchanged."""
     anchors = view.anchors()
     behind = range(record.covered_until + 1, view.count() + 1)
-    shortened = {seq for seq, _ in record.shortened}
+    shortened = {seq for seq, _ in (*record.shortened, *record.arguments)}
     shown = {*behind, *record.kept, *record.pins, *anchors.system}
     if anchors.goal is not None:
         (goal,) = view.get([anchors.goal])

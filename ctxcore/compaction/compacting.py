@@ -176,7 +176,7 @@ def compact(
     Args:
         messages: the whole conversation, including what earlier compactions cover.
         policy: thresholds; the preset `default` without one.
-        max_tokens: the input budget; without it the model's window decides.
+        max_tokens: the input budget, as for `fit`; without it the model's window decides.
         target_tokens: where the compaction stops; `max_tokens` fills the budget.
         summarizer: what writes the summary: a summarizer, or a function of the messages (a
             sequence of `Message`) and the previous summary that returns a text. Without it the
@@ -418,7 +418,7 @@ def _applied(
     folded = tuple(at for at in planned.fold if before.covered_until <= at < record.covered_until)
     rows = prepared.view.get([at + 1 for at in folded])
     ratio = prepared.call.policy.summary_chars_ratio
-    is_written = _has_new_summary(before, record)
+    is_written = has_new_summary(before, record)
     return CompactionResult(
         context=prepared.context(record),
         state=state,
@@ -448,14 +448,19 @@ def _next_state(state: CompactionState, outcome: Outcome) -> CompactionState:
     record, before = outcome.record, state.active or NOTHING_COVERED
     if record is None:
         return state
-    is_truncation = record.is_truncation and record.covered_until > before.covered_until
     return replace(
         state,
         active=record,
-        summaries=state.summaries + _has_new_summary(before, record),
-        truncations=state.truncations + is_truncation,
+        summaries=state.summaries + has_new_summary(before, record),
+        truncations=state.truncations + has_new_truncation(before, record),
     )
 
 
-def _has_new_summary(before: Compaction, record: Compaction) -> bool:
+def has_new_summary(before: Compaction, record: Compaction) -> bool:
+    """Whether `record`, which follows `before`, has a summary of more messages."""
     return bool(record.summary) and record.summarized_until > before.summarized_until
+
+
+def has_new_truncation(before: Compaction, record: Compaction) -> bool:
+    """Whether `record`, which follows `before`, covers more messages without a summary."""
+    return record.is_truncation and record.covered_until > before.covered_until

@@ -15,12 +15,13 @@ from typing import Literal
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.reading import WHOLE, Reading, before_current, by_block
+from ctxcore.assembly.reading import WHOLE, Reading, by_block
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import ACKNOWLEDGED, acknowledgement, gap_message, summary_message
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.triggers import Measure
 from ctxcore.tokens.count import count_message
+from ctxcore.tokens.families import TokenCounter
 
 Block = tuple[Counted, ...]
 Chooser = Literal["worth", "importance", "key_events"]
@@ -48,7 +49,7 @@ class Draft:
     stops: tuple[int, ...] = ()
     """Cuts before `cut` at which the summary is written once before it continues."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
-    """The size of each shortened tool output, by sequence number."""
+    """The size of each shortened tool output and call, by sequence number."""
 
     @classmethod
     def of(cls, scope: Scope) -> Draft:
@@ -100,7 +101,7 @@ class Draft:
         return replace(self, scope=scope, sizes=scope.shortened_sizes(self.short_sizes))
 
     def shortened(self, short_sizes: Mapping[int, int]) -> Draft:
-        """Returns the same draft with these tool outputs shortened."""
+        """Returns the same draft with these tool outputs and calls shortened."""
         sizes = self.scope.shortened_sizes(short_sizes)
         return replace(self, sizes=sizes, short_sizes=short_sizes)
 
@@ -150,8 +151,6 @@ class Scope:
         self._facts_tokens = max(0, facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
         """The size of what stays before each cut: pins, the last user message, the goal."""
-        self.before_current = tuple(before_current(reading))
-        """How many messages of each block come before the turn that waits for the model."""
         self.last_cut = max(0, len(self.blocks) - 1)
         """The newest block never folds."""
         self.tail_start = min(newest_within(self.sizes, budget.recent_tokens), self.last_cut)
@@ -165,23 +164,23 @@ class Scope:
         return other
 
     def shortened_sizes(self, short_sizes: Mapping[int, int]) -> tuple[int, ...]:
-        """Returns the size of each block with these tool outputs shortened."""
+        """Returns the size of each block with these tool outputs and calls shortened."""
         if not short_sizes:
             return self.sizes
         sizes = list(self.sizes)
         for seq, tokens in short_sizes.items():
-            at, now = self._outputs[seq]
+            at, now = self._shortenable[seq]
             sizes[at] -= max(0, now - tokens)
         return tuple(sizes)
 
     @cached_property
-    def _outputs(self) -> Mapping[int, tuple[int, int]]:
-        """The block and the size of each tool output, by sequence number."""
+    def _shortenable(self) -> Mapping[int, tuple[int, int]]:
+        """The block and the size of each tool output and call, by sequence number."""
         return {
             row.seq: (at, row.sent_tokens)
             for at, block in enumerate(self.blocks)
             for row in block
-            if row.message.is_tool_result
+            if row.message.is_tool_result or row.message.calls
         }
 
     def expected_at(self, cut: int, kept_tokens: int) -> int:
@@ -226,6 +225,18 @@ class Scope:
         if not turns or not starts:
             return self.blocks[-1][-1].seq + 1 if self.blocks and not turns else 0
         return self.blocks[starts[-turns]][0].seq if len(starts) >= turns else 0
+
+    def open_from(self) -> int:
+        """Returns the sequence number from which the turn that waits for the model starts."""
+        starts = self.turn_starts()
+        if not self.is_waiting:
+            return self.blocks[-1][-1].seq + 1 if self.blocks else 0
+        return self.blocks[starts[-1]][0].seq if starts else 0
+
+    @property
+    def counter(self) -> TokenCounter:
+        """What the sizes are counted with."""
+        return self._call.counter
 
     def _surviving(self) -> list[int]:
         """Returns the size of what stays of each block if it folds; mostly 0."""

@@ -13,13 +13,14 @@ from functools import cached_property
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shorten_row
 from ctxcore.assembly.reading import by_block
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
 from ctxcore.compaction.selectors import CHOOSERS, outdated_of, text_at
+from ctxcore.compaction.short_calls import arguments_of, older, with_short_calls
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
 from ctxcore.compression.markers import REFERENCE_TOKENS
@@ -252,7 +253,7 @@ class _Executor:
         active = NOTHING_COVERED if plan.starts_anew else self.active
         reference_tokens = REFERENCE_TOKENS if self.call.offers_expand else 0
         texts, requests = dict(active.shortened), self._requests()
-        for row in self.view.get(plan.shorten):
+        for row in (row for row in self.view.get(plan.shorten) if row.message.is_tool_result):
             limit = plan.short_sizes[row.seq] - reference_tokens
             shorter = shorten_row(row, limit, counter, query=requests[row.seq])
             texts[row.seq] = printable(shorter.short or "")
@@ -263,9 +264,31 @@ class _Executor:
         return replace(
             active,
             shortened=tuple(sorted(texts.items())),
+            arguments=self._arguments(active.arguments, plan.shorten),
             trigger=plan.trigger.reason,
             strategies=tuple(step.strategy for step in plan.steps),
         )
+
+    def _arguments(
+        self, known: Iterable[tuple[int, ShortArguments]], seqs: Iterable[int]
+    ) -> tuple[tuple[int, ShortArguments], ...]:
+        """Returns what stands for the arguments of calls, those of the messages `seqs` as well."""
+        found = dict(known)
+        for row in self.view.get([seq for seq in seqs if seq not in found]):
+            texts = arguments_of(row, self.call)
+            if texts is not None:
+                found[row.seq] = texts
+        return tuple(sorted(found.items()))
+
+    def _kept_arguments(
+        self, record: Compaction, kept: Iterable[int]
+    ) -> tuple[tuple[int, ShortArguments], ...]:
+        """Returns the arguments of `record` where the covered messages `kept` stay."""
+        staying = set(kept)
+        known = (pair for pair in record.arguments if pair[0] > record.covered_until)
+        again = (pair for pair in self.active.arguments if pair[0] in staying)
+        anew = older(self.view, staying) if self.plan.pieces is not None else ()
+        return self._arguments((*known, *again), anew)
 
     def _requests(self) -> dict[int, str]:
         """Returns what the outputs that are shortened were called for."""
@@ -282,10 +305,12 @@ class _Executor:
         anchors = self.view.anchors()
         pins = set(anchors.pinned) - set(anchors.prompts)
         staying = {*self.plan.verbatim} - pins
+        kept = tuple(seq for seq in self.plan.verbatim if seq <= cut and seq in staying)
+        shortened = replace(self._shortened, covered_until=cut)
         return replace(
-            self._shortened,
-            covered_until=cut,
-            kept=tuple(seq for seq in self.plan.verbatim if seq <= cut and seq in staying),
+            shortened,
+            kept=kept,
+            arguments=self._kept_arguments(shortened, kept),
             pins=tuple(sorted(seq for seq in pins if seq <= cut)),
             shortened=tuple(
                 (seq, text)
@@ -390,7 +415,8 @@ class _Executor:
         additions = [added for added in self.plan.next_best if max(added.block) <= cut]
         if budget is None or not self.plan.next_best:
             return record
-        rows = self.view.get({*record.kept, *(seq for added in additions for seq in added.block)})
+        seqs = {*record.kept, *(seq for added in additions for seq in added.block)}
+        rows = with_short_calls(self.view.get(seqs), self.call, older(self.view, seqs))
         keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self.call.counter)
         for _ in range(_FILLS):
             tokens = keeping.tokens
@@ -402,7 +428,12 @@ class _Executor:
                 break
             texts = {seq: text for seq, text in record.shortened if seq > cut}
             texts |= _joined(rows, keeping.pieces, cut)
-            record = replace(record, kept=keeping.seqs, shortened=tuple(sorted(texts.items())))
+            record = replace(
+                record,
+                kept=keeping.seqs,
+                shortened=tuple(sorted(texts.items())),
+                arguments=self._kept_arguments(record, keeping.seqs),
+            )
         return record
 
     def _advised(self, reason: Reason, record: Compaction) -> Reason:
@@ -480,11 +511,13 @@ def _kept_by_score(
 
     Of messages that stay in pieces, outdated sentences do not stay.
     """
+    blocks = _with_earlier(view, blocks, competing.earlier)
+    shorter = older(view, (row.seq for block in blocks for row in block)).union(planned.shorten)
     keeping, others = keep_blocks(
-        _with_earlier(view, blocks, competing.earlier),
+        [with_short_calls(block, call, shorter) for block in blocks],
         competing.room_tokens,
         call.counter,
-        opened=_rows(view, competing.opened),
+        opened=[with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)],
         outdated=outdated_of(ledger_for(view, call)),
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),

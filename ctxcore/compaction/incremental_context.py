@@ -184,9 +184,6 @@ class IncrementalContext:
         """Whether all fits by a margin, so that nothing has to be left out."""
         policy, budget = self._call.policy, self._call.budget
         after = base.active.covered_until
-        lookback = policy.lookback_messages
-        if lookback is not None and self._view.messages(after=after) > lookback:
-            return False
         if budget is None:
             return True
         spare = base.oversize_tokens + base.thinking_tokens + _MARGIN_TOKENS

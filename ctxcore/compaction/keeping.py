@@ -9,6 +9,7 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
+from ctxcore.messages.values import Message
 from ctxcore.salience.ranking import (
     NO_WISHES,
     Group,
@@ -253,7 +254,7 @@ def group_of(
         unit
         for row in block
         for unit in split_message(
-            row.message, seq=row.seq, tokens=row.sent_tokens, is_whole=row.seq not in long
+            _competing(row), seq=row.seq, tokens=row.sent_tokens, is_whole=row.seq not in long
         )
     ]
     loose = [at for at, unit in enumerate(units) if unit.seq in long and unit.kind != "call"]
@@ -264,6 +265,11 @@ def group_of(
         tokens=sum(row.sent_tokens for row in block) - taken + FRAME_TOKENS * len(long),
         gap_tokens=1,
     )
+
+
+def _competing(row: Counted) -> Message:
+    """Returns the message whose units compete: its own text, and its calls as they are sent."""
+    return row.message if row.short_calls is None else replace(row.message, calls=row.short_calls)
 
 
 def _scores(

@@ -55,7 +55,7 @@ class CompactionPlan:
     competing: Competing | None = None
     """The open choice among covered blocks, which `resolved` makes."""
     shorten: tuple[int, ...] = ()
-    """Tool outputs to shorten."""
+    """Tool outputs to shorten, and messages whose calls' arguments are."""
     short_sizes: Mapping[int, int] = field(default_factory=dict)
     """The most tokens each of them takes then."""
     steps: tuple[PlannedStep, ...] = ()

@@ -5,10 +5,12 @@ A strategy is a function from a draft to a draft with less in it; it calls no mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal, cast
 
+from ctxcore.assembly.arguments import most_tokens
 from ctxcore.assembly.history import Counted, is_expansion
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.drafting import Chooser, Draft, Scope, newest_within
@@ -127,7 +129,7 @@ STALE_SHARE = 4  # chosen: a superseded output keeps a quarter of the limit of o
 
 
 def shorten_tool_outputs(draft: Draft) -> Draft:
-    """Shortens tool outputs that are over their limits, outside the newest turns.
+    """Shortens tool outputs and arguments of calls over their limits, outside the newest turns.
 
     Reads that a later one repeats are shortened first, to a quarter and in the newest turns too;
     where that frees enough, nothing else is shortened.
@@ -141,7 +143,26 @@ def shorten_tool_outputs(draft: Draft) -> Draft:
         if shorter.expected_tokens <= scope.budget.target_tokens:
             return shorter
     rest = _short_sizes(scope, rows, superseded, fresh_from=scope.fresh_from())
-    return draft.shortened({**rest, **first})
+    return draft.shortened({**rest, **_short_call_sizes(scope), **first})
+
+
+def _short_call_sizes(scope: Scope) -> dict[int, int]:
+    """Returns the most that each older message takes with the arguments of its calls shortened.
+
+    Those of the turn that waits are never shortened: the model goes on from them.
+    """
+    limit, sizes = scope.policy.shorten_arguments_over_tokens, dict[int, int]()
+    if limit is None:
+        return sizes
+    before = min(scope.fresh_from(), scope.open_from())
+    heads = (block[0] for block in scope.blocks if block[0].message.calls)  # no other has calls
+    for row in takewhile(lambda row: row.seq < before, heads):
+        if row.sent_tokens <= limit or row.seq in scope.pinned or row.short_calls is not None:
+            continue
+        most = most_tokens(row.message, scope.policy, scope.counter)
+        if most is not None and most < row.sent_tokens:
+            sizes[row.seq] = most
+    return sizes
 
 
 def _short_sizes(
@@ -202,12 +223,22 @@ def fold_to_tail(draft: Draft) -> Draft:
     """Folds all but the newest messages within the target; nothing if everything fits it."""
     scope = draft.scope
     cut = newest_within(scope.sizes, scope.budget.target_tokens)
-    lookback, before = scope.policy.lookback_messages, scope.before_current
-    if lookback is not None and sum(before) > lookback:
-        lengths = [len(block) for block in scope.blocks]
-        within = newest_within(lengths, scope.policy.lookback_target_messages)
-        cut = max(cut, min(within, sum(map(bool, before))))  # all of the turn that waits stays
-    return replace(draft, cut=max(draft.cut, min(cut, scope.last_cut)))
+    cut = max(draft.cut, min(cut, scope.last_cut))
+    return replace(draft, cut=cut, stops=tuple(_lookback_stops(scope, cut)))
+
+
+def _lookback_stops(scope: Scope, cut: int) -> Iterator[int]:
+    """Yields the cuts before `cut` at which as many messages were looked at as the policy says.
+
+    Source: the `sliding-summary` design, whose lookback limits what one summary is made from; what
+    lies further back is summarized before it, so that nothing is lost.
+    """
+    lookback, seen = scope.policy.lookback_messages, 0
+    for at, block in enumerate(scope.blocks[:cut] if lookback else ()):
+        seen += len(block)
+        if seen > (lookback or 0) and seen > len(block):
+            yield at
+            seen = len(block)
 
 
 def fold_to_lower(draft: Draft) -> Draft:

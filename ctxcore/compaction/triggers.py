@@ -17,11 +17,11 @@ from ctxcore.assembly.building import (
     build_at_rest,
     build_context,
 )
-from ctxcore.assembly.history import Counted, HistoryView, referring, with_short
+from ctxcore.assembly.history import Counted, HistoryView, referring
 from ctxcore.assembly.history_views import adapted, counted_by_rule
 from ctxcore.assembly.items import total
 from ctxcore.assembly.layout import Layout
-from ctxcore.assembly.reading import Reader, Reading, standing_texts
+from ctxcore.assembly.reading import Reader, Reading, standing, standing_texts
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
@@ -51,8 +51,6 @@ class Measure:
     summary_tokens: int
     uncovered_tokens: int
     uncovered_messages: int
-    current_messages: int = 0
-    """The uncovered messages of the turn that waits for the model; 0 unless the policy asks."""
     facts_tokens: int = 0
     """A part of `fixed_tokens`."""
     knowledge_tokens: int = 0
@@ -132,7 +130,6 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         knowledge_tokens=knowledge,
         uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
         uncovered_messages=uncovered.messages - len(hidden),
-        current_messages=_current_messages(view, reading, call.policy, covered),
         system_messages=len(reading.system),
         turns=_turns(view, call.policy, active),
         is_marked=_is_marked(view, call.policy.summary_marker, active),
@@ -154,13 +151,6 @@ def _is_marked(view: HistoryView, marker: str | None, active: Compaction) -> boo
     rows = reversed(view.tail(_ANSWER_TOKENS, after=active.covered_until))
     answer = next((row for row in rows if row.message.role == "assistant"), None)
     return answer is not None and answer.seq > active.seen_until and marker in answer.message.text
-
-
-def _current_messages(view: HistoryView, reading: Reading, policy: Policy, covered: int) -> int:
-    if policy.lookback_messages is None or reading.current is None:
-        return 0
-    after = max(covered, reading.current - 1)
-    return view.messages(after=after) - sum(seq > after for seq in reading.excluded)
 
 
 def input_size(view: HistoryView, call: Call, active: Compaction | None) -> int:
@@ -190,12 +180,12 @@ def _shown_whole(view: HistoryView, reading: Reading, covered: int) -> int:
 
 
 def _saved(view: HistoryView, active: Compaction, call: Call, excluded: Collection[int]) -> int:
-    """Returns how much less shortened tool outputs take than the totals count for them."""
+    """Returns how much less shortened messages take than the totals count for them."""
     whole = {*excluded, *view.anchors().pinned}
-    standing = standing_texts(view, active)
-    texts = {seq: text for seq, text in standing.items() if seq not in whole}
-    rows: list[Counted] = view.get([seq for seq in texts if seq > active.covered_until])
-    shorter = (with_short(row, texts[row.seq], call.counter) for row in rows)
+    texts, calls = standing_texts(view, active), dict(active.arguments)
+    seqs = (seq for seq in texts.keys() | calls.keys() if seq not in whole)
+    rows: list[Counted] = view.get([seq for seq in seqs if seq > active.covered_until])
+    shorter = (standing(row, texts.get(row.seq), calls.get(row.seq), call.counter) for row in rows)
     if call.offers_expand:
         shorter = (referring(row, call.counter) for row in shorter)
     pairs = zip(rows, shorter, strict=True)
@@ -272,7 +262,8 @@ def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool
     target: the target is then half the input, unless the caller named one (`halves=False`). An
     unknown window is taken to be as large as the input.
     """
-    budget = call.budget or call.policy.input_budget(measured.input_tokens)
+    policy = call.policy.override(max_tokens_is_window=False)
+    budget = call.budget or policy.input_budget(measured.input_tokens)
     if trigger.rule in _WHATEVER_THE_SIZE and halves:
         target = min(budget.target_tokens, measured.ruling.input_tokens // 2)
         budget = call.policy.retarget(budget, target)
@@ -296,13 +287,6 @@ def least_messages(measured: Measure, policy: Policy) -> int:
 
 def _marked(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
     return TriggerCode.MARKED() if measured.is_marked else None
-
-
-def _beyond_lookback(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
-    looked_at, new = policy.lookback_messages, measured.uncovered_messages
-    if looked_at is None or new - measured.current_messages <= looked_at:
-        return None
-    return TriggerCode.BEYOND_LOOKBACK(uncovered_messages=new, looked_at=looked_at)
 
 
 def _beyond_recent(measured: Measure, policy: Policy, budget: TokenBudget) -> Reason | None:
@@ -352,5 +336,5 @@ def _little_remains(measured: Measure, policy: Policy, budget: TokenBudget) -> R
     return TriggerCode.LITTLE_REMAINS(remaining=remaining, least=least)
 
 
-_URGENT = (_marked, _beyond_lookback, _beyond_recent, _above_available)
+_URGENT = (_marked, _beyond_recent, _above_available)
 _PATIENT = (_many_turns, _at_ratio, _above_upper, _little_remains)

@@ -8,21 +8,16 @@ line fits, the whole text is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 from ctxcore.compression.json_outputs import compress_json
-from ctxcore.compression.json_text import parse_json, render_json
 from ctxcore.compression.lines import Lines, fit_lines
 from ctxcore.compression.lossless import shorten_losslessly
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
 from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind, Source, Structure, read_source
 from ctxcore.compression.target import CHARS_PER_TOKEN, Target, most_fitting, terms_of
-from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.text.languages import has_han
 from ctxcore.tokens.families import TokenCounter
 
 PROSE_SHARE: Final = 0.3  # of the budget, for the words around JSON: docs/adr/0026-almost-json.md
@@ -212,120 +207,3 @@ def _text_marker(source: Source, target: Target, what: str = "") -> tuple[str, E
         f"[{ELISION} {chars} {ELISION}]",
     ]
     return target.first_fitting(texts) or ELISION, (Elision(unit="characters", count=count),)
-
-
-_STATUS = ("success", "ok", "status", "code", "error", "message")
-_TOTALS = ("total", "total_count", "count")
-_ENDS = 2  # items kept at each end: docs/designs.md, the table of `dual-threshold`
-_SIZES = (
-    (8, 80),
-    (4, 60),
-    (2, 40),
-    (1, 20),
-)  # chosen: fields of an item, characters; less until it fits
-
-
-def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
-    """`output` in at most `max_tokens` tokens: JSON stays JSON, marked as compressed."""
-    if counter.count(output) <= max_tokens:
-        return output
-    try:
-        value = parse_json(output)
-    except ValueError:
-        value = None
-    is_chinese = has_han(output)
-    for fields, chars in _SIZES:
-        shape = _Preview(fields=fields, chars=chars, is_chinese=is_chinese).of(value)
-        if shape is not None and counter.count(text := render_json(shape)) <= max_tokens:
-            return text
-    return compress_with(output, max_tokens=max_tokens, counter=counter).text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Preview:
-    """Makes previews of one size."""
-
-    fields: int
-    chars: int
-    is_chinese: bool
-
-    def of(self, value: JsonValue) -> JsonObject | None:
-        """The preview of a list or an object; None where it would show too little."""
-        if isinstance(value, list):
-            ends = self._ends(value)
-            return {"total": len(value), "items_preview": ends, "compressed": True}
-        if not isinstance(value, dict):
-            return None
-        wrappers = _path_to_list(value)
-        if not wrappers and any(isinstance(item, dict) for item in value.values()):
-            return None  # its parts are objects: too little of them would be shown
-        parts: JsonObject = {}
-        for wrapper in reversed(wrappers or [value]):
-            parts.update(wrapper)
-        shape: JsonObject = {name: self._short(parts[name]) for name in _STATUS if name in parts}
-        shape.update(self._plain_fields(parts, (*_STATUS, *_TOTALS)))
-        objects = (
-            (name, self._item(item))
-            for name, item in parts.items()
-            if isinstance(item, dict) and not any(item is wrapper for wrapper in wrappers)
-        )
-        shape.update(islice(objects, self.fields))
-        items = _longest_list(wrappers[-1]) if wrappers else []
-        total = next((parts[name] for name in _TOTALS if _is_number(parts.get(name))), None)
-        if items or total is not None:
-            shape["total"] = len(items) if total is None else total
-        if items:
-            shape["items_preview"] = self._ends(items)
-        return {**shape, "compressed": True}
-
-    def _ends(self, items: Sequence[JsonValue]) -> list[JsonValue]:
-        """The first and the last of `items`, and how many are left out between them."""
-        gone = len(items) - 2 * _ENDS
-        if gone <= 0:
-            return [self._item(item) for item in items]
-        marker = f"... (省略 {gone} 项)" if self.is_chinese else f"... ({gone} omitted)"
-        return [*map(self._item, items[:_ENDS]), marker, *map(self._item, items[-_ENDS:])]
-
-    def _item(self, item: JsonValue) -> JsonValue:
-        if isinstance(item, list):
-            return [self._short(part) for part in item[: self.fields]]
-        if not isinstance(item, dict):
-            return self._short(item)
-        plain = self._plain_fields(item)
-        if plain or not item:
-            return plain
-        name, inner = next(iter(item.items()))
-        return {name: self._item(inner)}  # a wrapper: its content identifies the item
-
-    def _plain_fields(self, value: JsonObject, without: Sequence[str] = ()) -> JsonObject:
-        """The first fields with plain values, long texts cut."""
-        plain = (
-            (name, self._short(item))
-            for name, item in value.items()
-            if name not in without and not isinstance(item, (dict, list))
-        )
-        return dict(islice(plain, self.fields))
-
-    def _short(self, value: JsonValue) -> JsonValue:
-        if isinstance(value, str) and len(value) > self.chars:
-            return f"{value[: self.chars]}…"
-        return f"({len(value)})" if isinstance(value, (dict, list)) else value
-
-
-def _path_to_list(value: JsonObject) -> list[JsonObject]:
-    """The objects from `value` down to one with a list, each the only object in its parent."""
-    path = [value]
-    while not _longest_list(path[-1]):
-        inner = [item for item in path[-1].values() if isinstance(item, dict)]
-        if len(inner) != 1:
-            return []
-        path.append(inner[0])
-    return path
-
-
-def _longest_list(value: JsonObject) -> Sequence[JsonValue]:
-    return max((item for item in value.values() if isinstance(item, list)), key=len, default=[])
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

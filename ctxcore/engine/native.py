@@ -416,12 +416,17 @@ def to_compaction(raw: JsonValue) -> Compaction:
     for name in _TEXTS_BY_MESSAGE:
         pairs = values.get(name, ())
         values[name] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
+    values["arguments"] = tuple(
+        (_whole(seq), tuple(None if text is None else _text(text) for text in texts))
+        for seq, texts in values.get("arguments", ())
+    )
     lost = values.get("facts_lost")
     values["facts_lost"] = None if lost is None else tuple(_text(fact) for fact in lost)
     plain = Compaction(covered_until=0)
     for name in ("trigger", "reason"):
         values[name] = parse_reason(raw.get(name))
-    read = {"kept", "pins", "strategies", "facts_lost", "trigger", "reason", *_TEXTS_BY_MESSAGE}
+    read = {"kept", "pins", "strategies", "arguments", "facts_lost", "trigger", "reason"}
+    read |= {*_TEXTS_BY_MESSAGE}
     for name in values.keys() - read:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])
     return Compaction(**values)

@@ -9,9 +9,10 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, cast
 
-from ctxcore.assembly.building import build_context
+from ctxcore.assembly.building import NOTHING_COVERED, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.records import Compaction, WorkingState
+from ctxcore.compaction.compacting import has_new_summary, has_new_truncation
 from ctxcore.compaction.executing import Outcome, Step, execute
 from ctxcore.compaction.for_one_call import OneCall, execute_for_one_call, plan_for_one_call
 from ctxcore.compaction.planning import plan
@@ -292,10 +293,10 @@ class Proposals:
         while info is not None:
             chain.append(info.compaction)
             info = known.get(info.parent_id or "")
-        summaries = [record.summary for record in chain] + [""]
+        pairs = list(pairwise([NOTHING_COVERED, *reversed(chain)]))
         return Uses(
-            summaries=sum(bool(text) and text != before for text, before in pairwise(summaries)),
-            truncations=sum(record.is_truncation for record in chain),
+            summaries=sum(has_new_summary(before, record) for before, record in pairs),
+            truncations=sum(has_new_truncation(before, record) for before, record in pairs),
         )
 
     @contextmanager

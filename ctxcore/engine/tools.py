@@ -10,6 +10,7 @@ import json
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from ctxcore.assembly.arguments import told
 from ctxcore.compaction.advising import ToolSafety, larger_input_tokens, tool_safety
 from ctxcore.compaction.triggers import Trigger, measure
 from ctxcore.compression.extracting import extract_with
@@ -36,16 +37,16 @@ _MAX_USABLE_RATIO = 0.25  # of an answer; the same as for outputs shortened when
 
 
 def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
-    """The text of the message that `ref` names.
+    """The text of the message that `ref` names, with the arguments of its calls.
 
     Raises:
-        PartNotFoundError: there is no such message, or it has no text.
+        PartNotFoundError: there is no such message, or it has neither.
     """
     seq, last = parse_reference(ref), session.length
     if seq is None or not 1 <= seq <= last:
         problem = PartProblem.MESSAGES(last=last) if last else PartProblem.NO_MESSAGES()
         raise PartNotFoundError(part=ref, problem=problem)
-    text = store.messages(session.id, seq, seq)[0].message.text
+    text = told(store.messages(session.id, seq, seq)[0].message)
     if not text:
         raise PartNotFoundError(part=ref, problem=PartProblem.NO_TEXT())
     return text

@@ -134,6 +134,15 @@ class Thresholds:
             "No context takes more of the window than this; the rest is added to the reserve.",
         ),
     ] = 1.0
+    max_tokens_is_window: Annotated[
+        bool,
+        Group("window"),
+        Doc(
+            "A given limit holds the reply too",
+            "A limit in tokens that a caller names is the model's: the reserve stays free of it. "
+            "Off: all of it is for the input.",
+        ),
+    ] = False
     system_estimate_tokens: Annotated[
         int,
         Count(0, "tokens"),
@@ -197,16 +206,6 @@ class Thresholds:
             "Turns, at most",
             "A compaction starts after this many turns since the last one; with strategies for "
             "requested compactions, since the last full summary. None: any number.",
-        ),
-    ] = None
-    lookback_messages: Annotated[
-        int | None,
-        Count(1, "messages"),
-        Group("when"),
-        Doc(
-            "Lookback (messages)",
-            "A context includes at most this many messages before the current one; older ones are "
-            "folded, which starts a compaction. None: all.",
         ),
     ] = None
     summary_marker: Annotated[
@@ -513,6 +512,16 @@ class Thresholds:
             "messages. None: never.",
         ),
     ] = 3
+    lookback_messages: Annotated[
+        int | None,
+        Count(1, "messages"),
+        Group("summary"),
+        Doc(
+            "Lookback of a summary (messages)",
+            "A summary is written from at most this many messages at a time; a longer part is "
+            "summarized step by step. None: all at once.",
+        ),
+    ] = None
     summary_form: Annotated[
         SummaryForm,
         Group("summary"),
@@ -586,6 +595,16 @@ class Thresholds:
         Doc(
             "Shorten tool outputs over (tokens)",
             "A compaction shortens longer outputs to this length.",
+        ),
+    ] = 200
+    shorten_arguments_over_tokens: Annotated[
+        int | None,
+        Count(40, "tokens"),
+        Group("tools"),
+        Doc(
+            "Shorten arguments of calls over (tokens)",
+            "A compaction cuts the long texts in the arguments of older calls, so that those of a "
+            "call take about this; their keys stay. None: never.",
         ),
     ] = 200
     shortens_always: Annotated[

@@ -29,9 +29,6 @@ class Policy(Thresholds):
     keep_others = 5  # no annotation: it is no field
     """How many of the newest messages stay that are neither important nor key events. Source: the
     fifth design, whose fallbacks name 5 and no setting for it."""
-    lookback_target_messages = 20
-    """How many messages stay when those beyond the lookback are folded. Chosen: half of the first
-    design's lookback of 40, so that a fold does not happen at every message."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -108,7 +105,7 @@ class Policy(Thresholds):
             UnknownWindowError: neither the policy nor the caller names a window.
         """
         named = [tokens for tokens in (self.window_tokens, window_tokens) if tokens is not None]
-        window = min(named, default=None) or self.fallback_window_tokens
+        window = min(named, default=self.fallback_window_tokens)
         if window is None:
             raise UnknownWindowError(model=None)
         reserve = 0
@@ -123,7 +120,14 @@ class Policy(Thresholds):
     def input_budget(
         self, max_tokens: int, *, system_tokens: int = 0, tools_tokens: int = 0
     ) -> TokenBudget:
-        """The token budget for an input of `max_tokens`: all of it usable, no reserve."""
+        """The token budget for a limit of `max_tokens`: all of it usable, no reserve.
+
+        Under `max_tokens_is_window` it is that of a model with so many tokens for input and reply.
+        """
+        if self.max_tokens_is_window:
+            return self.budget(
+                window_tokens=max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
+            )
         scale = 1.0
         if self.window_tokens:
             share = int(self.window_tokens * self.usable_ratio)

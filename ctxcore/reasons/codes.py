@@ -16,6 +16,7 @@ class VerdictCode(Code):
     GOAL = "verdict.goal", "the original request"
     LAST_REQUEST = "verdict.last_request", "last user message"
     OUTPUT_SHORTENED = "verdict.output_shortened", "tool output shortened"
+    ARGUMENTS_SHORTENED = "verdict.arguments_shortened", "arguments of calls shortened"
     TEXT_ELIDED = "verdict.text_elided", "long text shortened"
     ELIDED_TO_SHARE = "verdict.elided_to_share", "shortened to fit its part of the budget"
     ELIDED_TO_WINDOW = "verdict.elided_to_window", "shortened to fit the window"
@@ -107,6 +108,7 @@ class TriggerCode(Code):
         "trigger.beyond_lookback",
         "beyond the lookback: {uncovered_messages:,} uncovered messages, lookback {looked_at:,}",
     )
+    """Only in stored records; no policy has this rule any more."""
     BEYOND_RECENT = (
         "trigger.beyond_recent",
         "beyond the recent budget: tokens {tokens:,}, recent budget {recent_budget:,}",

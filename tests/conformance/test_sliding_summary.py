@@ -121,7 +121,9 @@ def test_all_presets_can_be_given_one_window() -> None:
         for name in Policy.presets()
     }
 
-    assert {budget.usable_tokens for budget in windows.values() if budget} == {BUDGET}
+    usable = {name: budget.usable_tokens for name, budget in windows.items() if budget}
+    third = usable.pop("truncate-or-summarize")  # its document's limit holds the reply too
+    assert (set(usable.values()), third) == ({BUDGET}, BUDGET - 2_000)
 
 
 # counting
@@ -226,12 +228,11 @@ def test_the_current_message_does_not_take_from_the_history_budget() -> None:
     assert 7_000 < context.tokens <= BUDGET
 
 
-def test_40_messages_before_the_current_one_are_looked_at() -> None:
+def test_a_window_holds_more_than_40_messages_while_tokens_allow() -> None:
     history = talk(61, 20, last="user")
 
-    context = fit(history, policy=OFF.override(goal_max_tokens=0))
-
-    assert shown(context) == list(range(20, 61))
+    for policy in (DESIGN, OFF):
+        assert shown(fit(history, policy=policy)) == list(range(61))
 
 
 def test_a_tool_loop_does_not_push_what_is_looked_at_out() -> None:
@@ -359,10 +360,33 @@ def test_the_routers_text_counts_rendered_lines_without_4_a_message() -> None:
     context = fit(history, policy=DESIGN)
     count = counter_for(None).count
     line = {role: count(f"{role}: {words(100)}") for role in ("USER", "ASSISTANT")}
-    room = line["ASSISTANT"] + line["USER"] + line["ASSISTANT"]
+    ends = count("\n") * 2
+    room = line["ASSISTANT"] + line["USER"] + line["ASSISTANT"] + ends
 
     assert context.render_text(room).count("\n") == 2
     assert context.render_text(room - 1).count("\n") == 1
+
+
+@pytest.mark.parametrize("summary_words", [0, 3, 400])
+@pytest.mark.parametrize("limit", [0, 5, 20, 60, 100, 300, 600, 2_000])
+def test_the_routers_text_never_exceeds_its_tokens(limit: int, summary_words: int) -> None:
+    history = [*talk(4, 20), *(user(f"{at}: so?") for at in range(60)), assistant("yes")]
+    state = summarized(words(summary_words), 4) if summary_words else None
+
+    text = fit([*history, user("and now?")], policy=DESIGN, state=state).render_text(limit)
+
+    assert counter_for(None).count(text) <= limit
+    assert text.endswith("ASSISTANT: yes") or limit < 500
+    assert bool(text) or limit <= 20
+
+
+def test_a_summary_too_long_for_a_router_is_cut_and_keeps_its_header() -> None:
+    context = fit([*talk(4, 20), user("so?")], policy=DESIGN, state=summarized(words(400), 4))
+
+    text = context.render_text(60)
+
+    assert text.startswith("[Earlier conversation summary (4 turns)]:\nword word")
+    assert "characters left out" in text
 
 
 def test_a_router_has_8_000_tokens_and_an_agent_73_142_for_one_session() -> None:
@@ -418,31 +442,37 @@ def test_the_summary_counts_towards_the_trigger() -> None:
 
 def test_a_trigger_ratio_of_1_switches_summarization_off_and_leaves_a_marker() -> None:
     history = [*talk(200, 100), user("and now?")]
-    summarizer = Scripted()
+    summarizer, off = Scripted(), OFF.override(goal_max_tokens=0, system_estimate_tokens=0)
 
-    result = compact(history, policy=OFF.override(goal_max_tokens=0), summarizer=summarizer)
+    result = compact(history, policy=off, max_tokens=BUDGET, summarizer=summarizer)
 
     assert (result.applied, summarizer.requests) == (False, [])
     assert result.reason.code == OutcomeCode.SWITCHED_OFF
-    assert verdicts(result.context) == ["dropped"] * 160 + ["kept"] * 41
-    assert sent(result.context)[0].startswith("user: [160 earlier messages are not shown]")
+    assert verdicts(result.context) == ["dropped"] * 140 + ["kept"] * 61  # 6,000 and the current
+    assert sent(result.context)[0].startswith("user: [140 earlier messages are not shown]")
 
 
-def test_an_uncovered_message_beyond_the_40_is_a_trigger_and_folds_down_to_20() -> None:
-    history = talk(200, 100)  # 20,000 tokens: far below the trigger at 58,513
+def test_43_messages_of_302_tokens_are_not_summarized() -> None:
+    history, summarizer = talk(43, 302), Scripted()
 
-    result = compact(history, policy=DESIGN, summarizer=Scripted())
+    result = compact(history, policy=DESIGN, summarizer=summarizer)
 
-    assert str(result.trigger) == "beyond the lookback: 200 uncovered messages, lookback 40"
-    assert result.folded == tuple(range(180))
-    assert verdicts(result.context).count("dropped") == 0
+    assert (result.applied, summarizer.requests) == (False, [])
+    assert result.reason == OutcomeCode.BELOW_TRIGGER(tokens=12_986, trigger=58_513)
+    assert verdicts(result.context) == ["kept"] * 43
 
 
-def test_40_answered_messages_stay_and_the_next_one_does_not() -> None:
-    assert plan_compaction(talk(40, 20), policy=DESIGN) is None
-    assert plan_compaction(talk(41, 20, last="user"), policy=DESIGN) is None
+def test_a_summary_looks_at_40_messages_at_a_time_and_loses_none() -> None:
+    history = [user(f"request {n}: {words(590)}") for n in range(150)]
+    summarizer = Scripted(lambda request: f"{request.previous} {len(request.messages)}".strip())
 
-    assert plan_compaction(talk(41, 20), policy=DESIGN) is not None
+    result = compact(history, policy=DESIGN, summarizer=summarizer)
+
+    lengths = [len(request.messages) for request in summarizer.requests]
+    numbers = [m.text.split(":")[0] for request in summarizer.requests for m in request.messages]
+    # the original request stays beside the summary
+    assert (lengths, result.summary) == ([39, 40, 22], "39 40 22")
+    assert numbers == [f"request {n}" for n in range(1, len(result.folded))]
 
 
 @pytest.mark.parametrize("count", [41, 60, 200])
@@ -546,7 +576,7 @@ def test_a_newest_answer_that_does_not_fit_is_elided_never_dropped() -> None:
 
 
 def test_a_summary_takes_at_most_1_024_tokens() -> None:
-    history = talk(200, 100)
+    history = talk(60, 1_000)
     summarizer = Scripted("One sentence says it. " * 2_000)
 
     result = compact(history, policy=DESIGN, summarizer=summarizer)
@@ -558,38 +588,39 @@ def test_a_summary_takes_at_most_1_024_tokens() -> None:
 
 
 def test_a_further_summary_is_made_of_the_one_before_and_the_new_messages() -> None:
-    history = [user(f"request {n}: {words(90)}") for n in range(90)]
-    first = compact(history[:60], policy=DESIGN, summarizer=Scripted("The first forty."))
-    summarizer = Scripted("The first seventy.")
+    history = [user(f"request {n}: {words(990)}") for n in range(90)]
+    first = compact(history[:60], policy=DESIGN, summarizer=Scripted("The first thirty."))
+    summarizer = Scripted("The first sixty.")
 
     second = compact(history, policy=DESIGN, summarizer=summarizer, state=first.state)
 
     (asked,) = summarizer.requests
-    assert asked.previous == "The first forty."
+    assert asked.previous == "The first thirty."
     assert [message.text.split(":")[0] for message in asked.messages] == [
-        f"request {n}" for n in range(40, 70)
+        f"request {n}" for n in range(31, 61)
     ]
     assert asked.form == "progressive"
-    assert second.summary == "The first seventy."
+    assert second.summary == "The first sixty."
 
 
 def test_the_state_holds_summary_tokens_and_the_cumulative_number_of_messages() -> None:
-    history = [user(f"request {n}: {words(90)}") for n in range(90)]
-    first = compact(history[:60], policy=DESIGN, summarizer=Scripted("The first forty."))
-    second = compact(history, policy=DESIGN, summarizer=Scripted("Seventy."), state=first.state)
+    history = [user(f"request {n}: {words(990)}") for n in range(90)]
+    first = compact(history[:60], policy=DESIGN, summarizer=Scripted("The first thirty."))
+    second = compact(history, policy=DESIGN, summarizer=Scripted("Sixty."), state=first.state)
 
     records = [first.state.active, second.state.active]
     told = [(r.summary, r.summary_tokens, r.covered_messages) for r in records if r]
-    assert told == [("The first forty.", 4, 40), ("Seventy.", 3, 70)]
+    assert told == [("The first thirty.", 4, 31), ("Sixty.", 3, 61)]
 
 
 @pytest.mark.parametrize(("text", "language"), [("订单 c-4711 在哪里？", "zh"), ("where?", "en")])
 def test_the_summary_is_asked_for_in_the_conversations_language(text: str, language: str) -> None:
     summarizer = Scripted("c-4711")
 
-    compact([user(f"{text} {n}") for n in range(60)], policy=DESIGN, summarizer=summarizer)
+    history = [user(f"{text} {n}") for n in range(60)]
+    compact(history, policy=NO_PROMPT, max_tokens=800, summarizer=summarizer)
 
-    assert [request.language for request in summarizer.requests] == [language]
+    assert {request.language for request in summarizer.requests} == {language}
 
 
 class Failing:
@@ -603,7 +634,7 @@ class Failing:
 
 
 def test_a_failed_summary_changes_nothing() -> None:
-    history, before = talk(60, 100), summarized("The class is c-4711.", 4)
+    history, before = talk(64, 1_000), summarized("The class is c-4711.", 4)
 
     result = compact(history, policy=DESIGN, summarizer=Failing(), state=before)
 

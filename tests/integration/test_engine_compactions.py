@@ -536,3 +536,27 @@ class ScriptedModelContext:
 
     def __exit__(self, *_: object) -> None:
         self._model.remove()
+
+
+def test_the_limit_of_three_counts_summaries_whatever_their_words() -> None:
+    same = [saying("It went on as before.")] * 5
+    with (
+        engine_with(window=2_400) as (engine, _),
+        _summary_model("writer", same) as writer,
+    ):
+        _use(
+            engine,
+            "truncate-or-summarize",
+            preference="quality",
+            summary_model=writer.model,
+            requires_confirmation=False,
+        )
+        session_id = _told(engine, turns=12)
+        for _ in range(5):
+            engine.compact(session_id)
+            for number in range(12):
+                engine.append(session_id, [{"role": "user", "content": f"{number} " + "so " * 80}])
+
+        truncated = [info.compaction.is_truncation for info in engine.compactions(session_id)]
+
+    assert truncated == [False, False, False, True, True]

@@ -355,3 +355,86 @@ def test_the_tool_is_not_stored_with_a_session() -> None:
 
         assert engine.session(session.id).tools == (SEARCH,)
         assert engine.call_target(session.id).tools == (SEARCH, EXPAND_TOOL)
+
+
+def writing(count: int) -> list[dict[str, object]]:
+    """Turns in which a file of 11,000 characters is written."""
+    said: list[dict[str, object]] = []
+    for n in range(count):
+        content = "\n".join(f"value_{n}_{line} = {line}" for line in range(700))[:11_000]
+        arguments = json.dumps({"path": f"/src/f{n}.py", "content": content})
+        function = {"name": "search", "arguments": arguments}
+        ask = {"id": f"c{n}", "type": "function", "function": function}
+        said += [
+            {"role": "user", "content": f"write {n}"},
+            {"role": "assistant", "content": "", "tool_calls": [ask]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": "done"},
+            {"role": "assistant", "content": f"written {n}"},
+        ]
+    return said
+
+
+@pytest.mark.parametrize("tools", [[SEARCH], []])
+def test_shortened_arguments_say_where_they_are_and_come_back(
+    tools: list[dict[str, object]],
+) -> None:
+    with engine_with(window=60_000) as (engine, _):
+        session = engine.create_session(tools=tools)
+        engine.append(session.id, writing(12))
+        info = engine.compact(session.id)
+        assert info is not None
+        assert info.compaction.arguments
+
+        context = engine.context(session.id)
+
+        sent = next(group.message for group in context.made_of if group.message.calls)
+        first = json.loads(sent.calls[0].arguments)
+        stored = engine.store.messages(session.id)[1].message.calls[0].arguments
+        assert list(first) == ["path", "content"]
+        assert ("left out, whole: m2 …]" in first["content"]) == bool(tools)
+        original = json.loads(stored)["content"]
+        assert len(original) == 11_000
+        assert engine.expand(session.id, "m2", path="content", max_tokens=9_000) == original
+        target = engine.call_target(session.id)
+        measured = measure(target.view, target.call, target.record).input_tokens
+        assert context.tokens <= measured < context.tokens + 20
+        [copy] = engine.import_(engine.export(session.id))
+        assert engine.context(copy.id).messages == context.messages
+
+
+@pytest.mark.parametrize("tools", [[SEARCH], []])
+def test_words_that_are_cut_because_nothing_else_fits_refer_too(
+    tools: list[dict[str, object]],
+) -> None:
+    with engine_with(window=1_500) as (engine, _):
+        session = engine.create_session(tools=tools)
+        text = "\n".join(f"line {n} of the request" for n in range(900))
+        engine.append(session.id, [{"role": "user", "content": text}])
+
+        context = engine.context(session.id)
+
+        assert context.verdict(0).verdict == "compressed"
+        assert context.budget is not None
+        assert context.tokens <= context.budget.usable_tokens
+        assert str(context.messages[-1]["content"]).endswith("[… whole: m1]") == bool(tools)
+        assert engine.expand(session.id, "m1", rows="450:451") == "line 450 of the request"
+
+
+@pytest.mark.parametrize("window", [600, 800, 1_200, 2_000])
+def test_every_output_with_a_share_of_its_own_refers(window: int) -> None:
+    with engine_with(window=window) as (engine, _):
+        session = engine.create_session(tools=[SEARCH])
+        engine.append(session.id, [{"role": "user", "content": "look"}])
+        asks = [
+            {"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+            for n in range(2)
+        ]
+        engine.append(session.id, [{"role": "assistant", "content": "", "tool_calls": asks}])
+        for n in range(2):
+            engine.append(session.id, [{"role": "tool", "tool_call_id": f"c{n}", "content": LONG}])
+
+        context = engine.context(session.id)
+
+        for at in (2, 3):
+            assert context.verdict(at).after_tokens >= 60
+            assert f"m{at + 1}" in str(context.messages[at]["content"])

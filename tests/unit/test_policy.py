@@ -33,6 +33,8 @@ WRONG: dict[str, object] = {
     "next_min_messages": None,
     "next_min_ratio": -0.5,
     "lookback_messages": 0,
+    "shorten_arguments_over_tokens": 39,
+    "max_tokens_is_window": 1,
     "requires_confirmation": 1,
     "is_shadow": "no",
     "rebuild_after": 0,
@@ -127,7 +129,7 @@ def test_sliding_summary_has_its_documents_values() -> None:
     assert (policy.window_tokens, policy.reserve_tokens) == (128_000, 4_096)
     assert (policy.min_messages, policy.min_fold_messages) == (6, 2)
     assert (policy.trigger_ratio, policy.target_ratio) == (0.80, 0.40)
-    assert (policy.lookback_messages, policy.lookback_target_messages) == (40, 20)
+    assert policy.lookback_messages == 40
     assert (policy.summary_max_tokens, policy.max_message_chars) == (1_024, 20_000)
 
 

@@ -143,10 +143,10 @@ def test_a_pin_moves_only_with_a_compaction() -> None:
     assert moved.verdict(2).reason.code == VerdictCode.PINNED_FRONT
 
 
-def test_a_pin_beyond_the_lookback_stays() -> None:
-    policy = Policy.preset("sliding-summary", lookback_messages=3)
+def test_a_pin_outside_the_window_stays() -> None:
+    policy = Policy.preset("sliding-summary", system_estimate_tokens=0)
 
-    context = context_of(turns(10), 4_000, policy=policy, pinned=[5])
+    context = context_of(turns(10), 120, policy=policy, pinned=[5])
 
     assert context.verdict(4).reason.code == VerdictCode.PINNED
     assert "answer 1" in str(sent(context))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ FULL = CompactionState(
         kept=(2, 3),
         pins=(4,),
         shortened=((7, "rows …"),),
+        arguments=((2, ('{"path":"/a","text":"…"}', None)),),
         facts="Dates:\n- Friday",
         facts_lost=("ORD-1",),
         passages=((1, "keep me"),),
@@ -80,7 +82,7 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 2
+    assert FULL.to_json()["version"] == VERSION == 3
 
 
 def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
@@ -92,6 +94,16 @@ def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
     assert active is not None
     assert active.trigger is None
     assert str(active.reason) == "asked for: tokens 900"
+
+
+def test_a_state_of_version_2_shortens_no_arguments() -> None:
+    data: Any = changed("version", 2)
+    del data["active"]["arguments"]
+
+    read = CompactionState.from_json(data)
+
+    assert FULL.active is not None
+    assert read == replace(FULL, active=replace(FULL.active, arguments=()))
 
 
 def kinds(value: object) -> list[type]:
@@ -113,7 +125,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 3), "version 3; this release reads the versions 1, 2"),
+        (changed("version", 4), "version 4; this release reads the versions 1, 2, 3"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),

@@ -24,8 +24,9 @@ def remarks(count: int) -> list[Message]:
 def test_the_larger_of_the_rule_and_the_models_counter_is_compared() -> None:
     english, chinese = [user(words(500))], [user(CHINESE * 100)]
 
-    assert recommend(english, max_tokens=1_000).usage_ratio == 0.999  # 2,499 characters / 2.5
-    assert recommend(chinese, max_tokens=1_000).usage_ratio > len(CHINESE) * 100 / 2.5 / 1_000
+    # 2,000 tokens, of which half stay free
+    assert recommend(english, max_tokens=2_000).usage_ratio == 0.999  # 2,499 characters / 2.5
+    assert recommend(chinese, max_tokens=2_000).usage_ratio > len(CHINESE) * 100 / 2.5 / 1_000
 
 
 def test_what_a_compaction_covers_does_not_count() -> None:
@@ -80,6 +81,6 @@ def test_tool_safety_says_how_many_tokens_are_missing(
 
 
 def test_an_input_above_the_budget_is_not_safe_even_without_calls() -> None:
-    safety = check_tool_safety(remarks(10), max_tokens=1_000, tools_count=0)
+    safety = check_tool_safety(remarks(10), max_tokens=2_000, tools_count=0)  # 1,000 stay free
 
     assert (safety.is_safe, safety.over_by) == (False, 990)  # 10 x int(499 / 2.5)

@@ -53,7 +53,7 @@ CASES: dict[str, tuple[list[Message], Policy, int]] = {
     "many outputs": (turns(9, size=400), Policy(), 3_000),
     "outputs shortened at once": (turns(3, size=900), Policy.preset("dual-threshold"), 9_000),
     "history limit": (turns(25), Policy.preset("sliding-summary", **OFF), 3_000),
-    "lookback": (turns(20, size=2), Policy.preset("sliding-summary", **OFF), 90_000),
+    "history with room": (turns(20, size=2), Policy.preset("sliding-summary", **OFF), 90_000),
     "chains skipped": (turns(20, calls=5), Policy.preset("dual-threshold", **OFF), 6_000),
     "merged": (monologue(90), Policy(), 600),
     "merged and cut": (monologue(90), Policy.preset("pi", **OFF), 400),

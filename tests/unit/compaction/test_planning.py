@@ -99,10 +99,11 @@ def test_sliding_summary_keeps_the_newest_within_its_target() -> None:
     assert plan.fold == tuple(range(8))
 
 
-def test_sliding_summary_folds_down_to_twenty_messages_beyond_its_lookback() -> None:
-    plan = planned(remarks(50, 1), SLIDING, 100_000)
+def test_sliding_summary_is_written_after_each_lookback() -> None:
+    plan = planned(remarks(200, 5), SLIDING, 2_000)
 
-    assert len(plan.keep) == 20
+    assert plan.stops == tuple(range(40, len(plan.fold), 40))
+    assert len(plan.stops) > 2
 
 
 def test_sliding_summary_folds_two_messages_or_none() -> None:

@@ -58,12 +58,8 @@ def test_sliding_summary_waits_for_six_messages() -> None:
     assert result.reason == OutcomeCode.TOO_FEW_MESSAGES(messages=5, needed=6)
 
 
-def test_a_message_beyond_the_lookback_is_a_trigger_of_its_own() -> None:
-    assert trigger(remarks(41, 1), SLIDING, 100_000) is None
-
-    fired = trigger(remarks(42, 1), SLIDING, 100_000)
-
-    assert str(fired) == "beyond the lookback: 42 uncovered messages, lookback 40"
+def test_the_lookback_is_no_trigger_of_its_own() -> None:
+    assert trigger(remarks(42, 1), SLIDING, 100_000) is None
 
 
 def test_an_input_above_usable_is_a_trigger_whatever_the_number_of_messages() -> None:
@@ -194,15 +190,6 @@ def test_an_input_above_available_by_the_policys_own_counter_is_a_trigger() -> N
     )
 
 
-def test_the_lookback_counts_the_current_message_on_top() -> None:
-    policy = quiet(lookback_messages=25, strategies=("fold_to_tail",))
-
-    assert trigger(remarks(26, 1), policy, 1_000) is None
-    assert str(trigger(remarks(27, 1), policy, 1_000)) == (
-        "beyond the lookback: 27 uncovered messages, lookback 25"
-    )
-
-
 # which rule is named when several fire
 
 
@@ -213,14 +200,14 @@ MARKED = [*remarks(9), assistant("!!!SUMMARY!!!")]
     ("fields", "rule"),
     [
         ({}, TriggerCode.MARKED),
-        ({"summary_marker": None}, TriggerCode.BEYOND_LOOKBACK),
-        ({"summary_marker": None, "lookback_messages": None}, TriggerCode.MANY_TURNS),
+        ({"summary_marker": None}, TriggerCode.BEYOND_RECENT),
+        ({"summary_marker": None, "recent_history_ratio": None}, TriggerCode.MANY_TURNS),
     ],
 )
 def test_urgent_rules_are_named_before_patient_ones(fields: dict[str, object], rule: str) -> None:
-    policy = Policy(summary_marker="!!!SUMMARY!!!", lookback_messages=5, max_turns=3).override(
-        **fields
-    )
+    policy = Policy(
+        summary_marker="!!!SUMMARY!!!", recent_history_ratio=0.01, max_turns=3
+    ).override(**fields)
 
     found = fired(MARKED, policy, 1_000)
 
@@ -246,11 +233,11 @@ def test_patient_rules_are_named_in_their_order() -> None:
 
 
 def test_rules_that_can_wait_wait_for_their_messages_and_urgent_ones_do_not() -> None:
-    policy = quiet(max_turns=3, first_min_messages=8, lookback_messages=6)
+    policy = quiet(max_turns=3, first_min_messages=8, recent_history_ratio=0.036)
 
     assert fired(remarks(7, 1), policy, 1_000) is None  # 7 are beyond three turns, but too few
-    assert str(fired(remarks(8, 1), policy, 1_000)) == (
-        "beyond the lookback: 8 uncovered messages, lookback 6"
+    assert str(fired(remarks(7, 2), policy, 1_000)) == (
+        "beyond the recent budget: tokens 42, recent budget 36"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.compression.outputs import preview
+from ctxcore.compression.previews import preview
 from tests.unit.compression.counters import FourBytes
 
 SCALARS = st.one_of(
@@ -77,7 +77,8 @@ def test_four_items_are_all_shown() -> None:
 
 
 def test_without_a_total_the_items_are_counted() -> None:
-    assert shown({"rows": meetings(30)})["total"] == 30
+    assert shown({"rows": meetings(30)})["rows"]["total"] == 30
+    assert shown({"items": meetings(30)})["total"] == 30
 
 
 def test_the_documents_total_wins_over_what_this_page_holds() -> None:
@@ -100,8 +101,9 @@ def test_a_list_inside_another_object_is_found_with_the_fields_around_it() -> No
 
     previewed = shown(listing)
 
-    assert (previewed["status"], previewed["query"], previewed["total"]) == ("ok", "today", 20)
-    assert previewed["items_preview"][0] == {"id": 1, "title": "Meeting 1"}
+    data = previewed["data"]
+    assert (previewed["status"], data["query"], data["total"]) == ("ok", "today", 20)
+    assert data["items_preview"][0] == {"id": 1, "title": "Meeting 1"}
 
 
 def test_objects_beside_a_list_keep_their_plain_fields() -> None:
@@ -109,8 +111,9 @@ def test_objects_beside_a_list_keep_their_plain_fields() -> None:
 
     previewed = shown(output)
 
-    assert previewed["user"] == {"name": "Ada", "id": "u-7"}
-    assert previewed["total"] == 40
+    user = previewed["user"]
+    assert (user["name"], user["id"], user["log"]["total"]) == ("Ada", "u-7", 9)
+    assert previewed["tags"]["total"] == 40
 
 
 def test_a_list_in_one_of_several_objects_is_not_taken_for_the_whole() -> None:
@@ -131,7 +134,58 @@ def test_items_that_only_wrap_an_object_show_what_is_inside() -> None:
 def test_rows_of_a_table_keep_their_first_cells() -> None:
     table = {"rows": [[at, f"name {at}", "x" * 90] for at in range(30)]}
 
-    assert shown(table)["items_preview"][0][:2] == [0, "name 0"]
+    assert shown(table)["rows"]["items_preview"][0][:2] == [0, "name 0"]
+
+
+DAY: dict[str, Any] = {
+    "success": True,
+    "events": [{"id": at, "title": f"event {at}", "start": "2026-01-20T10:00"} for at in range(20)],
+    "todos": [{"id": 100 + at, "title": f"todo {at}", "due": "2026-01-21"} for at in range(12)],
+    "reminders": [{"id": 200 + at, "text": f"remind {at}"} for at in range(8)],
+    "total": 40,
+}
+
+
+def test_every_list_is_named_with_its_count_and_a_preview() -> None:
+    previewed = shown(DAY, 240)
+
+    assert (previewed["success"], previewed["total"]) == (True, 40)
+    for name in ("events", "todos", "reminders"):
+        assert previewed[name]["total"] == len(DAY[name])
+        ends = [DAY[name][at]["id"] for at in (0, 1, -2, -1)]
+        items = [item for item in previewed[name]["items_preview"] if isinstance(item, dict)]
+        assert [item["id"] for item in items] == ends
+    assert "items_preview" not in previewed  # it would stand beside the total of all three
+
+
+def test_lists_share_the_room_and_a_short_one_leaves_its_own_to_the_others() -> None:
+    def fields(previewed: Any, name: str) -> int:
+        return len(previewed[name]["items_preview"][0])
+
+    previewed = shown(DAY, 150)
+    alone = shown({**DAY, "todos": DAY["todos"][:1], "reminders": []}, 150)
+
+    assert {fields(previewed, name) for name in ("events", "todos", "reminders")} == {2}
+    assert fields(alone, "events") == 3
+    assert alone["reminders"] == {"total": 0, "items_preview": []}
+
+
+@pytest.mark.parametrize("max_tokens", [60, 80, 120, 200, 400])
+def test_every_key_is_named_in_the_smallest_room(max_tokens: int) -> None:
+    output = {**DAY, "owner": {"name": "Ada", "team": {"id": 7}}, "note": "line " * 200}
+
+    previewed = shown(output, max_tokens)
+
+    assert previewed.keys() == {*output, "compressed"}
+    assert [previewed[name]["total"] for name in ("events", "todos", "reminders")] == [20, 12, 8]
+
+
+def test_objects_inside_say_how_many_fields_are_left_out() -> None:
+    output = {"page": {f"field_{at}": at for at in range(30)}, "rows": meetings(9)}
+
+    page = shown(output, 120)["page"]
+
+    assert page["…"] == f"... ({30 - (len(page) - 1)} omitted)"
 
 
 def test_short_fields_stay_and_long_texts_are_cut() -> None:

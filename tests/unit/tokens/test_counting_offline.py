@@ -94,3 +94,19 @@ def test_changed_rank_files_are_not_used(tmp_path: Path, content: bytes) -> None
         (data / f"{vocabulary}.tiktoken.gz").write_bytes(content)
 
     assert run(COUNT_WITHOUT_DATA, before=tmp_path).splitlines() == WARNINGS
+
+
+def test_without_tiktoken_the_document_divides_characters_by_two_and_a_half() -> None:
+    script = """
+from ctxcore import Policy, count_tokens, fit
+from ctxcore.tokens.rules import rule_counter
+rule = rule_counter("document", "gpt-4o")
+assert [rule.count(text) for text in ("", "a", "hello world")] == [0, 1, 4]
+assert count_tokens("hello world") == 2
+context = fit([{"role": "user", "content": "hi"}], policy=Policy.preset("sliding-summary"))
+assert not context.is_exact
+"""
+
+    warnings = run("import sys; sys.modules['tiktoken'] = None\n" + script)
+
+    assert "token counts are estimates vocabulary=o200k_base tiktoken=missing" in warnings
