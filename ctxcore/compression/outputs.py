@@ -22,6 +22,7 @@ from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind, Source, Structure, read_source
 from ctxcore.compression.target import CHARS_PER_TOKEN, Target, most_fitting, terms_of
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.plain import Plain
 from ctxcore.text.languages import has_han
 from ctxcore.tokens.families import TokenCounter
 
@@ -45,7 +46,7 @@ _NEXT_SIBLING: Final = re.compile(r"(</([\w:.-]+)>)[ \t]*(?=<\2[\s/>])|(/>)[ \t]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compressed:
+class Compressed(Plain):
     """A tool output within its budget.
 
     `tokens` and `original_tokens` are of the text and of the output, in the counter's vocabulary.

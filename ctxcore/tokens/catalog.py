@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.plain import Plain
 from ctxcore.tokens.families import counter_id_of
 
 
@@ -39,7 +40,7 @@ _TOTALS_LISTED_LESS_OUTPUT = frozenset({400_000, 1_050_000})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Plain):
     """The catalogue's entry for a model; prices are US dollars a token, unknown values None."""
 
     model: str
