@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ctxcore.plain import Plain
+
 _RULES_TOKENS = 256  # chosen: a dozen sentences, more than most conversations lay down
 _RULES_PART = 6  # chosen: a sixth of a small window leaves room for the messages themselves
 _RULE_TOKENS = 64  # chosen: one sentence and its frame, or half of a smaller window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenBudget:
+class TokenBudget(Plain):
     """Window, reserve and thresholds of one model under one policy, all in tokens."""
 
     window_tokens: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, Merged
@@ -18,14 +17,15 @@ from ctxcore.compression.markers import ELISION
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
-from ctxcore.messages.values import JsonObject, Message, ToolCall
+from ctxcore.messages.values import Message, SentObject, ToolCall
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.families import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Synthetic:
+class Synthetic(Plain):
     """A text in the context that is no message of the history."""
 
     kind: str
@@ -34,10 +34,10 @@ class Synthetic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Context:
+class Context(Plain):
     """What a model is sent, never above its budget, legal for every provider."""
 
-    messages: list[JsonObject]
+    messages: list[SentObject]
     """Ready to send, OpenAI chat format; `in_shape` has them as they came."""
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
@@ -46,7 +46,7 @@ class Context:
     breakdown: Breakdown
     runs: tuple[Run, ...]
     """The verdicts as they are stored: neighbours of one verdict and reason together."""
-    verdicts: Verdicts
+    verdicts: Verdicts = field(repr=False)
     """One verdict for each message of the history."""
     synthetic: tuple[Synthetic, ...]
     repairs: tuple[Repair, ...]
@@ -75,10 +75,10 @@ class Context:
     renamed_ids: Mapping[str, str] = field(default_factory=dict)
     """Ids that calls are sent under in place of their own, which they map to."""
 
-    def sent_tools(self, tools: Sequence[Mapping[str, object]]) -> list[JsonObject]:
+    def sent_tools(self, tools: Sequence[Mapping[str, object]]) -> list[SentObject]:
         """The tool definitions to send beside the messages: `tools`, renamed where calls are."""
         sent = {own: name for name, own in self.renamed_tools.items()}
-        return [cast("JsonObject", tool) for tool in renamed_tools(tools, sent)]
+        return [*renamed_tools(tools, sent)]
 
     def own_calls(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
         """The calls of a model that was sent this context, under the caller's names of tools."""
@@ -92,7 +92,7 @@ class Context:
         """The shape that the messages came in."""
         return self.passed.shape if self.passed else "openai"
 
-    def in_shape(self, shape: Shape | None = None) -> list[JsonObject]:
+    def in_shape(self, shape: Shape | None = None) -> list[SentObject]:
         """What is sent, in the shape that came in, or in another one.
 
         Messages in which nothing changed are the caller's own objects, thinking and marks in them

@@ -12,10 +12,11 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from ctxcore.messages.values import JsonValue
+from ctxcore.plain import Plain
 
 
 @dataclass(frozen=True, slots=True)
-class PromptChange:
+class PromptChange(Plain):
     """A change of the system prompt: only system messages from `first` on are in force."""
 
     since: int

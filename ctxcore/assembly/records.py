@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from ctxcore.errors import UnreadableError, WorkingStateError
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.storage_problems import SettingProblem
 from ctxcore.reasons.values import Reason, from_json, to_json
@@ -27,7 +28,7 @@ ShortArguments = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class Compaction(Plain):
     """What stands for the messages it covers, and why it was made."""
 
     covered_until: int
@@ -151,7 +152,7 @@ def stands_until(record: Compaction) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingState:
+class WorkingState(Plain):
     """What an application states of its work; None: it is read from the history.
 
     Raises:

@@ -112,6 +112,10 @@ class CompactionState:
         assert isinstance(plain, dict)
         return plain
 
+    def to_dict(self) -> JsonObject:
+        """The same as `to_json`, as all values have it."""
+        return self.to_json()
+
     @classmethod
     def from_json(cls, data: object) -> CompactionState:
         """The state that `to_json` wrote; the JSON text of it is read as well.

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, overload
 
 from ctxcore.messages.values import JsonValue
+from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason, from_json, to_json
 
 VerdictKind = Literal["kept", "compressed", "summarized", "recalled", "dropped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Plain):
     """What became of one message."""
 
     verdict: VerdictKind
@@ -28,7 +29,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Plain):
     """Neighbouring messages `first` … `last` (places from 0) that share a verdict and a reason."""
 
     first: int

@@ -15,6 +15,7 @@ from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.strategies import Method, Uses, choose
 from ctxcore.compaction.triggers import Measure, measure
 from ctxcore.messages.values import Message, text_chars
+from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy, Preference
 from ctxcore.reasons.values import Reason
 
@@ -33,7 +34,7 @@ _URGENCIES: tuple[tuple[float, Urgency], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
+class Recommendation(Plain):
     """The recommended way to shorten a conversation, and how urgent that is."""
 
     strategy: Method
@@ -46,7 +47,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSafety:
+class ToolSafety(Plain):
     """Whether the results of planned tool calls fit the budget."""
 
     is_safe: bool

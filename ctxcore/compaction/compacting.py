@@ -40,6 +40,7 @@ from ctxcore.compaction.triggers import (
 from ctxcore.errors import CompactionRefusedError
 from ctxcore.messages.arguments import Tools
 from ctxcore.messages.shapes.reading import Given
+from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
@@ -50,7 +51,7 @@ from ctxcore.summarizers.support import SummaryCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CompactionResult:
+class CompactionResult(Plain):
     """What `compact` did, and the context that may be sent now."""
 
     context: Context

@@ -27,9 +27,9 @@ from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
 from ctxcore.messages.canonical import printable
-from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
-from ctxcore.reasons.values import Reason, to_json
+from ctxcore.reasons.values import Reason
 from ctxcore.salience.ranking import Wishes
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
@@ -39,7 +39,7 @@ _FILLS = 3  # chosen: merging neighbours frees room for more blocks; each pass c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Plain):
     """One strategy that ran: the input before and after it, and what came of it."""
 
     strategy: str
@@ -47,18 +47,9 @@ class Step:
     after_tokens: int
     outcome: Reason
 
-    def to_dict(self) -> JsonObject:
-        """Returns the step as JSON."""
-        return {
-            "strategy": self.strategy,
-            "before_tokens": self.before_tokens,
-            "after_tokens": self.after_tokens,
-            "outcome": to_json(self.outcome),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Plain):
     """What came of a plan: a new record, or None with the reason why nothing changed."""
 
     record: Compaction | None

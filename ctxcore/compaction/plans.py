@@ -12,6 +12,7 @@ from ctxcore.compaction.drafting import Chooser
 from ctxcore.compaction.keeping import Addition, Pieces, Waiting
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.facts.tasks import Task
+from ctxcore.plain import Plain
 from ctxcore.policy.names import StrategyName
 from ctxcore.reasons.values import Reason
 
@@ -24,7 +25,7 @@ def joined(strategies: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPlan:
+class CompactionPlan(Plain):
     """What a compaction will do, before anything is summarized or written.
 
     `keep` and `fold` are indexes of messages in the history, from 0; all other message numbers
@@ -99,7 +100,7 @@ class Competing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedStep:
+class PlannedStep(Plain):
     """One strategy with the input expected before and after it."""
 
     strategy: StrategyName
@@ -153,7 +154,7 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+class Confirmation(Plain):
     """The question to a person whether a plan may be carried out."""
 
     plan: CompactionPlan

@@ -26,6 +26,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import knowledge_text
 from ctxcore.budget import TokenBudget
 from ctxcore.messages.values import text_message
+from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import TriggerCode
 from ctxcore.reasons.values import Fact, Reason
@@ -200,7 +201,7 @@ def _in_totals(view: HistoryView, row: Counted) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
+class Trigger(Plain):
     """The rule that asks for a compaction, with the numbers it compared."""
 
     reason: Reason

@@ -18,6 +18,7 @@ from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
 from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind, Source, Structure, read_source
 from ctxcore.compression.target import CHARS_PER_TOKEN, Target, most_fitting, terms_of
+from ctxcore.plain import Plain
 from ctxcore.tokens.families import TokenCounter
 
 PROSE_SHARE: Final = 0.3  # of the budget, for the words around JSON: docs/adr/0026-almost-json.md
@@ -40,7 +41,7 @@ _NEXT_SIBLING: Final = re.compile(r"(</([\w:.-]+)>)[ \t]*(?=<\2[\s/>])|(/>)[ \t]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compressed:
+class Compressed(Plain):
     """A tool output within its budget.
 
     `tokens` and `original_tokens` are of the text and of the output, in the counter's vocabulary.

@@ -124,14 +124,14 @@ class AutomaticCompactions:
             self._record_skipped(target, one_call.trigger, error)
             return one_call
 
-    def pending(self, plan_id: str) -> Pending:
-        """The pending confirmation with this id.
+    def pending(self, session_id: str, plan_id: str) -> Pending:
+        """The pending confirmation of a session with this id.
 
         Raises:
             TurnStateError: it is not pending any more.
         """
         found = load_pending(self._services.store, plan_id)
-        if found is None:
+        if found is None or found.session_id != session_id:
             raise TurnStateError(problem=TurnProblem.NO_PENDING(id=plan_id))
         return found
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from ctxcore.engine.errors import PlaceError, SplitBlockError
 from ctxcore.engine.services import EngineServices
+from ctxcore.plain import Plain
 from ctxcore.store.values import SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BranchPoint:
+class BranchPoint(Plain):
     """A place where sessions with the same beginning part."""
 
     place: int

@@ -212,4 +212,4 @@ def _shown(context: Context) -> int:
     """The number of history messages in the context, without system messages."""
     kinds = ("kept", "compressed", "recalled")
     shown = sum(run.last - run.first + 1 for run in context.runs if run.verdict in kinds)
-    return shown - sum(message["role"] == "system" for message in context.messages[:1])
+    return shown - sum(group.message.is_system for group in context.made_of[:1])

@@ -16,6 +16,7 @@ from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals, lease_of
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import to_json
@@ -183,7 +184,7 @@ def _account(proposal: Proposal) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
+class SessionState(Plain):
     """What is summarized of a session, read from its active compaction and its leases."""
 
     summary: str = ""
@@ -224,7 +225,7 @@ def session_state(services: EngineServices, session_id: str) -> SessionState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossReport:
+class LossReport(Plain):
     """The facts that a compaction lost; places are indexes into the session's messages."""
 
     compaction_id: str

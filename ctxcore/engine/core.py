@@ -481,6 +481,7 @@ class ContextEngine:
 
     def answer(
         self,
+        session_id: str,
         plan_id: str,
         answer: Answer,
         *,
@@ -502,10 +503,10 @@ class ContextEngine:
         """
         if answer not in ANSWERS:
             raise TurnStateError(problem=TurnProblem.NO_ANSWER(answer=answer, names=tuple(ANSWERS)))
-        pending = self._automatic.pending(plan_id)
-        self._services.session(pending.session_id)
+        self._services.session(session_id)
+        pending = self._automatic.pending(session_id, plan_id)
         request = TurnRequest(
-            session_id=pending.session_id,
+            session_id=session_id,
             model=pending.base.model,
             tools=tools,
             run_tool=run_tool,

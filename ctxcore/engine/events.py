@@ -13,6 +13,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.compaction.triggers import Trigger
 from ctxcore.gateway.values import ModelUsage, ReasoningDelta, TextDelta, Waiting
 from ctxcore.messages.values import JsonObject, ToolCall
+from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Event, TurnState
@@ -36,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ContextBuilt:
+class ContextBuilt(Plain):
     """The context of the next call."""
 
     context: Context
@@ -45,28 +46,28 @@ class ContextBuilt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionStarted:
+class CompactionStarted(Plain):
     """A rule requested a compaction."""
 
     trigger: Trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionFinished:
+class CompactionFinished(Plain):
     """A compaction was recorded."""
 
     info: CompactionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionRejected:
+class CompactionRejected(Plain):
     """A compaction was tried and changed nothing."""
 
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmationNeeded:
+class ConfirmationNeeded(Plain):
     """A person must decide about a compaction before the turn goes on."""
 
     plan_id: str
@@ -79,21 +80,21 @@ class ConfirmationNeeded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStarted:
+class SessionStarted(Plain):
     """The turn continues in a new session, as a person chose."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallRequested:
+class ToolCallRequested(Plain):
     """The model requested a tool call."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultAdded:
+class ToolResultAdded(Plain):
     """A tool's output was stored."""
 
     call_id: str
@@ -101,7 +102,7 @@ class ToolResultAdded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsageReported:
+class UsageReported(Plain):
     """The tokens that the provider reported for one call; None where it did not."""
 
     usage: ModelUsage
@@ -110,7 +111,7 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnEnded:
+class TurnEnded(Plain):
     """The last event of a turn."""
 
     turn_id: str
@@ -164,7 +165,7 @@ class EventJournal:
 
     def record(self, kind: str, body: JsonObject, *, session_id: str) -> Event:
         """Stores an event of a session, logs its numbers and calls the listeners."""
-        event = self._store.record_event(kind, body, session_id=session_id, at=self._clock())
+        event = self._store.record_event(session_id, kind, body, at=self._clock())
         numbers = " ".join(
             f"{name}={value}"
             for name, value in body.items()

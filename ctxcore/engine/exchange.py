@@ -32,6 +32,7 @@ from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, Scope, SessionInfo
@@ -46,7 +47,7 @@ _BATCH = 1_000  # messages a write; chosen: speed against how often progress is 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportPreview:
+class ImportPreview(Plain):
     """A conversation of a file, before anything of it is written."""
 
     place: int

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection
 from ctxcore.messages.values import JsonObject, JsonValue
+from ctxcore.plain import Plain
 from ctxcore.policy.layers import PRESET_FIELD, Layer, merge, to_field
 from ctxcore.policy.names import REMOVED
 from ctxcore.policy.values import Policy
@@ -23,7 +24,7 @@ from ctxcore.tokens.catalog import ModelInfo, model_info
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EffectivePolicy:
+class EffectivePolicy(Plain):
     """A merged policy, with the layer that each field's value comes from."""
 
     policy: Policy
@@ -45,7 +46,7 @@ class EffectivePolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
+class Deviation(Plain):
     """A field whose value in a scope differs from the default for everybody."""
 
     scope: Scope
@@ -117,7 +118,7 @@ _NUMBERS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCatalog:
+class ModelCatalog(Plain):
     """The connections of one installation, and its own windows and prices of models."""
 
     connections: tuple[Connection, ...] = ()

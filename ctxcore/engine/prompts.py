@@ -10,11 +10,12 @@ from ctxcore.engine.events import SYSTEM_CHANGED, TOOLS_CHANGED
 from ctxcore.engine.services import EngineServices, to_definitions
 from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.tokens.count import count_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemVersion:
+class SystemVersion(Plain):
     """One system message of a session."""
 
     place: int

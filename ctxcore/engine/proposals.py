@@ -30,6 +30,7 @@ from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import Reason, from_json, to_json
@@ -43,7 +44,7 @@ LEASE = timedelta(minutes=5)  # chosen: longer than any summary takes, short aft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Proposal:
+class Proposal(Plain):
     """A compaction that is computed but not recorded; its summary can be edited."""
 
     session_id: str
@@ -94,7 +95,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class Pending(Plain):
     """A compaction that waits for a person's confirmation."""
 
     plan_id: str

@@ -77,6 +77,7 @@ class RunningTurn:
         self, services: EngineServices, turn: TurnInfo, target: CallTarget, *, begun_at: datetime
     ) -> None:
         self.id = turn.id
+        self._session_id = turn.session_id
         self.target = target
         self.state: TurnState = "done"
         self.text = ""
@@ -181,7 +182,7 @@ class RunningTurn:
                 self.add_partial()
                 self._check()
                 self._services.store.end_turn(
-                    self.id, state, at=self._services.clock(), error=error
+                    self._session_id, self.id, state, at=self._services.clock(), error=error
                 )
         except ContextError as lost:
             text = self.text + self._partial
@@ -197,7 +198,9 @@ class RunningTurn:
         now, partial = self._services.clock(), self._partial
         self._is_lost = self._is_lost or not (
             self._is_untouched(now)
-            and self._services.store.save_partial(self.id, partial, lease_until=now + LEASE)
+            and self._services.store.save_partial(
+                self._session_id, self.id, partial, lease_until=now + LEASE
+            )
         )
         if self._is_lost:
             raise TurnLostError(turn_id=self.id)
@@ -207,5 +210,5 @@ class RunningTurn:
         """Whether no other process resumed this turn after its lease expired."""
         if now - self._held_at < LEASE:
             return True
-        turn = self._services.store.turn(self.id)
+        turn = self._services.store.turn(self._session_id, self.id)
         return turn.state == "running" and (turn.partial, turn.last_seq) == self._stored

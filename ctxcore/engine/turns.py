@@ -83,7 +83,7 @@ class Turns:
     def _take_up(self, turn: TurnInfo, target: CallTarget) -> RunningTurn:
         now = self._services.clock()
         turn = self._services.store.resume_turn(
-            turn.id, at=now, lease_until=now + LEASE, system=target.call.system
+            turn.session_id, turn.id, at=now, lease_until=now + LEASE, system=target.call.system
         )
         return RunningTurn(self._services, turn, target, begun_at=now)
 

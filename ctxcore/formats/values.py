@@ -12,6 +12,7 @@ from typing import TypeAlias, cast
 
 from ctxcore.messages.canonical import parse_canonical
 from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.plain import Plain
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason
 
@@ -20,7 +21,7 @@ TranscriptFormat: TypeAlias = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Plain):
     """A line or message that could not be read and was left out."""
 
     line: int | None
@@ -52,7 +53,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedCompaction:
+class RecordedCompaction(Plain):
     """A compaction that the recording program did, just before the message at `at`."""
 
     at: int
@@ -63,7 +64,7 @@ class RecordedCompaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedUsage:
+class RecordedUsage(Plain):
     """The usage that a provider reported for one call; its answer is the message at `after`.
 
     The three input counts exclude each other: `input_tokens` came neither from nor into a cache.
@@ -85,7 +86,7 @@ class RecordedUsage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class Transcript(Plain):
     """One conversation of a file, in an order providers accept wherever the file allows it."""
 
     id: str

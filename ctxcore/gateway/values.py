@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Text, ToolCall
+from ctxcore.plain import Plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class Connection(Plain):
     """How a model is reached. It holds the name of the key's variable, never the key itself.
 
     Without `key_env` an own server (`api_base`) gets a placeholder, not the key that the
@@ -42,21 +43,21 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextDelta:
+class TextDelta(Plain):
     """The next piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningDelta:
+class ReasoningDelta(Plain):
     """The next piece of the visible thinking."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallDelta:
+class CallDelta(Plain):
     """The next piece of a tool call being written; the whole call is in `ModelReply.calls`.
 
     `index` is the position of the call in this reply; `name` comes with its first piece.
@@ -68,7 +69,7 @@ class CallDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Plain):
     """A heartbeat while nothing arrives, so that the reader can close the stream."""
 
     seconds: float
@@ -76,7 +77,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelUsage:
+class ModelUsage(Plain):
     """Tokens as the provider reported them; `cached` and `cache_write` are parts of `input`.
 
     `reasoning_tokens` is a part of `output_tokens`.
@@ -95,7 +96,7 @@ class ModelUsage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelReply:
+class ModelReply(Plain):
     """The whole answer, the last event of a stream that was not closed early."""
 
     text: str

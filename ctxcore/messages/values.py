@@ -6,10 +6,15 @@ Those belong to a history or a store.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from ctxcore.json_types import JsonObject as JsonObject
 from ctxcore.json_types import JsonValue as JsonValue
+from ctxcore.plain import Plain
+
+SentObject: TypeAlias = Any
+"""A message or tool definition as it is sent, a JSON object. Each provider's SDK declares types of
+its own for these, which no other type fits, so that only `Any` passes all their type checks."""
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
@@ -17,7 +22,7 @@ ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Plain):
     """Text. `extra` holds further keys of the part (a cache mark, say) as canonical JSON."""
 
     text: str
@@ -25,7 +30,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Media:
+class Media(Plain):
     """An image, a sound or a file; `raw` is the part as it came, canonical JSON."""
 
     kind: Literal["image", "audio", "file"]
@@ -42,7 +47,7 @@ class Media:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reasoning:
+class Reasoning(Plain):
     """Visible thinking of a model. It is sent back only inside the open tool turn.
 
     `raw` holds the provider's own block where it must come back unchanged (a signature).
@@ -53,14 +58,14 @@ class Reasoning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Plain):
     """A refusal of the model, which OpenAI sends in a field of its own."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opaque:
+class Opaque(Plain):
     """A part of an unknown kind; it round-trips as canonical JSON."""
 
     provider: str
@@ -71,7 +76,7 @@ Part = Text | Media | Reasoning | Refusal | Opaque
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Plain):
     """One request of a model to run a tool; `arguments` is JSON text as the model wrote it.
 
     `extra` holds further keys (a provider's signature, say) as canonical JSON; they go back to a
@@ -85,7 +90,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Plain):
     """One entry of a conversation.
 
     `answers` is the id of the call that a tool message answers; `extra` holds unknown keys of the

@@ -8,6 +8,7 @@ __future__ import annotations`: its annotations are read as values. The numbers'
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from ctxcore.plain import Plain
 from ctxcore.policy.markers import (
     Count,
     Doc,
@@ -38,7 +39,7 @@ def strategy_names() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class Thresholds(Plain):
     """Every field of a policy."""
 
     name: Annotated[

@@ -46,6 +46,10 @@ class Reason:
     def __bool__(self) -> bool:
         return True
 
+    def to_dict(self) -> JsonObject:
+        """The code and the facts as JSON."""
+        return to_json(self)
+
     def mentions(self, code: str) -> bool:
         """Whether this reason, or one nested in its facts, has `code`."""
         inner = (fact for fact in self.facts.values() if isinstance(fact, Reason))

@@ -312,7 +312,13 @@ class SessionStore(Protocol):
         """
 
     def resume_turn(
-        self, turn_id: str, *, at: datetime, lease_until: datetime, system: str | None = None
+        self,
+        session_id: str,
+        turn_id: str,
+        *,
+        at: datetime,
+        lease_until: datetime,
+        system: str | None = None,
     ) -> TurnInfo:
         """Continues a turn that was waiting or interrupted, with another `system` if given.
 
@@ -320,19 +326,27 @@ class SessionStore(Protocol):
             LeaseTakenError: a turn is running in this session, this one or another.
         """
 
-    def save_partial(self, turn_id: str, text: str, *, lease_until: datetime) -> bool:
+    def save_partial(
+        self, session_id: str, turn_id: str, text: str, *, lease_until: datetime
+    ) -> bool:
         """Stores the answer so far and renews the turn's lease; False if the turn lost it."""
 
     def end_turn(
-        self, turn_id: str, state: TurnState, *, at: datetime, error: Reason | None = None
+        self,
+        session_id: str,
+        turn_id: str,
+        state: TurnState,
+        *,
+        at: datetime,
+        error: Reason | None = None,
     ) -> TurnInfo:
         """Ends a running turn, or lets it wait for tools or a person; releases its lease."""
 
     def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
         """Marks running turns without a valid lease as interrupted; partial answers stay."""
 
-    def turn(self, turn_id: str) -> TurnInfo:
-        """The turn with this id."""
+    def turn(self, session_id: str, turn_id: str) -> TurnInfo:
+        """The turn of the session with this id."""
 
     def last_turn(self, session_id: str) -> TurnInfo | None:
         """The session's newest turn; None if there is none."""
@@ -409,7 +423,7 @@ class SessionStore(Protocol):
         """Replaces the value stored under this name; None deletes it."""
 
     def record_event(
-        self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None
+        self, session_id: str | None, kind: str, body: JsonObject, *, at: datetime
     ) -> Event:
         """Stores an event, of a session or of the whole store."""
 

@@ -226,7 +226,7 @@ class Journal(Area):
                 connection.execute(insert(SETTING), {"name": name, "value": value})
 
     def record_event(
-        self, kind: str, body: JsonObject, *, at: datetime, session_id: str | None = None
+        self, session_id: str | None, kind: str, body: JsonObject, *, at: datetime
     ) -> Event:
         row = {"session_id": session_id, "kind": kind, "body": body, "created_at": at}
         with self._database.write() as connection:

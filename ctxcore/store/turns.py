@@ -83,53 +83,69 @@ class Turns(Area):
             }
             connection.execute(insert(TURN), row)
             write(connection, locked, prepared)
-            return _find(connection, turn_id)
+            return _find(connection, session_id, turn_id)
 
     def resume_turn(
-        self, turn_id: str, *, at: datetime, lease_until: datetime, system: str | None = None
+        self,
+        session_id: str,
+        turn_id: str,
+        *,
+        at: datetime,
+        lease_until: datetime,
+        system: str | None = None,
     ) -> TurnInfo:
         given = {} if system is None else {"system": system}
         with self._database.write() as connection:
-            get_session(connection, _find(connection, turn_id).session_id, locks=True)
-            turn = _find(connection, turn_id)  # again, now that it is locked
+            get_session(connection, session_id, locks=True)
+            turn = _find(connection, session_id, turn_id)
             _refuse_running(connection, turn, at)
-            _hold(connection, turn.session_id, turn_id, at=at, until=lease_until)
+            _hold(connection, session_id, turn_id, at=at, until=lease_until)
             _change(connection, turn_id, state="running", ended_at=None, error=None, **given)
-            return _find(connection, turn_id)
+            return _find(connection, session_id, turn_id)
 
-    def save_partial(self, turn_id: str, text: str, *, lease_until: datetime) -> bool:
+    def save_partial(
+        self, session_id: str, turn_id: str, text: str, *, lease_until: datetime
+    ) -> bool:
+        own = (LEASE.c.name == turn_lease(session_id)) & (LEASE.c.owner == turn_id)
         with self._database.write() as connection:
-            held = update(LEASE).where(LEASE.c.owner == turn_id)
+            held = update(LEASE).where(own)
             is_held = connection.execute(held, {"expires_at": lease_until}).rowcount > 0
             if is_held:
                 _change(connection, turn_id, partial=text)
             return is_held
 
     def end_turn(
-        self, turn_id: str, state: TurnState, *, at: datetime, error: Reason | None = None
+        self,
+        session_id: str,
+        turn_id: str,
+        state: TurnState,
+        *,
+        at: datetime,
+        error: Reason | None = None,
     ) -> TurnInfo:
         ended_at = at if state in _ENDED else None
         with self._database.write() as connection:
-            turn = _find(connection, turn_id)
-            release(connection, turn_lease(turn.session_id), turn_id)
+            _find(connection, session_id, turn_id)  # refuses an unknown turn
+            release(connection, turn_lease(session_id), turn_id)
             _change(
                 connection, turn_id, state=state, ended_at=ended_at, error=error and to_json(error)
             )
-            return _find(connection, turn_id)
+            return _find(connection, session_id, turn_id)
 
     def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
         with self._database.write() as connection:
             held = select(LEASE.c.owner).where(LEASE.c.expires_at > at)
-            stale = select(TURN.c.id).where(TURN.c.state == "running", TURN.c.id.not_in(held))
-            turn_ids = connection.execute(stale.order_by(TURN.c.started_at)).scalars().all()
+            stale = select(TURN).where(TURN.c.state == "running", TURN.c.id.not_in(held))
+            turns = connection.execute(stale.order_by(TURN.c.started_at)).mappings().all()
+            turn_ids = [turn["id"] for turn in turns]
             connection.execute(delete(LEASE).where(LEASE.c.owner.in_(turn_ids)))
             for turn_id in turn_ids:
                 _change(connection, turn_id, state="interrupted", ended_at=at)
-            return [_find(connection, turn_id) for turn_id in turn_ids]
+            return [_find(connection, turn["session_id"], turn["id"]) for turn in turns]
 
-    def turn(self, turn_id: str) -> TurnInfo:
+    def turn(self, session_id: str, turn_id: str) -> TurnInfo:
         with self._database.read() as connection:
-            return _find(connection, turn_id)
+            return _find(connection, session_id, turn_id)
 
     def last_turn(self, session_id: str) -> TurnInfo | None:
         found = select(TURN).where(TURN.c.session_id == session_id).order_by(TURN.c.number.desc())
@@ -236,8 +252,9 @@ def _change(connection: Connection, turn_id: str, **columns: Any) -> None:
     connection.execute(update(TURN).where(TURN.c.id == turn_id), columns)
 
 
-def _find(connection: Connection, turn_id: str) -> TurnInfo:
-    row = connection.execute(select(TURN).where(TURN.c.id == turn_id)).mappings().first()
+def _find(connection: Connection, session_id: str, turn_id: str) -> TurnInfo:
+    own = select(TURN).where(TURN.c.session_id == session_id, TURN.c.id == turn_id)
+    row = connection.execute(own).mappings().first()
     if row is None:
         raise RecordNotFoundError(kind="turn", record_id=turn_id)
     return to_turn_info(row)

@@ -14,6 +14,7 @@ from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason
 
 TurnState = Literal[
@@ -31,7 +32,7 @@ ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserInfo:
+class UserInfo(Plain):
     """An owner of sessions; an operator may also use those of other users."""
 
     id: str
@@ -42,7 +43,7 @@ class UserInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInfo:
+class SessionInfo(Plain):
     """A session without its messages."""
 
     id: str
@@ -75,7 +76,7 @@ class SessionInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageInfo:
+class MessageInfo(Plain):
     """A message with its place in the history."""
 
     seq: int
@@ -88,7 +89,7 @@ class MessageInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionInfo:
+class CompactionInfo(Plain):
     """A compaction in the tree of a session's compactions; undone ones stay in it."""
 
     id: str
@@ -103,7 +104,7 @@ class CompactionInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedCompaction:
+class ImportedCompaction(Plain):
     """A compaction made by the recording program, just before message `before_seq`."""
 
     before_seq: int
@@ -114,7 +115,7 @@ class ImportedCompaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Plain):
     """A pin or exclusion of a message, in force until it is cleared."""
 
     id: int
@@ -126,7 +127,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Plain):
     """Whom a policy applies to: all, a group, a user, a user with one model, a session."""
 
     kind: ScopeKind = "default"
@@ -136,7 +137,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyVersion:
+class PolicyVersion(Plain):
     """One saved version of a scope's policy overrides; the newest one applies."""
 
     id: int
@@ -150,7 +151,7 @@ class PolicyVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInfo:
+class TurnInfo(Plain):
     """A user message and all that follows until the next one."""
 
     id: str
@@ -174,7 +175,7 @@ class TurnInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallInfo:
+class CallInfo(Plain):
     """One request to a model: our estimate of its input, and what the provider reported.
 
     `input_tokens` is the whole input, cached tokens included. None stands for not reported.
@@ -221,7 +222,7 @@ class CallInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Plain):
     """Something that happened, e.g. a rejected compaction or a break of the prompt cache."""
 
     id: int
@@ -232,7 +233,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Plain):
     """A message that contains all words of a query."""
 
     session_id: str

@@ -12,6 +12,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from ctxcore.plain import Plain
 from ctxcore.tokens.families import counter_id_of
 
 TABLE = Path(__file__).with_name("models.tsv")
@@ -34,7 +35,7 @@ REPLY_BESIDE = "beside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Plain):
     """The catalogue's entry for a model; prices are US dollars a token, unknown values None."""
 
     model: str

@@ -18,6 +18,7 @@ from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text
+from ctxcore.plain import Plain
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
 from ctxcore.tokens.families import TokenCounter, counter_id_of
@@ -166,7 +167,7 @@ def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolTokens:
+class ToolTokens(Plain):
     """What one tool definition takes of every request that it is sent with."""
 
     name: str

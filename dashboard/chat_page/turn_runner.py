@@ -204,7 +204,7 @@ class TurnRunner:
             engine,
             session_id,
             "",
-            lambda: engine.answer(plan_id, answer),
+            lambda: engine.answer(session_id, plan_id, answer),
             activity="waiting" if answer == "refuse" else "compacting",
             on_move=move,
         )

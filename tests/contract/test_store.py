@@ -694,7 +694,7 @@ class TestTurns:
 
         self.begin(store)
 
-        turn = store.turn("t")
+        turn = store.turn("s", "t")
         assert (turn.state, turn.number, turn.first_seq, turn.last_seq) == ("running", 1, 3, 3)
         assert (turn.history_messages, turn.history_tokens) == (3, 5 + 5 + 6)
         assert store.messages("s")[2].turn_id == "t"
@@ -710,11 +710,11 @@ class TestTurns:
 
     def test_the_answer_becomes_a_message_at_its_end(self, store: SessionStore) -> None:
         self.begin(store)
-        assert store.save_partial("t", "half \ud800", lease_until=LATER)
-        assert store.turn("t").partial == "half \ud800"
+        assert store.save_partial("s", "t", "half \ud800", lease_until=LATER)
+        assert store.turn("s", "t").partial == "half \ud800"
 
         store.append("s", [assistant("half and whole")], counter=WORDS, at=SOON, turn_id="t")
-        ended = store.end_turn("t", "done", at=SOON)
+        ended = store.end_turn("s", "t", "done", at=SOON)
 
         assert (ended.state, ended.partial, ended.last_seq) == ("done", "", 2)
         assert (ended.ended_at, ended.history_messages) == (SOON, 2)
@@ -724,8 +724,8 @@ class TestTurns:
     def test_a_waiting_turn_lets_go_and_can_be_resumed(self, store: SessionStore) -> None:
         self.begin(store)
 
-        waiting = store.end_turn("t", "awaiting_tools", at=SOON)
-        resumed = store.resume_turn("t", at=SOON, lease_until=LATER)
+        waiting = store.end_turn("s", "t", "awaiting_tools", at=SOON)
+        resumed = store.resume_turn("s", "t", at=SOON, lease_until=LATER)
 
         assert (waiting.state, waiting.ended_at) == ("awaiting_tools", None)
         assert resumed.state == "running"
@@ -734,9 +734,9 @@ class TestTurns:
         self.begin(store)
 
         with pytest.raises(LeaseTakenError, match="a turn is already running in session 's'"):
-            store.resume_turn("t", at=NOON, lease_until=LATER)
+            store.resume_turn("s", "t", at=NOON, lease_until=LATER)
 
-        assert store.resume_turn("t", at=LATER, lease_until=LATER).state == "running"
+        assert store.resume_turn("s", "t", at=LATER, lease_until=LATER).state == "running"
 
     def test_the_last_turn_is_the_newest(self, store: SessionStore) -> None:
         assert store.last_turn("s") is None
@@ -752,7 +752,7 @@ class TestTurns:
         self, store: SessionStore
     ) -> None:
         self.begin(store)
-        store.save_partial("t", "so far", lease_until=SOON)
+        store.save_partial("s", "t", "so far", lease_until=SOON)
 
         assert store.interrupt_stale_turns(at=NOON) == []
         found = store.interrupt_stale_turns(at=LATER)
@@ -760,7 +760,7 @@ class TestTurns:
         assert [(turn.id, turn.state, turn.partial) for turn in found] == [
             ("t", "interrupted", "so far")
         ]
-        assert not store.save_partial("t", "more", lease_until=LATER)
+        assert not store.save_partial("s", "t", "more", lease_until=LATER)
 
     def test_an_expired_turn_gives_way_to_the_next(self, store: SessionStore) -> None:
         self.begin(store)
@@ -836,9 +836,9 @@ class TestEventsAndLeases:
         assert store.setting("connections") is None
 
     def test_events_are_kept_in_order(self, store: SessionStore) -> None:
-        first = store.record_event("rejected", {"why": "\ud800"}, at=NOON, session_id="s")
-        other = store.record_event("started", {}, at=NOON)
-        last = store.record_event("break", {}, at=NOON, session_id="s")
+        first = store.record_event("s", "rejected", {"why": "\ud800"}, at=NOON)
+        other = store.record_event(None, "started", {}, at=NOON)
+        last = store.record_event("s", "break", {}, at=NOON)
 
         assert store.events("s") == [first, last]
         assert store.events(kind="started") == [other]
@@ -846,7 +846,7 @@ class TestEventsAndLeases:
 
     def test_the_last_events_of_some_kinds_come_newest_first(self, store: SessionStore) -> None:
         kinds = ["rejected", "break", "recorded", "rejected"]
-        made = [store.record_event(kind, {}, at=NOON, session_id="s") for kind in kinds]
+        made = [store.record_event("s", kind, {}, at=NOON) for kind in kinds]
 
         assert store.last_events("s", ["rejected", "recorded"], limit=2) == [made[3], made[2]]
         assert store.last_events("s", ["started"]) == []

@@ -207,7 +207,7 @@ def test_a_question_answered_elsewhere_is_not_answered_twice(app: Dashboard) -> 
     session = asked(app)
     pending = app.engine.pending(session.id)
     assert pending is not None
-    list(app.engine.answer(pending.plan_id, "compact"))
+    list(app.engine.answer(session.id, pending.plan_id, "compact"))
 
     choose(app, "drop_oldest")
 

@@ -327,7 +327,7 @@ def test_an_interrupted_turn_shows_what_had_come(app: Dashboard) -> None:
         at=long_ago,
         lease_until=long_ago,
     )
-    store.save_partial("t1", "Half an ans", lease_until=long_ago)
+    store.save_partial(session.id, "t1", "Half an ans", lease_until=long_ago)
     app.engine.interrupt_stale_turns()
     app.run()
 

@@ -136,14 +136,14 @@ def test_compact_goes_on_with_the_turn() -> None:
         session_id = _told(engine, turns=11)
         needed = _asked(engine, session_id)
 
-        events = list(engine.answer(needed.plan_id, "compact"))
+        events = list(engine.answer(session_id, needed.plan_id, "compact"))
 
         assert _kinds(events) == [CompactionStarted, CompactionFinished, TurnEnded]
         assert ended(events).state == "done"
         assert "[Summary of what came before]" in str(model.requests[0].messages)
         assert engine.pending(session_id) is None
         with pytest.raises(TurnStateError, match="no compaction waits"):
-            engine.answer(needed.plan_id, "compact")
+            engine.answer(session_id, needed.plan_id, "compact")
 
 
 def test_drop_oldest_leaves_the_messages_out_without_a_summary() -> None:
@@ -152,7 +152,7 @@ def test_drop_oldest_leaves_the_messages_out_without_a_summary() -> None:
         session_id = _told(engine, turns=11)
         needed = _asked(engine, session_id)
 
-        events = list(engine.answer(needed.plan_id, "drop_oldest"))
+        events = list(engine.answer(session_id, needed.plan_id, "drop_oldest"))
 
         [info] = engine.compactions(session_id)
         assert ended(events).state == "done"
@@ -166,7 +166,7 @@ def test_new_session_goes_on_with_the_question_in_a_session_of_its_own() -> None
         session_id = _told(engine, turns=11)
         needed = _asked(engine, session_id)
 
-        events = list(engine.answer(needed.plan_id, "new_session"))
+        events = list(engine.answer(session_id, needed.plan_id, "new_session"))
 
         [started] = [event for event in events if isinstance(event, SessionStarted)]
         said = [info.message.text for info in engine.store.messages(started.session_id)]
@@ -182,7 +182,7 @@ def test_refuse_ends_the_turn_with_the_numbers_and_a_way_out() -> None:
         session_id = _told(engine, turns=11)
         needed = _asked(engine, session_id)
 
-        end = ended(engine.answer(needed.plan_id, "refuse"))
+        end = ended(engine.answer(session_id, needed.plan_id, "refuse"))
 
         assert end.state == "failed"
         assert "of 2,000 tokens; compact, drop the oldest messages" in str(end.error)
@@ -216,7 +216,7 @@ def test_an_answer_to_what_has_changed_since_is_stale_and_the_turn_can_go_on() -
         engine.pin(session_id, 3)
 
         with pytest.raises(StaleProposalError, match="a pin or exclusion"):
-            list(engine.answer(needed.plan_id, "compact"))
+            list(engine.answer(session_id, needed.plan_id, "compact"))
 
         asked_anew = ended(engine.continue_turn(session_id))
         assert asked_anew.state == "awaiting_confirmation"
@@ -229,7 +229,7 @@ def test_an_unknown_answer_is_refused_with_those_there_are() -> None:
         engine_with() as (engine, _),
         pytest.raises(TurnStateError, match="one of compact, drop_oldest"),
     ):
-        engine.answer("any", "maybe")  # type: ignore[arg-type]  # what a careless caller passes
+        engine.answer("any", "any", "maybe")  # type: ignore[arg-type]  # what a careless caller passes
 
 
 def test_the_same_question_is_not_asked_twice() -> None:

@@ -158,7 +158,7 @@ def test_what_a_person_consents_to_keeps_it(engine: ContextEngine) -> None:
     [needed] = [event for event in events if isinstance(event, ConfirmationNeeded)]
 
     engine.set_working_state(session_id, SAID)
-    ended(engine.answer(needed.plan_id, "compact"))
+    ended(engine.answer(session_id, needed.plan_id, "compact"))
 
     assert all(text in carried(engine, session_id) for text in TOLD)
 
@@ -171,7 +171,7 @@ def test_it_goes_along_where_a_person_wants_to_go_on_in_a_new_session(
     events = list(engine.chat(session_id, "and now?"))
     [needed] = [event for event in events if isinstance(event, ConfirmationNeeded)]
 
-    events = list(engine.answer(needed.plan_id, "new_session"))
+    events = list(engine.answer(session_id, needed.plan_id, "new_session"))
 
     [started] = [event for event in events if isinstance(event, SessionStarted)]
     assert engine.working_state(started.session_id) == SAID

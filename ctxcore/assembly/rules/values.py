@@ -12,13 +12,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from ctxcore.assembly.items import Item, Merged
 from ctxcore.messages.values import Message, ToolCall
+from ctxcore.plain import Plain
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.tokens.families import Provider, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(Plain):
     """One thing made legal: what, and at which place of the history.
 
     The place counts from 0; None is a text of this library, or a tool definition.
@@ -175,7 +176,7 @@ Finding: TypeAlias = tuple[int | None, Reason | str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Plain):
     """One thing a provider would refuse: the rule, the place in the list passed, and why.
 
     The place is None where it is in a tool definition.

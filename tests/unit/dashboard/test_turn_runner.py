@@ -43,7 +43,7 @@ class FakeEngine:
     def session(self, session_id: str) -> FakeSession:
         return FakeSession()
 
-    def answer(self, plan_id: str, answer: str) -> Iterator[TurnEvent]:
+    def answer(self, session_id: str, plan_id: str, answer: str) -> Iterator[TurnEvent]:
         return self._events()
 
     def chat(self, session_id: str, text: str, *, model: str | None = None) -> Iterator[TurnEvent]:
