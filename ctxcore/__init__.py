@@ -83,8 +83,10 @@ if TYPE_CHECKING:
     from ctxcore.store.sql import open_store as open_store
     from ctxcore.summarizers.extractive import ExtractiveSummarizer as ExtractiveSummarizer
     from ctxcore.tokens.catalog import model_info as model_info
+    from ctxcore.tokens.count import ToolTokens as ToolTokens
     from ctxcore.tokens.count import count_messages as count_messages
     from ctxcore.tokens.count import count_tokens as count_tokens
+    from ctxcore.tokens.count import tool_tokens as tool_tokens
 
 __version__ = "0.1.0"
 
@@ -142,7 +144,7 @@ _PUBLIC_NAMES = {
     "store.sql": ("open_store",),
     "summarizers.extractive": ("ExtractiveSummarizer",),
     "tokens.catalog": ("model_info",),
-    "tokens.count": ("count_messages", "count_tokens"),
+    "tokens.count": ("ToolTokens", "count_messages", "count_tokens", "tool_tokens"),
 }
 """The public names of each module, which is named relative to this package."""
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil
 
 from ctxcore.messages.arguments import checked_tools
@@ -163,13 +165,62 @@ def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) ->
     return _count_json(as_json, counter)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTokens:
+    """What one tool definition takes of every request that it is sent with."""
+
+    name: str
+    """Empty where the definition has none."""
+    tokens: int
+
+
+def tool_tokens(
+    tools: Sequence[Mapping[str, object]], *, model: str | None = None
+) -> list[ToolTokens]:
+    """The tokens of each tool definition, in order; Gemini's lists give one for each function.
+
+    The frame that all of them share is not among them: with it they are what `count_messages`
+    counts for `tools`.
+
+    Raises:
+        MessageError: they are no list of objects.
+    """
+    counter = counter_for(model)
+    functions = [function for tool in checked_tools(tools) for function in _functions(tool)]
+    rendered = tuple(tuple(_render_lines(function)) for function in functions)
+    sizes = _count_growing(rendered, counter)
+    return [
+        ToolTokens(name=_name_of(function), tokens=after - before)
+        for function, (before, after) in zip(functions, pairwise(sizes), strict=True)
+    ]
+
+
+@lru_cache(
+    maxsize=64
+)  # a page asks for the same tools again and again: 2 s for a hundred long ones
+def _count_growing(rendered: Sequence[Sequence[str]], counter: TokenCounter) -> Sequence[int]:
+    """The tokens of none of the definitions, of the first, of the first two, and so on."""
+    return [counter.count(_namespace(rendered[:end])) for end in range(len(rendered) + 1)]
+
+
+def _name_of(function: object) -> str:
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
 def render_tools(tools: Sequence[Mapping[str, object]]) -> str:
     """The definitions as the TypeScript namespace that OpenAI renders for its models."""
-    lines = ["namespace functions {", ""]
-    for function in (function for tool in tools for function in _functions(tool)):
-        rendered = _render_function(function) if isinstance(function, Mapping) else None
-        lines += rendered or [_to_json(function), ""]
-    return "\n".join([*lines, "} // namespace functions"])
+    return _namespace([_render_lines(function) for tool in tools for function in _functions(tool)])
+
+
+def _namespace(rendered: Iterable[Sequence[str]]) -> str:
+    lines = [line for function in rendered for line in function]
+    return "\n".join(["namespace functions {", "", *lines, "} // namespace functions"])
+
+
+def _render_lines(function: object) -> Sequence[str]:
+    rendered = _render_function(function) if isinstance(function, Mapping) else None
+    return rendered or [_to_json(function), ""]
 
 
 def _count_json(as_json: str, counter: TokenCounter) -> int:

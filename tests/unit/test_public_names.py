@@ -55,6 +55,7 @@ PUBLIC_NAMES = [
     "TokenBudget",
     "ToolCall",
     "ToolSafety",
+    "ToolTokens",
     "Transcript",
     "UnknownWindowError",
     "Verdict",
@@ -89,6 +90,7 @@ PUBLIC_NAMES = [
     "save_connections",
     "save_figures",
     "text_message",
+    "tool_tokens",
 ]
 
 HEAVY = ("alembic", "litellm", "pandas", "pydantic", "sqlmodel", "streamlit", "tiktoken", "typer")

@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from ctxcore.errors import MessageError
 from ctxcore.messages.values import JsonObject
-from ctxcore.tokens.count import count_tools, counter_for, render_tools
+from ctxcore.tokens.count import (
+    ToolTokens,
+    count_messages,
+    count_tools,
+    counter_for,
+    render_tools,
+    tool_tokens,
+)
 
 COUNTER = counter_for("gpt-4o")
 
@@ -131,3 +139,50 @@ def test_the_same_definitions_are_counted_once() -> None:
 
     assert count_tools([openai(dict(WEATHER))], counter) == first
     assert len(counter.asked) == 1
+
+
+NOW: JsonObject = {"name": "now"}
+SEARCH: JsonObject = {"name": "search", "description": "Searches. " * 40}
+SHARED = count_tools([openai(NOW)], COUNTER) - tool_tokens([openai(NOW)], model="gpt-4o")[0].tokens
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4o", "gpt-4", "claude-opus-4-8"])
+def test_each_definition_has_its_part_of_what_all_take(model: str | None) -> None:
+    lists = [[openai(NOW)], [openai(WEATHER), openai(SEARCH), openai(NOW)], [SEARCH] * 9]
+
+    shared = {
+        count_tools(tools, counter_for(model))
+        - sum(found.tokens for found in tool_tokens(tools, model=model))
+        for tools in lists
+    }
+
+    assert len(shared) == 1
+    assert shared.pop() > 0
+
+
+def test_a_longer_definition_takes_more() -> None:
+    found = tool_tokens([openai(WEATHER), openai(SEARCH), openai(NOW)], model="gpt-4o")
+
+    assert [tool.name for tool in found] == ["get_weather", "search", "now"]
+    assert found[1].tokens > found[0].tokens > found[2].tokens > 0
+    request = count_messages([], model="gpt-4o", tools=[openai(WEATHER)])
+    assert request - count_messages([], model="gpt-4o") == found[0].tokens + SHARED
+
+
+def test_a_list_of_gemini_gives_one_for_each_function() -> None:
+    gemini: JsonObject = {"function_declarations": [WEATHER, NOW]}
+
+    assert tool_tokens([gemini]) == tool_tokens([openai(WEATHER), openai(NOW)])
+    assert tool_tokens([]) == []
+
+
+def test_a_definition_without_a_name_is_counted_all_the_same() -> None:
+    [found] = tool_tokens([{"type": "web_search"}], model="gpt-4o")
+
+    assert found == ToolTokens(name="", tokens=found.tokens)
+    assert found.tokens > 0
+
+
+def test_what_is_no_list_of_definitions_is_refused() -> None:
+    with pytest.raises(MessageError, match=r"tools\[1\]"):
+        tool_tokens([NOW, "now"])  # type: ignore[list-item]  # what is refused
