@@ -104,13 +104,16 @@ class PolicyError(ContextError):
 
 
 class ConfigurationError(ContextError):
-    """A file with settings cannot be read, or is not valid."""
+    """A file with settings cannot be read or is not valid, or a package is not installed."""
 
-    def __init__(self, *, path: str, problem: Reason | str, line: int | None = None) -> None:
+    def __init__(
+        self, *, problem: Reason | str, path: str | None = None, line: int | None = None
+    ) -> None:
         self.path = path
+        """The file; None for a package."""
         self.line = line
         self.problem = as_reason(problem)
-        super().__init__(self.problem, place=in_file(path, line))
+        super().__init__(self.problem, place=None if path is None else in_file(path, line))
 
 
 class FormatError(ContextError):

@@ -14,9 +14,10 @@ from pathlib import Path
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.errors import ContextError
+from ctxcore.errors import ConfigurationError, ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
+from ctxcore.litellm_loading import load_litellm
 from ctxcore.policy.layers import Layer
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import sql
@@ -142,9 +143,10 @@ def _start_warm_up() -> threading.Timer:
 
 
 def _warm_up() -> None:
-    from ctxcore.gateway.runtime import load_litellm  # the import is the work
-
-    load_litellm()
+    try:
+        load_litellm()
+    except ConfigurationError as error:  # pages work without it; a call says the same
+        logger.warning("litellm is not there error=%s", error)
 
 
 def _has_login() -> bool:

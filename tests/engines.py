@@ -12,10 +12,13 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.runtime import LITELLM_WARNINGS
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
+from ctxcore.litellm_loading import LITELLM_WARNINGS
 from ctxcore.store.sql import open_store
+from tests.limits import HANG_SECONDS
 
+# Says more than a reader takes before it turns away, however late that is.
+ENDLESS = ScriptedReply(text="more " * 100_000, chunk_chars=5, chunk_delay_seconds=0.01)
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
@@ -59,7 +62,7 @@ def engine_with(
             new_id=lambda: f"id-{next(ids)}",
         )
         yield engine, model
-        engine.wait(timeout_seconds=30)
+        assert engine.wait(timeout_seconds=HANG_SECONDS)
     finally:
         model.remove()
         store.close()

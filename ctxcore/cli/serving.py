@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +15,13 @@ import typer
 
 from ctxcore.cli.options import Database
 from ctxcore.cli.output import print_error
+from ctxcore.packages import is_installed
+from ctxcore.reasons.problems import PackageProblem
 
 _LIBRARY = Path(__file__).resolve().parent.parent
 _PLACES = (_LIBRARY / "_dashboard", _LIBRARY.parent)
-_NEEDED = ("streamlit", "plotly")  # the extra `dashboard`
+_NEEDED = ("streamlit", "plotly")
+_INSTALL = 'pip install "ctxcore-window[dashboard]"'
 
 Host = Annotated[
     str,
@@ -63,9 +65,15 @@ def run_serve(
     from ctxcore.store.sql import DATABASE_VARIABLE, database_url
 
     script = dashboard_script()
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if script is None or missing:
-        print_error('the dashboard is not installed: pip install "ctxcore-window[dashboard]"')
+    missing = next((name for name in _NEEDED if not is_installed(name)), None)
+    if script is None or missing is not None:
+        print_error(
+            str(
+                PackageProblem.MISSING(
+                    package=missing or "ctxcore-window[dashboard]", command=_INSTALL
+                )
+            )
+        )
         raise typer.Exit(1)
     os.environ[DATABASE_VARIABLE] = database_url(database)
     if model is not None:

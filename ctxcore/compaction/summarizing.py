@@ -16,7 +16,7 @@ from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
 from ctxcore.compaction.selectors import Outdated
 from ctxcore.compaction.triggers import measure
-from ctxcore.errors import SummarizerError
+from ctxcore.errors import ConfigurationError, SummarizerError
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
@@ -151,7 +151,7 @@ class Summarizing:
     def _write(self, request: SummaryRequest) -> str:
         try:
             text: object = self._summarizer.summarize(request)
-        except SummarizerError:
+        except (SummarizerError, ConfigurationError):  # no other summary would mend a setup
             raise
         except Exception as error:  # a caller's summarizer may raise anything; nothing changes
             kind = type(error).__name__

@@ -14,14 +14,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from types import ModuleType
 
+from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.classify import classify
 from ctxcore.gateway.local.provider import LOCAL_PREFIX, ensure_local_provider
 from ctxcore.gateway.replies import Price, ReplyBuilder, cost_of, list_price, read_usage
-from ctxcore.gateway.runtime import load_litellm
 from ctxcore.gateway.scripted import SCRIPTED_PREFIX, ensure_scripted_provider
 from ctxcore.gateway.secrets import KeySource, find_key
 from ctxcore.gateway.streams import Cancellation, Feed, Retries, close_stream, first_success
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent, Waiting
+from ctxcore.litellm_loading import load_litellm
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,8 @@ class _Sent:
 
 class LiteLLMGateway:
     """Sends requests to any model litellm knows, `local/smollm2-135m` and `scripted/…`.
+
+    Needs litellm, which the extra `gateway` brings.
 
     Args:
         key_source: gives the key behind a variable's name; the environment by default.
@@ -67,6 +70,7 @@ class LiteLLMGateway:
 
         Raises (from the iterator):
             ProviderError: the call failed; what was yielded before stays valid.
+            ConfigurationError: litellm is not installed.
         """
         started = self._clock()
         first: float | None = None
@@ -97,6 +101,7 @@ class LiteLLMGateway:
 
         Raises:
             ProviderError: the call failed.
+            ConfigurationError: litellm is not installed.
         """
         *_, reply = self.stream(request)
         assert isinstance(reply, ModelReply)  # a stream read to its end ends with it
@@ -139,6 +144,8 @@ class LiteLLMGateway:
                 yield read_usage(getattr(stream, "chunks", ()))
             finally:
                 close_stream(stream)
+        except ConfigurationError:
+            raise
         except Exception as error:  # noqa: BLE001 - providers raise anything; classified, not hidden
             failed = classify(
                 error, model=request.model, known_secrets=secrets, has_started=has_started

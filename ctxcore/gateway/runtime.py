@@ -1,43 +1,19 @@
-"""Imports litellm once, late, quietly and offline, and registers this library's own providers.
-
-The import takes seconds and by default fetches a price list from the network, so nothing here runs
-before the first call.
-"""
+"""Registers this library's own providers with litellm, and makes its chunks and exceptions."""
 
 from __future__ import annotations
 
-import gc
 import importlib
-import os
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import cast
 
 from ctxcore.gateway.errors import ErrorKind
 from ctxcore.gateway.values import ModelUsage
+from ctxcore.litellm_loading import load_litellm
 from ctxcore.messages.values import JsonObject, ToolCall
 
-# Warnings of pydantic about litellm's own classes, on ordinary calls.
-LITELLM_WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
-    ("Accessing the 'model_(computed_)?fields' attribute", DeprecationWarning),
-    (r"Items? .* on TypedDict class .* using the `ReadOnly` qualifier", UserWarning),
-)
-
-_lock = threading.Lock()
-_litellm: ModuleType | None = None
-
-
-def load_litellm() -> ModuleType:
-    """litellm, imported and set up. The first call takes 2-5 s, later ones nothing."""
-    global _litellm
-    with _lock:
-        if _litellm is None:
-            _litellm = _import_quietly()
-        return _litellm
-
+_registration = threading.Lock()
 
 OpenStream = Callable[[str, Sequence[JsonObject], Mapping[str, object]], Iterator[object]]
 """Returns the stream of litellm's chunks for a model's name, messages and options."""
@@ -64,7 +40,7 @@ def register_provider(prefix: str, open_stream: OpenStream) -> None:
     """Lets litellm answer models named `prefix/…` through `open_stream`; done only once."""
     litellm = load_litellm()
     provider = prefix.removesuffix("/")
-    with _lock:
+    with _registration:
         known: list[dict[str, object]] = litellm.__dict__["custom_provider_map"]
         if all(item["provider"] != provider for item in known):
             known.append({"provider": provider, "custom_handler": _Handler(open_stream)})
@@ -79,25 +55,6 @@ def read_options(options: Mapping[str, object]) -> tuple[int | None, float | Non
         output if isinstance(output, int) else None,
         temperature if isinstance(temperature, (int, float)) else None,
     )
-
-
-def _import_quietly() -> ModuleType:
-    for message, category in LITELLM_WARNINGS:
-        warnings.filterwarnings("ignore", message=message, category=category)
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
-    litellm = importlib.import_module("litellm")
-    settings = {
-        "disable_hf_tokenizer_download": True,  # else Llama names wait 23 s for a download
-        "telemetry": False,
-        "suppress_debug_info": True,  # else it prints help texts to stdout on errors
-    }
-    for name, value in settings.items():
-        setattr(litellm, name, value)
-    # The import leaves a million objects. Unfrozen, every full collection would visit all of them
-    # and stop all threads for a quarter of a second.
-    gc.collect()
-    gc.freeze()
-    return litellm
 
 
 _TYPE_OF_KIND: Mapping[ErrorKind, str] = {

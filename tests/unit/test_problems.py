@@ -48,7 +48,13 @@ from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import foreign, reason_of, system_reason
 from ctxcore.reasons.message_problems import MessageProblem
 from ctxcore.reasons.places import Place, PlaceCode, in_file
-from ctxcore.reasons.problems import LocalModelProblem, PartProblem, StateProblem, SummaryProblem
+from ctxcore.reasons.problems import (
+    LocalModelProblem,
+    PackageProblem,
+    PartProblem,
+    StateProblem,
+    SummaryProblem,
+)
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
@@ -129,6 +135,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "config.twice",
         {"name": "a"},
         "x.yaml, line 3: 'a' appears twice",
+    ),
+    (
+        ConfigurationError(problem=PackageProblem.MISSING(package="a", command="pip install b")),
+        "package.missing",
+        {"package": "a", "command": "pip install b"},
+        "this needs the package a, which is not installed; install it with: pip install b",
     ),
     (
         UnknownWindowError(model="gpt"),

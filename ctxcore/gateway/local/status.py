@@ -6,13 +6,13 @@ and a processor without it ends the whole process, not the call.
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from ctxcore.gateway.errors import LocalModelUnavailable
+from ctxcore.packages import is_installed, package_file
 from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.reasons.values import Reason
 
@@ -37,7 +37,7 @@ class LocalModelStatus:
 
 def local_model_status() -> LocalModelStatus:
     """Whether the built-in model can run here; takes about a millisecond."""
-    if importlib.util.find_spec(_RUNTIME) is None:
+    if not is_installed(_RUNTIME):
         reason = LocalModelProblem.NO_RUNTIME()
     elif weights_path() is None:
         reason = LocalModelProblem.NO_WEIGHTS(command=_INSTALL)
@@ -64,11 +64,7 @@ def require_local_model() -> Path:
 
 def weights_path() -> Path | None:
     """The weights in their installed package, which cannot be imported without others."""
-    spec = importlib.util.find_spec(_WEIGHTS_PACKAGE)
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (path := Path(folder) / _WEIGHTS_FILE).is_file():
-            return path
-    return None
+    return package_file(_WEIGHTS_PACKAGE, _WEIGHTS_FILE)
 
 
 def _missing_cpu_flags() -> frozenset[str]:

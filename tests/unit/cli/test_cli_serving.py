@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +72,7 @@ def test_options_become_flags_and_the_model_of_new_sessions(started: Started) ->
 def test_without_the_extra_it_says_what_to_install(
     started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        serving, "find_spec", lambda name: None if name == "plotly" else find_spec(name)
-    )
+    monkeypatch.setattr(serving, "is_installed", lambda name: name != "plotly")
 
     done = CliRunner().invoke(app, ["serve"])
 

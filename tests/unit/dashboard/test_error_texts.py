@@ -36,7 +36,7 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
-from ctxcore.reasons.problems import LocalModelProblem, SummaryProblem
+from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
@@ -204,6 +204,7 @@ ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
     ConfigurationError(path="x.yaml", line=3, problem=SettingProblem.TWICE(name="a")),
+    ConfigurationError(problem=PackageProblem.MISSING(package="x", command="x")),
     PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),

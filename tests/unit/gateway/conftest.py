@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from ctxcore.gateway.runtime import LITELLM_WARNINGS
+from ctxcore.litellm_loading import LITELLM_WARNINGS
 
 
 @pytest.fixture(autouse=True)

