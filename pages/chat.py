@@ -17,7 +17,7 @@ from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background
-from dashboard.chat_page import actions, live, side
+from dashboard.chat_page import actions, instructions_dialog, live, side
 from dashboard.chat_page.question import draw_question
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
@@ -49,6 +49,8 @@ def draw() -> None:
     left, right = st.columns([3, 2], gap="large")
     with right:
         model = side.draw_model(session, is_running=turn is not None)
+        if session is not None:
+            instructions_dialog.draw_button(session, is_disabled=turn is not None)
         panel = st.empty()
     with left:
         height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
@@ -63,6 +65,7 @@ def draw() -> None:
     if session is None or (session.length == 0 and turn is None):
         with log, welcome.container():
             _first_run(model, session)
+        instructions_dialog.draw_dialog()
         return
     context, level = _context(session, turn)
     transcript = _transcript(session, turn)
@@ -84,6 +87,7 @@ def draw() -> None:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
     compaction_dialog()
+    instructions_dialog.draw_dialog()
     if turn is not None:
         with log:
             live.draw_user_message(turn.text)

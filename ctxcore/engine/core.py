@@ -379,16 +379,17 @@ class ContextEngine:
         session_id: str,
         *,
         model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
         knowledge: Mapping[str, str] | None = None,
         system: str | None = None,
     ) -> Context:
-        """The context of the next call, with another system prompt if one is given.
+        """The context of the next call, with other tools or another system prompt if given.
 
         Raises:
             BudgetError: what must be kept does not fit.
         """
         target = self._services.call_target(
-            session_id, model=model, knowledge=knowledge, system=system
+            session_id, model=model, tools=tools, knowledge=knowledge, system=system
         )
         return build_context(target.view, target.call, target.record)
 
