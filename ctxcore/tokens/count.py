@@ -185,21 +185,19 @@ def tool_tokens(
     Raises:
         MessageError: they are no list of objects.
     """
-    counter = counter_for(model)
     functions = [function for tool in checked_tools(tools) for function in _functions(tool)]
     rendered = tuple(tuple(_render_lines(function)) for function in functions)
-    sizes = _count_growing(rendered, counter)
+    sizes = _count_growing(rendered, model)
     return [
         ToolTokens(name=_name_of(function), tokens=after - before)
         for function, (before, after) in zip(functions, pairwise(sizes), strict=True)
     ]
 
 
-@lru_cache(
-    maxsize=64
-)  # a page asks for the same tools again and again: 2 s for a hundred long ones
-def _count_growing(rendered: Sequence[Sequence[str]], counter: TokenCounter) -> Sequence[int]:
+@lru_cache(maxsize=64)  # a page asks again and again; a hundred long definitions take 2 s
+def _count_growing(rendered: Sequence[Sequence[str]], model: str | None) -> Sequence[int]:
     """The tokens of none of the definitions, of the first, of the first two, and so on."""
+    counter = counter_for(model)
     return [counter.count(_namespace(rendered[:end])) for end in range(len(rendered) + 1)]
 
 
