@@ -125,7 +125,7 @@ def _sidebar() -> None:
 
 
 def _session_picker() -> None:
-    sessions = {session.id: session for session in engine().sessions()}
+    sessions = {session.id: session for session in engine().sessions(branches=False)}
     current = current_session()
     if current is not None:
         sessions.setdefault(current.id, current)

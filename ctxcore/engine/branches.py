@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ctxcore.engine.errors import PlaceError, SplitBlockError
 from ctxcore.engine.services import EngineServices
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import BRANCH, SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,7 @@ class Branches:
             at=self._services.clock(),
             title=title,
             user_id=self._services.user_id,
+            origin=BRANCH,
         )
 
     def family(self, session_id: str) -> list[BranchPoint]:

@@ -49,6 +49,7 @@ from ctxcore.store.values import (
     PolicyVersion,
     Scope,
     SearchHit,
+    SessionFilter,
     SessionInfo,
     TurnInfo,
     UserInfo,
@@ -157,12 +158,19 @@ class ContextEngine:
         return self._services.session(session_id)
 
     def sessions(
-        self, *, title: str = "", limit: int = 100, offset: int = 0, deleted: bool = False
+        self,
+        *,
+        title: str = "",
+        limit: int = 100,
+        offset: int = 0,
+        deleted: bool = False,
+        branches: bool = True,
     ) -> list[SessionInfo]:
-        """The user's sessions, the one last changed first."""
+        """The user's sessions, the one last changed first; maybe without branches of others."""
+        present: SessionFilter = "present" if branches else "unbranched"
         return self._store.list_sessions(
             self._services.user_id,
-            listed="deleted" if deleted else "present",
+            listed="deleted" if deleted else present,
             title=title,
             limit=limit,
             offset=offset,
@@ -446,6 +454,7 @@ class ContextEngine:
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
         run_tool: RunTool | None = None,
+        knowledge: Mapping[str, str] | None = None,
         max_output_tokens: int | None = None,
         system: str | None = None,
     ) -> Iterator[TurnEvent]:
@@ -463,6 +472,7 @@ class ContextEngine:
             model=model,
             tools=tools,
             run_tool=run_tool,
+            knowledge=knowledge or {},
             max_output_tokens=max_output_tokens,
             system=system,
         )
