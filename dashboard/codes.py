@@ -1,7 +1,8 @@
-"""Reason codes of the dashboard: program errors, and values as form inputs take them."""
+"""Reason codes of the dashboard: program errors, values of form inputs, texts that people give."""
 
 from __future__ import annotations
 
+from ctxcore.errors import ContextError
 from ctxcore.reasons.values import Code
 
 
@@ -39,3 +40,18 @@ class TypedCode(Code):
         "“bash: 400, read: 800”",
     )
     TOOL_NAMES = "typed.tool_names", "names of tools, such as “plan, read”"
+
+
+class GivenProblem(Code):
+    """What is wrong with a text or file that a person gives beside a conversation."""
+
+    NOT_JSON = "given.not_json", "line {line}, column {column}: this is not JSON"
+    DEEP = "given.deep", "this JSON is nested too deep"
+    NO_NAME = "given.no_name", "tool definition {number} has no name"
+    NO_TEXT = "given.no_text", "{name} is not a text file in UTF-8"
+    NO_QUESTION = "given.no_question", "no user message precedes message {number}"
+    IS_RUNNING = "given.is_running", "a turn is running; nothing was changed"
+
+
+class GivenError(ContextError):
+    """A text or file that a person gave cannot be used."""

@@ -22,6 +22,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
+from dashboard.dialogs import close_dialog
 from dashboard.lost_facts import (
     PIN_PROBLEM,
     LostRow,
@@ -56,6 +57,7 @@ _LOSSES_OPEN = "compact_lost"
 def open_compaction(session_id: str, focus: str = "") -> None:
     """Opens the dialog on the next run, with what to keep; a callback."""
     close_compaction()
+    close_dialog()
     st.session_state[_SESSION] = session_id
     st.session_state[_FOCUS] = focus
 

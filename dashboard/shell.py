@@ -9,6 +9,7 @@ import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.plugins import load_plugins
+from dashboard.chat_page import new_session
 from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import (
@@ -52,6 +53,7 @@ def run_shell() -> None:
         if plugin.problem is not None:
             text = plain_label(reason_text(plugin.problem), max_chars=600)
             st.warning(text, icon=":material/extension_off:")
+    new_session.draw_dialog()  # before the page, which may end the run
     page.run()
     warm_up_later()
 
@@ -104,6 +106,13 @@ def _sidebar() -> None:
         _session_picker()
         with st.container(horizontal=True, key="shell_actions"):
             st.button(t("shell.new"), key="shell_new", icon=":material/add:", on_click=_new_session)
+            st.button(
+                t("shell.new_with"),
+                key="shell_new_with",
+                icon=":material/post_add:",
+                help=t("shell.new_with.help"),
+                on_click=new_session.open_new_session,
+            )
             _rename()
         st.selectbox(
             t("shell.language"),
@@ -116,7 +125,7 @@ def _sidebar() -> None:
 
 
 def _session_picker() -> None:
-    sessions = {session.id: session for session in engine().sessions()}
+    sessions = {session.id: session for session in engine().sessions(branches=False)}
     current = current_session()
     if current is not None:
         sessions.setdefault(current.id, current)

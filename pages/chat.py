@@ -17,7 +17,8 @@ from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background
-from dashboard.chat_page import actions, live, side
+from dashboard.chat_page import actions, branching, instructions_dialog, live, side
+from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
@@ -31,7 +32,9 @@ from dashboard.widgets import show_problem
 from dashboard.window_panel import TriggerLevel, trigger_level, window_panel
 from dashboard.wording import error_text, reason_sentence
 
-ACTIONS = Actions(on_message=actions.act_on_message, on_retry=actions.retry)
+ACTIONS = Actions(
+    on_message=actions.act_on_message, on_retry=actions.retry, on_session=select_session
+)
 LOG_HEIGHT = 600  # pixels; chosen: the input stays in sight on a laptop
 ASKING_LOG_HEIGHT = 420  # chosen: keeps the newest messages visible above a question
 SUGGESTIONS = ("first", "second", "third")
@@ -49,6 +52,8 @@ def draw() -> None:
     left, right = st.columns([3, 2], gap="large")
     with right:
         model = side.draw_model(session, is_running=turn is not None)
+        if session is not None:
+            instructions_dialog.draw_button(session, is_disabled=turn is not None)
         panel = st.empty()
     with left:
         height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
@@ -63,6 +68,7 @@ def draw() -> None:
     if session is None or (session.length == 0 and turn is None):
         with log, welcome.container():
             _first_run(model, session)
+        instructions_dialog.draw_dialog()
         return
     context, level = _context(session, turn)
     transcript = _transcript(session, turn)
@@ -84,6 +90,8 @@ def draw() -> None:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
     compaction_dialog()
+    instructions_dialog.draw_dialog()
+    branching.draw_dialog()
     if turn is not None:
         with log:
             live.draw_user_message(turn.text)
@@ -132,7 +140,14 @@ def _conversation(
         }
         transcript = replace(transcript, endings=endings)
     can_retry = turn is None and pending is None and continuation is None
-    TranscriptView(transcript, context, ACTIONS).draw(can_retry=can_retry)
+    view = TranscriptView(
+        transcript,
+        context,
+        ACTIONS,
+        partings=partings(engine().branches(session.id), session),
+        can_branch=turn is None,
+    )
+    view.draw(can_retry=can_retry)
     if continuation is not None:
         # Not a page link: a link to the current page keeps the old address.
         st.button(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ctxcore.engine.errors import PlaceError, SplitBlockError
 from ctxcore.engine.services import EngineServices
 from ctxcore.plain import Plain
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import BRANCH, SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,7 @@ class Branches:
             at=self._services.clock(),
             title=title,
             user_id=self._services.user_id,
+            origin=BRANCH,
         )
 
     def family(self, session_id: str) -> list[BranchPoint]:

@@ -50,6 +50,7 @@ from ctxcore.store.values import (
     PolicyVersion,
     Scope,
     SearchHit,
+    SessionFilter,
     SessionInfo,
     TurnInfo,
     UserInfo,
@@ -159,12 +160,19 @@ class ContextEngine:
         return self._services.session(session_id)
 
     def sessions(
-        self, *, title: str = "", limit: int = 100, offset: int = 0, deleted: bool = False
+        self,
+        *,
+        title: str = "",
+        limit: int = 100,
+        offset: int = 0,
+        deleted: bool = False,
+        branches: bool = True,
     ) -> list[SessionInfo]:
-        """The user's sessions, the one last changed first."""
+        """The user's sessions, the one last changed first; maybe without branches of others."""
+        present: SessionFilter = "present" if branches else "unbranched"
         return self._store.list_sessions(
             self._services.user_id,
-            listed="deleted" if deleted else "present",
+            listed="deleted" if deleted else present,
             title=title,
             limit=limit,
             offset=offset,
@@ -381,16 +389,17 @@ class ContextEngine:
         session_id: str,
         *,
         model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
         knowledge: Mapping[str, str] | None = None,
         system: str | None = None,
     ) -> Context:
-        """The context of the next call, with another system prompt if one is given.
+        """The context of the next call, with other tools or another system prompt if given.
 
         Raises:
             BudgetError: what must be kept does not fit.
         """
         target = self._services.call_target(
-            session_id, model=model, knowledge=knowledge, system=system
+            session_id, model=model, tools=tools, knowledge=knowledge, system=system
         )
         return build_context(target.view, target.call, target.record)
 
@@ -457,6 +466,7 @@ class ContextEngine:
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
         run_tool: RunTool | None = None,
+        knowledge: Mapping[str, str] | None = None,
         max_output_tokens: int | None = None,
         system: str | None = None,
     ) -> Iterator[TurnEvent]:
@@ -474,6 +484,7 @@ class ContextEngine:
             model=model,
             tools=tools,
             run_tool=run_tool,
+            knowledge=knowledge or {},
             max_output_tokens=max_output_tokens,
             system=system,
         )

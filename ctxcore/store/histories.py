@@ -182,8 +182,9 @@ class Histories(Area):
         at: datetime,
         title: str | None = None,
         user_id: str | None = None,
+        origin: str = "fork",
     ) -> SessionInfo:
-        given = {"id": fork_id, "title": title, "user_id": user_id}
+        given = {"id": fork_id, "title": title, "user_id": user_id, "origin": origin}
         new = {key: value for key, value in given.items() if value is not None}
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
@@ -245,7 +246,7 @@ def _copy_session(
 ) -> None:
     """Makes the session `new` with messages 1 … `end` of `session`."""
     copied = {key: session[key] for key in ("user_id", "title", "model", "tools", "working")}
-    place = {"parent_id": session["id"], "parent_seq": end, "origin": "fork"}
+    place = {"parent_id": session["id"], "parent_seq": end}
     insert_session(connection, {**copied, **place, "created_at": at, "updated_at": at, **new})
     ids = {"old_id": session["id"], "new_id": new["id"]}
     for table in (MESSAGE, MESSAGE_TOKENS, MARK):

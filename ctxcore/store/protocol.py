@@ -211,6 +211,7 @@ class SessionStore(Protocol):
         at: datetime,
         title: str | None = None,
         user_id: str | None = None,
+        origin: str = "fork",
     ) -> SessionInfo:
         """Copies a session up to the end of the block of message `at_seq`, or nothing of its
         messages for 0, into a new one.

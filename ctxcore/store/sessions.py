@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from ctxcore.assembly.records import WorkingState
 from ctxcore.messages.values import JsonObject
@@ -17,7 +27,7 @@ from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.rows import dump_working, to_session_info
-from ctxcore.store.values import SessionFilter, SessionInfo, UserInfo
+from ctxcore.store.values import BRANCH, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
 _EMPTY: dict[str, Any] = {
@@ -212,9 +222,17 @@ def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any
     if listed != "all":
         hidden = SESSION.c.deleted_at.is_not(None)
         filters.append(hidden if listed == "deleted" else ~hidden)
+    if listed == "unbranched":
+        filters.append(~_is_branch_of_present())
     if title:
         filters.append(SESSION.c.title.icontains(title, autoescape=True))
     return filters
+
+
+def _is_branch_of_present() -> ColumnElement[bool]:
+    parent = SESSION.alias("parent")
+    present = (parent.c.id == SESSION.c.parent_id) & parent.c.deleted_at.is_(None)
+    return (SESSION.c.origin == BRANCH) & exists().where(present)
 
 
 def _erase(connection: Connection, session_id: str) -> None:

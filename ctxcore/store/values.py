@@ -27,7 +27,11 @@ TurnState = Literal[
     "interrupted",
 ]
 MarkKind = Literal["pin", "exclude"]
-SessionFilter = Literal["present", "deleted", "all"]
+BRANCH = "branch"
+"""The origin of a session that `ContextEngine.branch` made."""
+
+SessionFilter = Literal["present", "unbranched", "deleted", "all"]
+"""`unbranched`: those present that are no branch of a session that is present too."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -51,7 +55,7 @@ class SessionInfo(Plain):
     title: str
     model: str | None
     origin: str
-    """How it was created, e.g. `chat`, `import`, `fork`."""
+    """How it was created, e.g. `chat`, `import`, `fork`, `branch`."""
     tools: tuple[JsonObject, ...]
     """Tool definitions that came with an imported conversation, in OpenAI's form."""
     parent_id: str | None

@@ -1,4 +1,4 @@
-"""Callbacks of the chat page: send, stop, retry, answer, mark, fork and choose a model."""
+"""Callbacks of the chat page: send, stop, retry, answer, mark, fork, branch, choose a model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from ctxcore.compaction.plans import Answer
+from dashboard.chat_page import branching
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
 from dashboard.compaction_dialog import open_compaction
 from dashboard.selection import current_session, select_session
@@ -117,6 +118,10 @@ def act_on_message(key: str, seq: int) -> None:
         case "fork":
             select_session(engine().fork(session.id, seq - 1).id)
             st.toast(t("chat.forked"), icon=":material/call_split:")
+        case "edit":
+            branching.open_edit(session.id, seq)
+        case "regenerate":
+            branching.regenerate(session.id, seq)
 
 
 @report_errors(PROBLEM)

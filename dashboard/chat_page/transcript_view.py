@@ -5,7 +5,7 @@ Text of models and people passes through `safe_markdown`; tool output is shown a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -16,6 +16,7 @@ from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
+from dashboard.chat_page.partings import Parting
 from dashboard.chat_page.transcript import Marker, Transcript
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.texts import t
@@ -32,6 +33,10 @@ _ENDING_ICONS = {
     "awaiting_confirmation": ":material/help:",
 }
 
+_WAY_ICONS = {"previous": "chevron_left", "next": "chevron_right"}
+_BRANCHING = {"user": "edit", "assistant": "regenerate"}
+"""The action that makes a branch, by the role of its message."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
@@ -40,15 +45,27 @@ class Actions:
     on_message: Callable[[str, int], None]
     """Gets the key of the widget, whose value is the action, and the message number."""
     on_retry: Callable[[], None]
+    on_session: Callable[[str | None], None]
+    """Gets the id of the session to show in place of this one."""
 
 
 class TranscriptView:
     """Draws one transcript into the current container."""
 
-    def __init__(self, transcript: Transcript, context: Context | None, actions: Actions) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        context: Context | None,
+        actions: Actions,
+        *,
+        partings: Mapping[int, Parting] | None = None,
+        can_branch: bool = True,
+    ) -> None:
         self._transcript = transcript
         self._context = context
         self._actions = actions
+        self._partings = partings or {}
+        self._can_branch = can_branch
 
     def draw(self, *, can_retry: bool) -> None:
         """Draws everything, oldest first; the last turn gets a button to resume it if it can be."""
@@ -59,6 +76,7 @@ class TranscriptView:
             end = _block_end(messages, start)
             self._block(messages[start:end])
             start = end
+        self._parting(messages[-1].seq + 1 if messages else 1)
         if can_retry and messages and (last := messages[-1].seq) in self._transcript.endings:
             turn = self._transcript.endings[last]
             st.button(
@@ -80,6 +98,7 @@ class TranscriptView:
             with st.chat_message("user" if is_user else "assistant"):
                 for info in block:
                     self._message(info)
+        self._parting(first.seq)
         for info in block:
             if (turn := self._transcript.endings.get(info.seq)) is not None:
                 draw_ending(turn)
@@ -98,18 +117,42 @@ class TranscriptView:
         label = f"{t('chat.result', tool=tool)} · {self._details(info.seq)}"
         with st.expander(label, type="compact", icon=":material/output:"):
             _code(info.message.text)
-            self._menu(info.seq)
+            self._menu(info)
 
     def _footer(self, info: MessageInfo) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption(self._details(info.seq), width="content")
-            self._menu(info.seq)
+            self._menu(info)
 
-    def _menu(self, seq: int) -> None:
+    def _parting(self, seq: int) -> None:
+        """Draws which of the ways to go on from here this one is, and leads to its neighbours."""
+        if (parting := self._partings.get(seq)) is None:
+            return
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", key=f"chat_parting_{seq}"
+        ):
+            self._way("previous", parting.previous, seq)
+            place = t("chat.branch.place", number=parting.number, count=parting.count)
+            st.caption(place, width="content")
+            self._way("next", parting.next, seq)
+
+    def _way(self, name: str, session_id: str | None, seq: int) -> None:
+        st.button(
+            t(f"chat.branch.{name}"),
+            key=f"chat_{name}_{seq}",
+            icon=f":material/{_WAY_ICONS[name]}:",
+            type="tertiary",
+            disabled=session_id is None,
+            on_click=self._actions.on_session,
+            args=(session_id,),
+        )
+
+    def _menu(self, info: MessageInfo) -> None:
+        seq = info.seq
         key = f"chat_menu_{seq}"
         st.menu_button(
             "",
-            self._options(seq),
+            self._options(info),
             key=key,
             icon=":material/more_horiz:",
             type="tertiary",
@@ -119,10 +162,13 @@ class TranscriptView:
             args=(key, seq),
         )
 
-    def _options(self, seq: int) -> list[str]:
+    def _options(self, info: MessageInfo) -> list[str]:
+        seq = info.seq
         is_pinned = seq in self._transcript.pinned
         is_excluded = seq in self._transcript.excluded
+        branch = _BRANCHING.get(info.message.role) if self._can_branch else None
         return [
+            *([branch] if branch else []),
             "unpin" if is_pinned else "pin",
             "include" if is_excluded else "exclude",
             "fork",

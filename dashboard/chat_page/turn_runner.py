@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Literal, cast
 
@@ -32,6 +32,7 @@ from ctxcore.engine.events import (
     Waiting,
 )
 from ctxcore.errors import ContextError
+from ctxcore.messages.values import Message, text_message
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo, TurnState
 from dashboard.codes import BrokeOff
@@ -41,6 +42,8 @@ logger = logging.getLogger(__name__)
 CHUNK_SECONDS = 0.05  # a redraw per token would send a long answer fifty times over
 Activity = Literal["waiting", "thinking", "answering", "compacting"]
 Events = Iterator[TurnEvent]
+Knowledge = Mapping[str, str]
+"""Texts for one turn, by name."""
 OnMove = Callable[["RunningTurn", str], None]
 
 
@@ -53,6 +56,8 @@ class RunningTurn:
         text: str,
         base_length: int,
         *,
+        message: Message | None = None,
+        knowledge: Knowledge | None = None,
         activity: Activity = "waiting",
         on_move: OnMove = lambda turn, session_id: None,
     ) -> None:
@@ -63,6 +68,10 @@ class RunningTurn:
         """The user message; empty when a turn is resumed."""
         self.base_length = base_length
         """The length of the session when the turn started."""
+        self.message = message
+        """The user message as it was given; None when a turn is resumed."""
+        self.knowledge = knowledge or {}
+        """The texts given for this turn alone, by name."""
         self.state: TurnState = "running"
         self.activity = activity
         self.error: Reason | None = None
@@ -176,16 +185,45 @@ class TurnRunner:
         self._turns: dict[str, RunningTurn] = {}
         self._lock = threading.Lock()
 
-    def start(self, engine: ContextEngine, session_id: str, text: str) -> RunningTurn:
-        """Sends `text` to the model; returns the running turn instead if there is one."""
-        return self._launch(engine, session_id, text, lambda: engine.chat(session_id, text))
+    def start(
+        self,
+        engine: ContextEngine,
+        session_id: str,
+        content: str | Message,
+        *,
+        knowledge: Knowledge | None = None,
+    ) -> RunningTurn:
+        """Sends `content` to the model; returns the running turn instead if there is one."""
+        message = text_message("user", content) if isinstance(content, str) else content
+        return self._launch(
+            engine,
+            session_id,
+            message.text,
+            lambda: engine.chat(session_id, message, knowledge=knowledge),
+            message=message,
+            knowledge=knowledge,
+        )
 
-    def resume(self, engine: ContextEngine, session_id: str) -> RunningTurn:
+    def resume(
+        self, engine: ContextEngine, session_id: str, *, knowledge: Knowledge | None = None
+    ) -> RunningTurn:
         """Continues the last turn of the session."""
-        return self._launch(engine, session_id, "", lambda: engine.continue_turn(session_id))
+        return self._launch(
+            engine,
+            session_id,
+            "",
+            lambda: engine.continue_turn(session_id, knowledge=knowledge),
+            knowledge=knowledge,
+        )
 
     def answer(
-        self, engine: ContextEngine, session_id: str, plan_id: str, answer: Answer
+        self,
+        engine: ContextEngine,
+        session_id: str,
+        plan_id: str,
+        answer: Answer,
+        *,
+        knowledge: Knowledge | None = None,
     ) -> RunningTurn:
         """Continues the pending turn as the person decided."""
         text = waiting_message(engine, session_id)
@@ -204,7 +242,8 @@ class TurnRunner:
             engine,
             session_id,
             "",
-            lambda: engine.answer(session_id, plan_id, answer),
+            lambda: engine.answer(session_id, plan_id, answer, knowledge=knowledge),
+            knowledge=knowledge,
             activity="waiting" if answer == "refuse" else "compacting",
             on_move=move,
         )
@@ -232,6 +271,8 @@ class TurnRunner:
         text: str,
         open_events: Callable[[], Events],
         *,
+        message: Message | None = None,
+        knowledge: Knowledge | None = None,
         activity: Activity = "waiting",
         on_move: OnMove = lambda turn, session_id: None,
     ) -> RunningTurn:
@@ -240,7 +281,13 @@ class TurnRunner:
             if (present := self.running(session_id)) is not None:
                 return present
             turn = self._turns[session_id] = RunningTurn(
-                session_id, text, length, activity=activity, on_move=on_move
+                session_id,
+                text,
+                length,
+                message=message,
+                knowledge=knowledge,
+                activity=activity,
+                on_move=on_move,
             )
         name = f"turn-{session_id[:8]}"
         threading.Thread(target=turn.run, args=(open_events,), name=name, daemon=True).start()

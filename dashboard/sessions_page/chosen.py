@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import BRANCH, SessionInfo
 from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
@@ -24,11 +24,29 @@ def show_chosen(session: SessionInfo) -> None:
     """Draws links, title, copies and exports of one session."""
     with st.container(border=True, key="sessions_chosen"):
         st.markdown(f"**{plain_label(session_title(session))}**")
+        _origin(session)
         _open(session)
         _keep(session)
         _export(session)
         if engine().user().is_operator:
             _assign(session)
+
+
+def _origin(session: SessionInfo) -> None:
+    """Says which session this one branches from, and how many branches it has itself."""
+    relatives = {one.id: one for one in engine().store.relatives(session.id)}
+    parent = relatives.get(session.parent_id or "")
+    if session.origin == BRANCH and parent is not None:
+        title = plain_label(session_title(parent))
+        place = (session.parent_seq or 0) + 1
+        st.caption(f":material/call_split: {t('sessions.branch_of', title=title, seq=place)}")
+    own = [
+        one
+        for one in relatives.values()
+        if (one.parent_id, one.origin, one.deleted_at) == (session.id, BRANCH, None)
+    ]
+    if own:
+        st.caption(f":material/call_split: {t('sessions.has_branches', count=f'{len(own):,}')}")
 
 
 def _open(session: SessionInfo) -> None:

@@ -58,7 +58,14 @@ def _list() -> None:
     everybody = engine().user().is_operator and st.toggle(
         t("sessions.everybody"), key="sessions_everybody", persist_state="session"
     )
-    page = _page(title or "", everybody=bool(everybody), deleted=False)
+    branches = st.toggle(
+        t("sessions.branches"),
+        key="sessions_branches",
+        help=t("sessions.branches.help"),
+        persist_state="session",
+    )
+    listed: SessionFilter = "present" if branches else "unbranched"
+    page = _page(title or "", everybody=bool(everybody), listed=listed)
     if not page.sessions:
         empty_state(t("sessions.none_found" if title else "sessions.empty"))
         return
@@ -77,17 +84,16 @@ def _list() -> None:
     show_chosen(by_id[chosen])
 
 
-def _page(title: str, *, everybody: bool, deleted: bool) -> Listing:
+def _page(title: str, *, everybody: bool, listed: SessionFilter) -> Listing:
     """Draws the choice of pages if there are several; returns the selected page."""
     number = 1
-    found = list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=1)
+    found = list_page(engine(), title=title, everybody=everybody, listed=listed, number=1)
     if found.pages > 1:
-        kind = "deleted" if deleted else "list"
-        number = st.pagination(found.pages, key=f"sessions_{kind}_page_{found.pages}")
+        number = st.pagination(found.pages, key=f"sessions_{listed}_page_{found.pages}")
         st.caption(t("sessions.count", count=f"{found.total:,}"))
     if number == 1:
         return found
-    return list_page(engine(), title=title, everybody=everybody, deleted=deleted, number=number)
+    return list_page(engine(), title=title, everybody=everybody, listed=listed, number=number)
 
 
 def _row(session: SessionInfo, *, is_named: bool) -> Row:
@@ -105,7 +111,7 @@ def _row(session: SessionInfo, *, is_named: bool) -> Row:
 
 
 def _origin(origin: str) -> str:
-    known = ("chat", "fork", "import")
+    known = ("chat", "fork", "branch", "import")
     return t(f"sessions.origin.{origin}") if origin in known else origin
 
 
@@ -139,7 +145,7 @@ def _hit(hit: SearchHit) -> None:
 
 def _deleted() -> None:
     st.caption(t("sessions.deleted.told"))
-    page = _page("", everybody=False, deleted=True)
+    page = _page("", everybody=False, listed="deleted")
     if not page.sessions:
         empty_state(t("sessions.deleted.empty"), icon=":material/delete:")
         return
@@ -191,7 +197,7 @@ class Listing:
 
 
 def list_page(
-    engine: ContextEngine, *, title: str, everybody: bool, deleted: bool, number: int
+    engine: ContextEngine, *, title: str, everybody: bool, listed: SessionFilter, number: int
 ) -> Listing:
     """Page `number` (from 1) of the sessions whose title contains `title`.
 
@@ -199,7 +205,6 @@ def list_page(
     """
     is_all = everybody and engine.user().is_operator
     user_id = None if is_all else engine.user_id
-    listed: SessionFilter = "deleted" if deleted else "present"
     title = title.strip()
     return Listing(
         sessions=engine.store.list_sessions(

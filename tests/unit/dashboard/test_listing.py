@@ -151,7 +151,7 @@ def test_the_list_has_pages() -> None:
             engine.create_session(f"trip {number}")
         engine.create_session("other")
 
-        second = list_page(engine, title="trip", everybody=False, deleted=False, number=2)
+        second = list_page(engine, title="trip", everybody=False, listed="present", number=2)
 
     assert second.pages == 2
     assert len(second.sessions) == 2
@@ -165,6 +165,6 @@ def test_sessions_of_others_are_for_operators(is_operator: bool, seen: int) -> N
         other.create_session("theirs")
         asking = operator if is_operator else other
 
-        page = list_page(asking, title="", everybody=True, deleted=False, number=1)
+        page = list_page(asking, title="", everybody=True, listed="present", number=1)
 
     assert page.total == seen

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 
 from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEvent, Waiting
 from ctxcore.errors import ContextError
+from ctxcore.messages.values import Message
 from ctxcore.reasons.values import as_reason
-from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
+from dashboard.chat_page.turn_runner import Knowledge, RunningTurn, TurnRunner
 from tests.limits import HANG_SECONDS
 
 
@@ -43,14 +44,20 @@ class FakeEngine:
     def session(self, session_id: str) -> FakeSession:
         return FakeSession()
 
-    def answer(self, session_id: str, plan_id: str, answer: str) -> Iterator[TurnEvent]:
+    def answer(
+        self, session_id: str, plan_id: str, answer: str, *, knowledge: Knowledge | None = None
+    ) -> Iterator[TurnEvent]:
         return self._events()
 
-    def chat(self, session_id: str, text: str, *, model: str | None = None) -> Iterator[TurnEvent]:
-        self.asked.append(text)
+    def chat(
+        self, session_id: str, message: Message, *, knowledge: Knowledge | None = None
+    ) -> Iterator[TurnEvent]:
+        self.asked.append(message.text)
         return self._events()
 
-    def continue_turn(self, session_id: str, *, model: str | None = None) -> Iterator[TurnEvent]:
+    def continue_turn(
+        self, session_id: str, *, knowledge: Knowledge | None = None
+    ) -> Iterator[TurnEvent]:
         return self._events()
 
 

@@ -1,0 +1,22 @@
+"""Which dialog is open: at most one, since a page cannot draw two."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_OPEN = "dialog_open"
+
+
+def open_dialog(name: str) -> None:
+    """Opens a dialog on the next run, in place of another one."""
+    st.session_state[_OPEN] = name
+
+
+def close_dialog() -> None:
+    """Closes the dialog that is open, if any."""
+    st.session_state.pop(_OPEN, None)
+
+
+def is_open(name: str) -> bool:
+    """Whether the dialog is open."""
+    return st.session_state.get(_OPEN) == name
