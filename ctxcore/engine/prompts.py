@@ -40,10 +40,9 @@ class SystemPrompts:
         seq = store.set_system(
             session_id, wanted, counter=target.call.counter, at=self._services.clock()
         )
-        now = store.view(session_id, target.call.counter.id)
+        views = (target.view, self._services.renew(target).view)
         before, after = (
-            sum(row.tokens for row in view.get(view.anchors().system))
-            for view in (target.view, now)
+            sum(row.tokens for row in view.get(view.anchors().system)) for view in views
         )
         body: JsonObject = {"seq": seq, "before_tokens": before, "tokens": after}
         self._services.journal.record(SYSTEM_CHANGED, body, session_id=session_id)

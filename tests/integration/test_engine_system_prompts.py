@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.errors import NotAllowedError, TurnStateError
 from ctxcore.engine.events import (
     SYSTEM_CHANGED,
     TOOLS_CHANGED,
@@ -473,3 +473,46 @@ def test_a_new_session_begins_with_the_prompt_in_force() -> None:
         assert len(engine.system_versions(started.session_id)) == 1
         [turn_info] = engine.store.turns(started.session_id)
         assert turn_info.system == "own"
+
+
+def test_a_prompt_can_be_set_while_a_recount_waits(engine: ContextEngine) -> None:
+    session = engine.create_session("s", system="one")
+    engine.append(session.id, [{"role": "user", "content": f"question {n}"} for n in range(250)])
+    engine.set_model(session.id, "claude-opus-4-8")
+
+    engine.set_system(session.id, "two")
+
+    assert sent_system(engine, session.id) == ["two"]
+
+
+def test_an_answer_to_a_question_keeps_what_the_turn_is_sent() -> None:
+    with engine_with([], otherwise=saying("Noted. " + "words " * 60), window=1_500) as (engine, _):
+        session = engine.create_session("s", system="one")
+        overrides: JsonObject = {"requires_confirmation": True, "check_at": "before_send"}
+        engine.save_policy(Scope(kind="session", owner=session.id), overrides)
+        question = None
+        while question is None:
+            events = list(engine.chat(session.id, "go on " + "words " * 40, system="own"))
+            question = next((e for e in events if isinstance(e, ConfirmationNeeded)), None)
+
+        built = contexts(
+            engine.answer(
+                session.id,
+                question.plan_id,
+                "compact",
+                tools=[SEARCH],
+                knowledge={"faq": "Ships sail on Mondays."},
+            )
+        )
+
+    [sent] = [one.context for one in built]
+    assert sent.messages[0] == {"role": "system", "content": "own"}
+    assert sent.breakdown.tools > 0
+    assert "Ships sail on Mondays." in str(sent.messages)
+
+
+def test_an_answer_is_for_the_session_that_was_asked(engine: ContextEngine) -> None:
+    session = engine.create_session("s")
+
+    with pytest.raises(TurnStateError, match="no compaction waits"):
+        engine.answer(session.id, "nothing", "compact")
