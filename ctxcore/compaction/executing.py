@@ -20,7 +20,7 @@ from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
 from ctxcore.compaction.selectors import CHOOSERS, outdated_of, text_at
-from ctxcore.compaction.short_calls import arguments_of, older, with_short_calls
+from ctxcore.compaction.short_calls import arguments_of, with_short_calls
 from ctxcore.compaction.summarizing import Summarizing
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
 from ctxcore.compression.markers import REFERENCE_TOKENS
@@ -276,10 +276,9 @@ class _Executor:
     ) -> tuple[tuple[int, ShortArguments], ...]:
         """Returns the arguments of `record` where the covered messages `kept` stay."""
         staying = set(kept)
-        known = (pair for pair in record.arguments if pair[0] > record.covered_until)
+        behind = (pair for pair in record.arguments if pair[0] > record.covered_until)
         again = (pair for pair in self.active.arguments if pair[0] in staying)
-        anew = older(self.view, staying) if self.plan.pieces is not None else ()
-        return self._arguments((*known, *again), anew)
+        return tuple(sorted((*behind, *again)))
 
     def _requests(self) -> dict[int, str]:
         """Returns what the outputs that are shortened were called for."""
@@ -407,7 +406,8 @@ class _Executor:
         if budget is None or not self.plan.next_best:
             return record
         seqs = {*record.kept, *(seq for added in additions for seq in added.block)}
-        rows = with_short_calls(self.view.get(seqs), self.call, older(self.view, seqs))
+        short = {seq for seq, _ in self.active.arguments}
+        rows = with_short_calls(self.view.get(seqs), self.call, short)
         keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self.call.counter)
         for _ in range(_FILLS):
             tokens = keeping.tokens
@@ -503,7 +503,7 @@ def _kept_by_score(
     Of messages that stay in pieces, outdated sentences do not stay.
     """
     blocks = _with_earlier(view, blocks, competing.earlier)
-    shorter = older(view, (row.seq for block in blocks for row in block)).union(planned.shorten)
+    shorter = {*planned.shorten, *competing.short_calls}
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
         competing.room_tokens,

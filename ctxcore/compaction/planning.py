@@ -287,6 +287,7 @@ class _Planner:
             earlier=self._earlier(draft.cut),
             opened=_seqs(opened),
             waiting=waiting,
+            short_calls=frozenset(seq for seq, _ in self.active.arguments),
             request=self._reading.current,
             room_tokens=room,
         )

@@ -94,6 +94,8 @@ class Competing:
     """Newest blocks that stay, but whose long messages compete by pieces for lack of room."""
     waiting: Waiting | None = None
     """Outputs that the model has yet to see: they take what the others leave."""
+    short_calls: frozenset[int] = frozenset()
+    """Messages whose calls an earlier compaction shortened, and which stay so."""
     request: int | None = None
     """The user message that waits for its answer: what it asks for scores higher."""
     room_tokens: int

@@ -1,12 +1,12 @@
-"""Shortens the arguments of older calls that stay beside a compaction or behind its cut."""
+"""Shortens the arguments of calls for the record of a compaction, and sizes rows with them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from ctxcore.assembly.arguments import shorten_calls
 from ctxcore.assembly.building import Call
-from ctxcore.assembly.history import Counted, HistoryView, with_short_arguments
+from ctxcore.assembly.history import Counted, with_short_arguments
 from ctxcore.assembly.records import ShortArguments
 from ctxcore.messages.canonical import printable
 
@@ -25,15 +25,3 @@ def with_short_calls(rows: Iterable[Counted], call: Call, seqs: Collection[int])
         shorter = row if texts is None else with_short_arguments(row, texts, call.counter)
         made.append(shorter if shorter.sent_tokens < row.sent_tokens else row)
     return made
-
-
-def older(view: HistoryView, seqs: Iterable[int]) -> set[int]:
-    """Returns those of `seqs` whose arguments may be shortened.
-
-    Not those of the turn that waits for the model, which goes on from them, and no pinned ones.
-    """
-    anchors, count = view.anchors(), view.count()
-    last: Sequence[Counted] = view.get([count]) if count else ()
-    is_answered = any(row.message.role == "assistant" and not row.message.calls for row in last)
-    first_open = count + 1 if is_answered else anchors.last_user or 0
-    return {seq for seq in seqs if seq < first_open}.difference(anchors.pinned)

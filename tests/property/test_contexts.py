@@ -53,14 +53,13 @@ def test_a_context_never_exceeds_its_budget(
 
 
 @given(histories(), windows(), presets)
-def test_references_to_originals_never_exceed_the_budget_and_always_name_an_output(
+def test_references_to_originals_never_exceed_the_budget_and_always_name_what_is_shorter(
     history: list[Message], window: int, preset: str
 ) -> None:
     context = _fit_with_expand(history, window, preset)
 
     named = {int(seq) for seq in re.findall(r"… whole\W{2,4}m(\d+)", str(context.messages))}
     assert context.tokens <= window
-    assert {history[seq - 1].role for seq in named} <= {"tool"}
     assert {context.verdict(seq - 1).verdict for seq in named} <= {"compressed"}
 
 

@@ -143,10 +143,15 @@ def test_a_pinned_call_is_whole() -> None:
     assert "left out" in sent[1]["content"]
 
 
-def test_calls_that_stay_beside_a_summary_are_shortened_too() -> None:
+def test_calls_that_were_shortened_stay_so_beside_a_summary() -> None:
     history = writing(40)
+    before = compact(
+        history, policy=Policy(strategies=("shorten_tool_outputs",)), max_tokens=90_000
+    )
+    assert before.state.active is not None
+    assert len(before.state.active.arguments) > 30
 
-    result = compact(history, max_tokens=6_000)
+    result = compact(history, max_tokens=8_000, state=before.state, force=True)
 
     record = result.state.active
     assert record is not None
