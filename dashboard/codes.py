@@ -48,7 +48,7 @@ class GivenProblem(Code):
     NOT_JSON = "given.not_json", "line {line}, column {column}: this is not JSON"
     DEEP = "given.deep", "this JSON is nested too deep"
     NO_NAME = "given.no_name", "tool definition {number} has no name"
-    NO_TEXT = "given.no_text", "{name} is not a text file in UTF-8"
+    NO_TEXT = "given.no_text", "the file {name} is not text in UTF-8"
     NO_QUESTION = "given.no_question", "no user message precedes message {number}"
     IS_RUNNING = "given.is_running", "a turn is running; nothing was changed"
 

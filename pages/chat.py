@@ -17,12 +17,13 @@ from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background
-from dashboard.chat_page import actions, branching, instructions_dialog, live, side
+from dashboard.chat_page import actions, branching, instructions_dialog, knowledge, live, side
 from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
 from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
+from dashboard.chat_page.uploads import MAX_MEGABYTES
 from dashboard.compaction_dialog import compaction_buttons, compaction_dialog
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
@@ -46,6 +47,7 @@ def draw() -> None:
     turn = turn_runner().running(session.id) if session else None
     actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
+    knowledge.settle()
     session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
     show_problem(actions.PROBLEM, max_chars=600)
@@ -63,12 +65,16 @@ def draw() -> None:
         with st.container(key="chat_above_input"):  # its own, so that nothing stale stays
             if session is not None and pending is not None:
                 draw_question(session, pending, engine().store.last_turn(session.id))
+            _unsent()
             _stop_button(turn)
+            session_id = session.id if session else None
+            knowledge.draw_chips(session_id, is_disabled=turn is not None)
         _input(turn)
     if session is None or (session.length == 0 and turn is None):
         with log, welcome.container():
             _first_run(model, session)
         instructions_dialog.draw_dialog()
+        knowledge.draw_dialog()
         return
     context, level = _context(session, turn)
     transcript = _transcript(session, turn)
@@ -92,6 +98,7 @@ def draw() -> None:
     compaction_dialog()
     instructions_dialog.draw_dialog()
     branching.draw_dialog()
+    knowledge.draw_dialog()
     if turn is not None:
         with log:
             live.draw_user_message(turn.text)
@@ -121,8 +128,26 @@ def _input(turn: RunningTurn | None) -> None:
         t("chat.placeholder"),
         key="chat_ask",
         disabled=turn is not None,
+        accept_file=True,
+        max_upload_size=MAX_MEGABYTES,
         on_submit=actions.submit,
     )
+
+
+def _unsent() -> None:
+    """Draws the text that was written beside a file that could not be read."""
+    if not (text := st.session_state.get(actions.UNSENT)):
+        return
+    with st.container(border=True, gap="small", key="chat_unsent_note"):
+        st.markdown(f"{t('chat.not_sent')} {plain_label(text, max_chars=600)}")
+        with st.container(horizontal=True, key="chat_unsent_buttons"):
+            st.button(
+                t("chat.file.send_without"),
+                key="chat_unsent_send",
+                on_click=actions.send,
+                args=(text,),
+            )
+            st.button(t("chat.dismiss"), key="chat_unsent_drop", on_click=actions.drop_unsent)
 
 
 def _conversation(
@@ -184,7 +209,8 @@ def _context(
         target = engine().call_target(session.id)
         level = trigger_level(target)
         running = turn.context if turn is not None else None
-        context = running or build_context(target.view, target.call, target.record)
+        call = replace(target.call, knowledge=knowledge.given(session.id))
+        context = running or build_context(target.view, call, target.record)
     except ContextError as error:
         st.error(error_text(error), icon=":material/error:")
         return None, None
@@ -238,7 +264,7 @@ def _not_sent(session: SessionInfo) -> None:
                 t("chat.send_again"),
                 key="chat_send_again",
                 on_click=actions.send,
-                args=(turn.text,),
+                args=(turn.message or turn.text,),
             )
         st.button(
             t("chat.dismiss"),

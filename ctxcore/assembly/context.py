@@ -204,7 +204,8 @@ def explain(
     of the compaction's summary is in the context.
     """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
-    left_out = _LeftOut(view, active, has_summary=has_summary)
+    replaced = frozenset(reading.anchors.replaced)
+    left_out = _LeftOut(view, active, has_summary=has_summary, replaced=replaced)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
     special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
     for seq in reminded:
@@ -265,8 +266,16 @@ def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Itera
 class _LeftOut:
     """Makes runs of messages that are not in the context."""
 
-    def __init__(self, view: HistoryView, active: Compaction, *, has_summary: bool) -> None:
+    def __init__(
+        self,
+        view: HistoryView,
+        active: Compaction,
+        *,
+        has_summary: bool,
+        replaced: Collection[int],
+    ) -> None:
         self._view = view
+        self._replaced = replaced
         self._folded, self._cut = stands_until(active), active.covered_until
         self._kind: VerdictKind = "summarized" if has_summary else "dropped"
         self._reason = VerdictCode.FOLDED() if has_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
@@ -280,11 +289,18 @@ class _LeftOut:
         parts: tuple[tuple[int, int, VerdictKind, Reason], ...] = (
             (1, self._folded, self._kind, self._reason),
             (self._folded + 1, self._cut, "dropped", VerdictCode.TRUNCATED()),
-            (self._cut + 1, last, "dropped", VerdictCode.OUTSIDE()),
+            (self._cut + 1, last, "dropped", self._uncovered(max(first, self._cut + 1), last)),
         )
         for low, high, kind, reason in parts:
             if max(first, low) <= min(last, high):
                 yield self._run(max(first, low), min(last, high), kind, reason)
+
+    def _uncovered(self, first: int, last: int) -> Reason:
+        """Why none of the messages first … last is there, which no compaction covers."""
+        are_replaced = last - first < len(self._replaced) and all(
+            seq in self._replaced for seq in range(first, last + 1)
+        )
+        return VerdictCode.SYSTEM_REPLACED() if are_replaced else VerdictCode.OUTSIDE()
 
     def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
         return Run(

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ctxcore.compaction.plans import Answer
-from dashboard.chat_page import branching
+from ctxcore.messages.values import Message, text_message
+from dashboard.chat_page import branching, knowledge
+from dashboard.chat_page.attaching import attached_file
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
+from dashboard.chat_page.uploads import text_of_file
 from dashboard.compaction_dialog import open_compaction
 from dashboard.selection import current_session, select_session
 from dashboard.services import default_model, engine
@@ -23,28 +30,65 @@ NEW_MODEL = "chat_model_new"
 COMMAND = re.compile(r"/compact(?:\s+(?P<focus>.+))?", re.IGNORECASE | re.DOTALL)
 """Typed in place of the button, with what to keep behind it; the only command."""
 
+UNSENT = "chat_unsent"
+"""The text that was written beside a file that could not be read."""
+
+_CALL_ID_CHARS = 9  # of letters and figures: the only form that Mistral takes
 _TITLE_CHARS = 60  # chosen: fits the sidebar
 
 
 @report_errors(PROBLEM)
-def send(text: str) -> None:
-    """Sends `text` in the current session, or in a new one if there is none."""
+def send(content: str | Message, attached: Sequence[Message] = ()) -> None:
+    """Sends `content` in the current session, or in a new one if there is none.
+
+    The messages of an attached file stand before it.
+    """
+    message = text_message("user", content) if isinstance(content, str) else content
+    st.session_state.pop(UNSENT, None)
     session = current_session()
     if session is None:
         session = engine().create_session(model=st.session_state.get(NEW_MODEL))
         select_session(session.id)
+        knowledge.adopt(session.id)
     if not session.title:
-        engine().rename(session.id, " ".join(text.split())[:_TITLE_CHARS])
-    turn_runner().start(engine(), session.id, text)
+        engine().rename(session.id, " ".join(message.text.split())[:_TITLE_CHARS])
+    if attached and turn_runner().running(session.id) is None:
+        engine().append(session.id, attached)
+    texts = knowledge.given(session.id)
+    knowledge.note_sent(turn_runner().start(engine(), session.id, message, knowledge=texts))
 
 
 def submit() -> None:
-    """Sends the text of the input field, or runs the command in it."""
-    text = st.session_state["chat_ask"]
-    if command := COMMAND.fullmatch(text.strip()):
+    """Sends the text and the file of the input field, or runs the command in it."""
+    given = st.session_state["chat_ask"]
+    if given.files:
+        _send_with_file(given.text, given.files[0])
+    elif command := COMMAND.fullmatch(given.text.strip()):
         _compact(command["focus"] or "")
     else:
-        send(text)
+        send(given.text)
+
+
+def _send_with_file(text: str, file: UploadedFile) -> None:
+    """Sends `text` behind the file, or keeps it on the page if the file cannot be read."""
+    name = Path(file.name).name
+    question = text if text.strip() else t("chat.file.question", name=name)
+    st.session_state[UNSENT] = text
+    with report_errors(PROBLEM):
+        content = text_of_file(name, file.getvalue())
+        messages = attached_file(
+            name,
+            content,
+            call_id=uuid.uuid4().hex[:_CALL_ID_CHARS],
+            said=t("chat.file.said", name=name),
+            answered=t("chat.file.answered", name=name),
+        )
+        send(question, messages)
+
+
+def drop_unsent() -> None:
+    """Removes a text from the page that was not sent because of its file."""
+    st.session_state.pop(UNSENT, None)
 
 
 def _compact(focus: str) -> None:
@@ -63,7 +107,10 @@ def answer(session_id: str, plan_id: str, chosen: Answer) -> None:
     if pending is None or pending.plan_id != plan_id:
         st.session_state[PROBLEM] = t("chat.question.answered")
     else:
-        st.session_state[ANSWERED] = turn_runner().answer(engine(), session_id, plan_id, chosen)
+        texts = knowledge.given(session_id)
+        turn = turn_runner().answer(engine(), session_id, plan_id, chosen, knowledge=texts)
+        st.session_state[ANSWERED] = turn
+        knowledge.note_sent(turn)
 
 
 def follow_answered_turn() -> None:
@@ -86,7 +133,8 @@ def follow_answered_turn() -> None:
 def retry() -> None:
     """Resumes the last turn."""
     if (session := current_session()) is not None:
-        turn_runner().resume(engine(), session.id)
+        texts = knowledge.given(session.id)
+        knowledge.note_sent(turn_runner().resume(engine(), session.id, knowledge=texts))
 
 
 def stop(session_id: str) -> None:

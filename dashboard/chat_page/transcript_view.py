@@ -64,6 +64,7 @@ class TranscriptView:
         self._transcript = transcript
         self._context = context
         self._actions = actions
+        self._sent = {} if context is None else _shortened(context)
         self._partings = partings or {}
         self._can_branch = can_branch
 
@@ -116,8 +117,19 @@ class TranscriptView:
         tool = plain_label(info.function_name or info.message.name or "?")
         label = f"{t('chat.result', tool=tool)} · {self._details(info.seq)}"
         with st.expander(label, type="compact", icon=":material/output:"):
-            _code(info.message.text)
+            self._output(info)
             self._menu(info)
+
+    def _output(self, info: MessageInfo) -> None:
+        """Draws a tool's output, and beside it what is sent of it where that is shorter."""
+        if (sent := self._sent.get(info.seq)) is None:
+            _code(info.message.text)
+            return
+        original, shortened = st.tabs([t("chat.output.original"), t("chat.output.sent")])
+        with original:
+            _code(info.message.text)
+        with shortened:
+            _code(sent)
 
     def _footer(self, info: MessageInfo) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -181,7 +193,11 @@ class TranscriptView:
         if context is not None and seq <= len(context.verdicts):
             verdict = context.verdict(seq - 1)
             size = numbers.tokens(verdict.before_tokens, is_exact=context.is_exact)
-            parts.append(t("chat.size", tokens=size))
+            if verdict.verdict == "compressed":
+                after = numbers.tokens(verdict.after_tokens, is_exact=context.is_exact)
+                parts.append(t("chat.size_sent", before=size, after=after))
+            else:
+                parts.append(t("chat.size", tokens=size))
             if verdict.verdict != "kept":
                 parts.append(t(f"chat.verdict.{verdict.verdict}"))
         if seq in self._transcript.pinned:
@@ -193,6 +209,16 @@ class TranscriptView:
     def _markers(self, seq: int) -> None:
         for marker in self._transcript.markers.get(seq, ()):
             _draw_marker(marker)
+
+
+def _shortened(context: Context) -> dict[int, str]:
+    """What is sent of the shortened messages, by message (from 1)."""
+    items = (item for group in context.made_of for item in group.items)
+    return {
+        item.row.seq: item.message.text
+        for item in items
+        if item.row is not None and item.verdict == "compressed"
+    }
 
 
 def _retry_key(turn: TurnInfo) -> str:

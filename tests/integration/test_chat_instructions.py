@@ -146,6 +146,16 @@ def test_a_saved_prompt_is_in_force_and_earlier_ones_can_be_taken_back(app: Dash
     ]
 
 
+def test_a_replaced_prompt_is_not_told_as_a_message_that_does_not_fit(app: Dashboard) -> None:
+    session = talked(app)
+    app.engine.set_system(session.id, "Be long.")
+
+    app.run()
+
+    assert app.engine.context(session.id).verdict(0).reason.code == "verdict.system_replaced"
+    assert "do not fit" not in app.texts()
+
+
 def test_an_emptied_field_leaves_no_prompt(app: Dashboard) -> None:
     session = talked(app)
     app.run()
@@ -215,7 +225,7 @@ def test_a_file_that_is_no_text_is_refused(app: Dashboard) -> None:
     app.at.run()
     app.check()
 
-    assert "not a text file" in app.at.error[0].value
+    assert "not text" in app.at.error[0].value
 
 
 def test_nothing_is_saved_while_a_turn_runs(
