@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from ctxcore.messages.values import Message
+from ctxcore.plain import Plain
 from ctxcore.policy.values import SummaryForm
 from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import Language
@@ -40,7 +41,7 @@ def _ignore(usage: SummaryUsage) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRequest:
+class SummaryRequest(Plain):
     """The messages to summarize, and the limits and the form of the summary."""
 
     messages: tuple[Message, ...]

@@ -12,6 +12,7 @@ import pytest
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import NOT_REBUILT, Compaction
 from ctxcore.assembly.states import CompactionState
+from ctxcore.compaction import summarizing
 from ctxcore.compaction.compacting import CompactionResult, compact, plan_compaction
 from ctxcore.errors import StateError
 from ctxcore.messages.shapes.values import Shape
@@ -19,6 +20,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
 from ctxcore.summarizers.protocol import SummaryRequest
+from ctxcore.summarizers.support import SummaryCheck
 
 BUDGET = 3_000
 
@@ -453,7 +455,7 @@ def test_a_context_in_another_shape_may_be_stored_as_well(preset: str, shape: Sh
 
 
 def test_users_words_joined_to_a_summary_that_was_cut_are_theirs() -> None:
-    policy = Policy.preset("pi")
+    policy = Policy.preset("pi").override(unsupported_ratio=1.0)  # what is told stands nowhere
     question = said("user", "QUESTION what about Bergen")
     told = Told("A trip to Oslo. " + " ".join(f"detail{n}" for n in range(60)))
     history = [*talk(12, "m", 20), question]
@@ -520,7 +522,9 @@ def test_inherited_facts_do_not_grow_with_every_round() -> None:
     assert state.inherited.count("Always be brief") <= 1
 
 
-def test_a_summary_that_holds_our_own_tags_is_one_summary() -> None:
+def test_a_summary_that_holds_our_own_tags_is_one_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A summary of today is refused for such tags; one of before may hold them.
+    monkeypatch.setattr(summarizing, "check_content", lambda *_, **__: SummaryCheck())
     told = Told("One.\n\n<conversation_facts>\nDates:\n- Friday\n</conversation_facts>\n\nTwo.")
     for preset in ("default", "sliding-summary", "pi"):
         wanted: dict[str, Any] = {"max_tokens": 2_000, "policy": Policy.preset(preset)}
