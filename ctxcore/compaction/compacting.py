@@ -29,6 +29,7 @@ from ctxcore.compaction.triggers import (
     MAX_FAILURES,
     Measure,
     Trigger,
+    by_rule,
     find_trigger,
     for_trigger,
     least_messages,
@@ -240,11 +241,13 @@ def _why_not(prepared: Prepared, measured: Measure) -> Reason:
     size = measured.ruling.triggering_tokens(policy)
     least = least_messages(measured.ruling, policy)
     if size < budget.trigger_tokens:
-        return OutcomeCode.BELOW_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+        below = OutcomeCode.BELOW_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+        return by_rule(below, policy)
     if measured.uncovered_messages < least:
         return OutcomeCode.TOO_FEW_MESSAGES(messages=measured.uncovered_messages, needed=least)
     # some rules fire only above the trigger, not at it
-    return OutcomeCode.AT_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+    at = OutcomeCode.AT_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+    return by_rule(at, policy)
 
 
 def compact_prepared(
@@ -324,7 +327,7 @@ def refusal(budget: TokenBudget | None, measured: Measure) -> CompactionRefusedE
 
 
 def _current_and_max_tokens(budget: TokenBudget | None, measured: Measure) -> tuple[int, int]:
-    current = measured.ruling.input_tokens
+    current = measured.input_tokens
     return current, budget.window_tokens if budget else current
 
 

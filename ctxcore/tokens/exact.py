@@ -169,7 +169,7 @@ class ExactCounter:
     @property
     def id(self) -> str:
         """The vocabulary's name, or the estimator's id without the ranks."""
-        return self.vocabulary if self.is_exact else self._estimator.id
+        return self.vocabulary if self.is_exact else self.estimator.id
 
     @property
     def is_exact(self) -> bool:
@@ -182,7 +182,7 @@ class ExactCounter:
             return 0
         encoding = _encoding(self.vocabulary) if self.is_exact else None
         if encoding is None:
-            return self._estimator.count(text)
+            return self.estimator.count(text)
         if len(text) <= _SHORT_CHARS:
             return _count_short(encoding, text)
         if len(text) <= _MESSAGE_CHARS:
@@ -196,7 +196,8 @@ class ExactCounter:
         return _pieces(text, _PUBLISHED[self.vocabulary].safe_cut, piece_chars)
 
     @property
-    def _estimator(self) -> EstimatedCounter:
+    def estimator(self) -> EstimatedCounter:
+        """The estimate for the same vocabulary."""
         return EstimatedCounter(_PUBLISHED[self.vocabulary].family)
 
 
