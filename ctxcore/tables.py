@@ -128,6 +128,8 @@ class SessionRow(Row, table=True):
     """The last message that search finds."""
     working: str | None = Field(sa_type=Text)
     """The working state that the application provides; None if it is empty."""
+    count_factor: dict[str, object] | None = Field(sa_type=JsonText)
+    """The count factor in force, with its model and counter; None before the first turn."""
 
 
 class MessageRow(Row, table=True):
@@ -293,6 +295,7 @@ class CallRow(Row, table=True):
         _in_session(),
         Index("ix_call_session", "session_id", "created_at"),
         Index("ix_call_turn", "turn_id"),
+        Index("ix_call_counted", "model", "counter_id", "created_at"),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -316,6 +319,12 @@ class CallRow(Row, table=True):
     latency_seconds: float | None
     error: dict[str, object] | None = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
+    counter_id: str | None = Field(sa_type=Text)
+    """The counter of the estimate."""
+    count_factor: float | None
+    """The factor that the budget was divided by."""
+    is_comparable: bool | None
+    """Whether the provider's count may be compared with the estimate."""
 
 
 class EventRow(Row, table=True):

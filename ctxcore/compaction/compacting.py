@@ -119,6 +119,7 @@ def plan_compaction(
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> CompactionPlan | None:
     """Returns what a compaction would do now; None if none is due or nothing may be folded.
 
@@ -133,6 +134,7 @@ def plan_compaction(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     prepared = _with_target(prepared, target_tokens)
     measured = measure(prepared.view, prepared.call, prepared.state.active)
@@ -159,6 +161,7 @@ def compact(
     force: bool = False,
     confirm: Confirm | None = None,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> CompactionResult:
     """Returns the context of `messages`, older ones folded into a summary where a rule asks for it.
 
@@ -178,6 +181,8 @@ def compact(
             without it nothing changes then, and the result says that it needs confirmation.
         on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild":
             what is still true of it is kept, the rest compacted anew; `result.notices` tells.
+        count_factor: what the provider counts for one of our tokens, where they are estimates; the
+            budget is divided by it.
 
     Raises:
         BudgetError: what must be kept does not fit.
@@ -195,6 +200,7 @@ def compact(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     prepared = _with_target(prepared, target_tokens)
     measured = measure(prepared.view, prepared.call, prepared.state.active)
@@ -218,7 +224,8 @@ def _with_target(prepared: Prepared, target_tokens: int | None) -> Prepared:
     call = prepared.call
     if target_tokens is None or call.budget is None:
         return prepared
-    budget = call.policy.retarget(call.budget, target_tokens)
+    counted = int(target_tokens / call.budget.count_factor)
+    budget = call.policy.retarget(call.budget, counted)
     return prepared.calling(replace(call, budget=budget))
 
 

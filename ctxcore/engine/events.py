@@ -23,6 +23,7 @@ __all__ = [
     "CompactionStarted",
     "ConfirmationNeeded",
     "ContextBuilt",
+    "InputCut",
     "ReasoningDelta",
     "SessionStarted",
     "TextDelta",
@@ -110,6 +111,16 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InputCut:
+    """The provider counted far less than it was sent: it probably left out the beginning."""
+
+    model: str
+    sent_tokens: int
+    """Our count, corrected by the count factor."""
+    reported_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
     """The last event of a turn."""
 
@@ -132,6 +143,7 @@ TurnEvent: TypeAlias = (
     | ToolCallRequested
     | ToolResultAdded
     | UsageReported
+    | InputCut
     | Waiting
     | TurnEnded
 )
@@ -145,6 +157,7 @@ PLANNED = "compaction_planned"
 REQUESTED_BY_MODEL = "compaction_asked"
 CONFIRMATION = "confirmation_needed"
 CONTINUED = "session_continued"
+INPUT_CUT = "input_cut"
 UNDONE = "compaction_undone"
 REDONE = "compaction_redone"
 

@@ -63,6 +63,8 @@ CALL_FIELDS = (
     "latency_seconds",
     "error",
 )
+_COUNT_FIELDS = ("counter_id", "count_factor", "is_comparable")
+"""How a call was counted; left out where that is not known, as in older files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,8 @@ def _record(compaction: Compaction) -> JsonObject:
 
 def _call(call: CallInfo) -> JsonObject:
     raw = {name: getattr(call, name) for name in CALL_FIELDS}
+    counted = {name: getattr(call, name) for name in _COUNT_FIELDS}
+    raw |= {name: value for name, value in counted.items() if value is not None}
     raw["estimate"] = dict(call.estimate)
     raw["error"] = None if call.error is None else to_json(call.error)
     runs = [run_to_json(run) for run in call.runs]
@@ -401,7 +405,9 @@ def to_compaction(raw: JsonValue) -> Compaction:
 
 def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> CallInfo:
     """Parses an exported call; `at` is its time if it has none."""
-    values = cast("dict[str, Any]", {name: raw.get(name) for name in CALL_FIELDS})
+    values = cast(
+        "dict[str, Any]", {name: raw.get(name) for name in (*CALL_FIELDS, *_COUNT_FIELDS)}
+    )
     values["purpose"] = _text(raw["purpose"])
     at = parse_time(raw.get("at")) or at
     runs = cast("list[list[Any]]", raw.get("runs") or [])

@@ -164,6 +164,7 @@ class RecordCode(Code):
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     WORKING_STATE = "store.working_state", "the working state"
+    COUNT_FACTOR = "store.count_factor", "the count factor"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 

@@ -102,7 +102,7 @@ class TextCode(Code):
     TEXT = "text", "{text}"
     """Text of a provider, an operating system or an application, unchanged."""
     OLD_TEXT = LEGACY, "{text}"
-    COUNTED_BY = COUNTED_BY, "{text} (counted by {rule})"
+    COUNTED_BY = "text.counted_by", "{text} (counted by {rule})"
     """Around the text of a reason that names the rule of its numbers."""
 
 

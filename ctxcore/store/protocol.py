@@ -25,6 +25,7 @@ from ctxcore.store.values import (
     PolicyVersion,
     Scope,
     SearchHit,
+    SessionFactor,
     SessionFilter,
     SessionInfo,
     TurnInfo,
@@ -117,6 +118,9 @@ class SessionStore(Protocol):
 
     def set_working_state(self, session_id: str, working: WorkingState) -> None:
         """Replaces the working state that the application provides."""
+
+    def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
+        """Replaces the count factor that the session's budgets are divided by."""
 
     def assign(self, session_id: str, user_id: str) -> None:
         """Changes the owner of a session."""
@@ -327,6 +331,11 @@ class SessionStore(Protocol):
         """The session's calls, or those of one turn, oldest first.
 
         Runs are the largest part of a call; `with_runs=False` does not read them.
+        """
+
+    def counted_calls(self, model: str, counter_id: str, *, limit: int) -> list[CallInfo]:
+        """The newest calls to `model` in all sessions that were counted by this counter and whose
+        input the provider counted too, newest first, without runs.
         """
 
     def count_calls(self, session_id: str) -> int:

@@ -16,8 +16,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.rows import dump_working, to_session_info
-from ctxcore.store.values import SessionFilter, SessionInfo, UserInfo
+from ctxcore.store.rows import dump_factor, dump_working, to_session_info
+from ctxcore.store.values import SessionFactor, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
 _EMPTY: dict[str, Any] = {
@@ -31,6 +31,7 @@ _EMPTY: dict[str, Any] = {
     "active_compaction_id": None,
     "indexed_until": 0,
     "working": None,
+    "count_factor": None,
 }
 
 
@@ -162,6 +163,9 @@ class Sessions(Area):
 
     def set_working_state(self, session_id: str, working: WorkingState) -> None:
         self._change(session_id, working=dump_working(working))
+
+    def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
+        self._change(session_id, count_factor=dump_factor(in_force))
 
     def assign(self, session_id: str, user_id: str) -> None:
         self._change(session_id, user_id=user_id)

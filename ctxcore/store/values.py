@@ -14,6 +14,7 @@ from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingSta
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
+from ctxcore.tokens.factors import CountFactor
 
 TurnState = Literal[
     "running",
@@ -38,6 +39,19 @@ class UserInfo:
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFactor:
+    """The count factor that a session has in force, for the model and counter it is of."""
+
+    model: str
+    counter_id: str
+    factor: CountFactor
+
+    def holds_for(self, model: str | None, counter_id: str) -> bool:
+        """Whether it is of this model and counter."""
+        return (self.model, self.counter_id) == (model, counter_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +83,8 @@ class SessionInfo:
     """The last message that search finds; later ones wait for `index_pending()`."""
     working: WorkingState = EMPTY_WORKING_STATE
     """The working state that the application provides."""
+    count_factor: SessionFactor | None = None
+    """The count factor in force; None before the first turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +215,12 @@ class CallInfo:
     cost: float | None = None
     latency_seconds: float | None = None
     error: Reason | None = None
+    counter_id: str | None = None
+    """The counter of the estimate."""
+    count_factor: float | None = None
+    """The factor that the budget was divided by."""
+    is_comparable: bool | None = None
+    """Whether `input_tokens` may be compared with the estimate: a whole answer to texts alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -254,6 +254,12 @@ def test_a_database_that_went_back_a_revision_keeps_its_reasons(path: Path) -> N
         for name in ("trigger", "reason"):
             column = f"{name} TEXT NOT NULL DEFAULT ''"
             connection.execute(f"ALTER TABLE compaction ADD COLUMN {column}")
+        connection.execute("DROP INDEX ix_call_counted")
+        for table, name in (
+            ("session", "count_factor"),
+            *(("call", name) for name in ("counter_id", "count_factor", "is_comparable")),
+        ):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
         connection.execute("UPDATE alembic_version SET version_num = '0003'")
     with closing(open_store(str(path))) as store:
         after = {
