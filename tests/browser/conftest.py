@@ -11,15 +11,17 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
 from ctxcore.store.sql import open_store
+from tests.limits import BROWSER_SECONDS, HANG_SECONDS
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -37,13 +39,15 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_SECONDS = 60
 WINDOW_TOKENS = 2_000
 LONG_REPLY = "".join(f"word{number} " for number in range(300))
+# Lasts longer than a browser may take for any of it.
+ENDLESS_REPLY = "".join(f"word{number} " for number in range(20_000))
 SCRIPTS = {
     "demo": {"otherwise": {"echo": True}},
-    "summaries": {"otherwise": {"text": "They asked what about it.", "first_delay_seconds": 2}},
+    "summaries": {"otherwise": {"text": "They asked what about it.", "first_delay_seconds": 5}},
     "slow": {"otherwise": {"text": LONG_REPLY, "chunk_delay_seconds": 0.03}},
+    "endless": {"otherwise": {"text": ENDLESS_REPLY, "chunk_delay_seconds": 0.03}},
 }
 
 
@@ -88,7 +92,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             yield Server(url=f"http://127.0.0.1:{port}", engine=engine)
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=HANG_SECONDS)
             store.close()
 
 
@@ -101,8 +105,9 @@ def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip(f"no Chromium found; install one of {', '.join(BROWSERS)}")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=BROWSER_SECONDS * 1_000)
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=path, args=list(FLAGS))
         yield opened
@@ -112,10 +117,19 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a fresh profile."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
-    context.set_default_timeout(30_000)
-    yield context.new_page()
-    context.close()
+    with fresh_page(browser, viewport={"width": 1280, "height": 900}, locale="en-GB") as opened:
+        yield opened
+
+
+@contextmanager
+def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
+    """A page in a profile of its own."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(BROWSER_SECONDS * 1_000)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
 
 
 def _free_port() -> int:
@@ -125,10 +139,10 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(address, timeout=2) as answer:
+            with urllib.request.urlopen(address, timeout=HANG_SECONDS) as answer:
                 if answer.read() == b"ok":
                     return
         except OSError:

@@ -11,11 +11,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import SessionInfo
-from tests.browser.conftest import LONG_REPLY, Server
+from tests.browser.conftest import ENDLESS_REPLY, LONG_REPLY, Server, fresh_page
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=30_000)  # a first answer loads litellm
 IS_IDLE = '[data-test-script-state="notRunning"]'
 
 
@@ -35,8 +34,8 @@ def sidebar_link(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=name)
 
 
-def slow_session(server: Server) -> SessionInfo:
-    return server.engine.create_session("Slow", model="scripted/slow")
+def session_with(server: Server, model: str) -> SessionInfo:
+    return server.engine.create_session("Slow", model=f"scripted/{model}")
 
 
 def long_session(server: Server) -> SessionInfo:
@@ -54,7 +53,7 @@ def answer(server: Server, session: SessionInfo) -> str:
 
 
 def test_an_answer_is_visible_before_its_end(page: Page, server: Server) -> None:
-    session = slow_session(server)
+    session = session_with(server, "endless")
     open_session(page, server, session)
 
     say(page, "Go on")
@@ -68,7 +67,7 @@ def test_an_answer_is_visible_before_its_end(page: Page, server: Server) -> None
 
 
 def test_stop_keeps_the_answer_so_far(page: Page, server: Server) -> None:
-    session = slow_session(server)
+    session = session_with(server, "endless")
     open_session(page, server, session)
     say(page, "Go on")
     expect(page.locator(".st-key-chat_log")).to_contain_text("word10 ")
@@ -78,12 +77,12 @@ def test_stop_keeps_the_answer_so_far(page: Page, server: Server) -> None:
     expect(page.locator(".st-key-chat_log")).to_contain_text("Stopped.")
     kept = answer(server, session)
     assert kept.startswith("word0 word1 ")
-    assert len(kept) < len(LONG_REPLY)
+    assert len(kept) < len(ENDLESS_REPLY)
     expect(page.locator(".st-key-chat_ask textarea")).to_be_enabled()
 
 
 def test_a_page_switch_does_not_end_an_answer(page: Page, server: Server) -> None:
-    session = slow_session(server)
+    session = session_with(server, "slow")
     open_session(page, server, session)
     say(page, "Go on")
     expect(page.locator(".st-key-chat_log")).to_contain_text("word5 ")
@@ -93,7 +92,7 @@ def test_a_page_switch_does_not_end_an_answer(page: Page, server: Server) -> Non
     page.wait_for_selector(IS_IDLE)
     sidebar_link(page, "Chat").click()
 
-    expect(page.locator(".st-key-chat_log")).to_contain_text("word299", timeout=60_000)
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word299")
     expect(page.locator(".st-key-chat_stop")).to_have_count(0)
     assert answer(server, session) == LONG_REPLY
 
@@ -182,20 +181,20 @@ def test_an_image_in_an_answer_is_not_fetched(
     expect(page.get_by_role("link", name="cat")).to_be_visible()
     assert page.locator(".st-key-chat_log img[src^=http]").count() == 0
     # Even an image that gets onto the page is refused by the policy of the page itself.
-    page.evaluate(f"document.body.appendChild(new Image()).src = '{address}/direct.png'")
-    page.wait_for_timeout(300)
+    refused = """address => new Promise(end => {
+        const image = document.body.appendChild(new Image());
+        image.onload = () => end(false);
+        image.onerror = () => end(true);
+        image.src = address;
+    })"""
+    assert page.evaluate(refused, f"{address}/direct.png") is True
     assert hits == []
 
 
 def test_a_chinese_browser_gets_a_chinese_page_on_a_phone(browser: Browser, server: Server) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, locale="zh-CN", color_scheme="dark"
-    )
-    try:
-        page = context.new_page()
+    phone: JsonObject = {"width": 390, "height": 844}
+    with fresh_page(browser, viewport=phone, locale="zh-CN", color_scheme="dark") as page:
         open_session(page, server, long_session(server))
 
         expect(page.locator(".st-key-chat_compact button").first).to_contain_text("压缩")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    finally:
-        context.close()

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, fresh_page
 from tests.browser.test_chat import IS_IDLE, open_session, say
 from tests.losing_sessions import ticket_session
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 def full_session(server: Server, preset: str) -> SessionInfo:
-    """A session above its trigger, whose summaries take two seconds."""
+    """A session above its trigger, whose summaries take their time."""
     session = server.engine.create_session(f"Full {preset}")
     said: list[JsonObject] = []
     for number in range(13):
@@ -69,9 +69,7 @@ def test_a_background_compaction_lets_a_person_go_on_and_redraws_the_page(
     browser: Browser, server: Server
 ) -> None:
     session = full_session(server, "default")
-    context = browser.new_context(locale="zh-CN", color_scheme="dark")
-    try:
-        page = context.new_page()
+    with fresh_page(browser, locale="zh-CN", color_scheme="dark") as page:
         open_session(page, server, session)
         say(page, "Where do we go?")
 
@@ -79,8 +77,6 @@ def test_a_background_compaction_lets_a_person_go_on_and_redraws_the_page(
         expect(page.locator(".st-key-chat_ask textarea")).to_be_enabled()
         expect(page.get_by_text("在此压缩").first).to_be_attached()
         expect(page.get_by_text("正在后台压缩")).to_have_count(0)
-    finally:
-        context.close()
 
 
 def test_the_typed_command_opens_the_dialog(page: Page, server: Server) -> None:

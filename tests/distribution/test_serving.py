@@ -5,43 +5,34 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 120  # a hang, not slowness
+from tests.distribution.environments import ROOT, Installed, build, install
+from tests.limits import HANG_SECONDS
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the commands of a fresh environment with the wheel and its dashboard."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "--wheel-dir", str(folder), str(ROOT)], check=True)
-    (wheel,) = folder.glob("*.whl")
-    venv.create(folder / "env", with_pip=True)
-    binaries = folder / "env" / "bin"
-    install = [str(binaries / "python"), "-m", "pip", "install", "--quiet"]
-    limits = ["--constraint", str(ROOT / "constraints.txt")]
-    subprocess.run([*install, *limits, f"{wheel}[dashboard]"], check=True)
-    return binaries
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel with its dashboard, at the versions of constraints.txt."""
+    wheel = build(tmp_path_factory.mktemp("dist"))
+    limits = ("--constraint", str(ROOT / "constraints.txt"))
+    return install(f"{wheel}[dashboard]", tmp_path_factory.mktemp("installed"), *limits)
 
 
-def test_the_dashboard_opens_from_a_folder_of_others(commands: Path, tmp_path: Path) -> None:
+def test_the_dashboard_opens_from_a_folder_of_others(installed: Installed, tmp_path: Path) -> None:
     foreign = tmp_path / "dashboard"  # a package of the user's by the same name
     foreign.mkdir()
     (foreign / "__init__.py").write_text("raise RuntimeError('not ours')")
 
-    with _serving(commands, tmp_path) as address, urllib.request.urlopen(address) as page:
+    with _serving(installed, tmp_path) as address, urllib.request.urlopen(address) as page:
         assert "default-src 'self'" in page.headers["content-security-policy"]
 
     log = (tmp_path / "log").read_text(encoding="utf-8")
@@ -49,15 +40,15 @@ def test_the_dashboard_opens_from_a_folder_of_others(commands: Path, tmp_path: P
     assert "Traceback" not in log
 
 
-def test_nothing_but_the_library_is_at_the_top(commands: Path) -> None:
-    (packages,) = commands.parent.glob("lib/python*/site-packages")
+def test_nothing_but_the_library_is_at_the_top(installed: Installed) -> None:
+    (packages,) = installed.programs.parent.glob("lib/python*/site-packages")
 
     assert (packages / "ctxcore" / "_dashboard" / "app.py").is_file()
     assert not {"app.py", "dashboard", "data", "pages"} & {path.name for path in packages.iterdir()}
 
 
 @contextmanager
-def _serving(commands: Path, folder: Path) -> Iterator[str]:
+def _serving(installed: Installed, folder: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -66,7 +57,7 @@ def _serving(commands: Path, folder: Path) -> Iterator[str]:
     environment["CTXCORE_WARM_UP"] = "0"
     with (folder / "log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            [str(commands / "ctxcore"), "serve", "--port", str(port), "--no-browser"],
+            [str(installed.programs / "ctxcore"), "serve", "--port", str(port), "--no-browser"],
             cwd=folder,
             env=environment,
             stdout=log,
@@ -81,7 +72,7 @@ def _serving(commands: Path, folder: Path) -> Iterator[str]:
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, "the server ended"
         try:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply, ScriptedRequest
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
+from dashboard import background
 from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
+from tests.limits import HANG_SECONDS
 
 ANSWERS = ("compact", "drop_oldest", "new_session", "refuse")
 
@@ -216,7 +219,7 @@ def test_a_question_without_a_turn_does_not_promise_to_send_anything(app: Dashbo
     session = full_session(app, check_at="background")
     app.run()
     say(app, "Where do we go?")
-    app.engine.wait(session.id, 10)
+    assert app.engine.wait(session.id, HANG_SECONDS)
     app.run()
 
     assert app.engine.pending(session.id) is not None
@@ -266,11 +269,17 @@ def test_the_command_in_an_empty_session_says_that_there_is_nothing(app: Dashboa
 def test_a_background_compaction_is_shown_while_it_runs_and_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = ScriptedReply(text="They asked questions.", first_delay_seconds=1.0)
+    may_end = threading.Event()
+
+    def held(_: ScriptedRequest) -> ScriptedReply:
+        assert may_end.wait(HANG_SECONDS)
+        return ScriptedReply(text="They asked questions.")
+
     with (
         open_dashboard(tmp_path, monkeypatch) as app,
-        ScriptedModel("slow", [slow]) as summarizer,
+        ScriptedModel("held", [held]) as summarizer,
     ):
+        monkeypatch.setattr(background, "GRACE_SECONDS", 0)
         session = full_session(app, turns=16, name="default", summary_model=summarizer.model)
         app.run()
 
@@ -278,7 +287,8 @@ def test_a_background_compaction_is_shown_while_it_runs_and_after(
 
         assert translate("compact.background", "en") in app.texts()
         assert app.at.chat_input(key="chat_ask").disabled is False
-        assert app.engine.wait(session.id, 20)
+        may_end.set()
+        assert app.engine.wait(session.id, HANG_SECONDS)
         app.run()
         assert translate("compact.background", "en") not in app.texts()
         assert any(e.label.startswith("Compacted here") for e in app.at.expander)
@@ -294,7 +304,7 @@ def test_a_compaction_that_failed_is_told_beside_the_window(
         session = full_session(app, turns=16, name="default", summary_model=summarizer.model)
         app.run()
         say(app, "Where do we go?")
-        app.engine.wait(session.id, 20)
+        assert app.engine.wait(session.id, HANG_SECONDS)
 
         app.run()
 

@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from ctxcore.engine import asynchronous
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import PlaceError, StaleProposalError, TurnStateError
 from ctxcore.engine.events import TextDelta, ToolResultAdded, TurnEvent
@@ -27,7 +28,8 @@ from ctxcore.messages.values import Reasoning, ToolCall
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.sql import open_store
 from ctxcore.store.values import Scope
-from tests.engines import START, ended, engine_with, saying
+from tests.engines import ENDLESS, START, ended, engine_with, saying
+from tests.limits import HANG_SECONDS
 
 TWO_CALLS = ScriptedReply(
     calls=(
@@ -300,7 +302,11 @@ def test_a_stream_without_an_answer_is_a_recorded_failure() -> None:
         assert [call.error for call in other.store.calls(session.id)] == [end.error]
 
 
-def test_leaving_an_async_turn_early_has_it_stopped_by_then() -> None:
+def test_leaving_an_async_turn_early_has_it_stopped_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asynchronous, "_CLOSING_SECONDS", HANG_SECONDS)
+
     async def leave(engine: ContextEngine, session_id: str) -> None:
         events = cast("object", engine.achat(session_id, "go"))
         async for event in events:  # type: ignore[attr-defined]  # an async generator
@@ -308,7 +314,7 @@ def test_leaving_an_async_turn_early_has_it_stopped_by_then() -> None:
                 break
         await events.aclose()  # type: ignore[attr-defined]
 
-    with engine_with([SLOW]) as (engine, _):
+    with engine_with([ENDLESS]) as (engine, _):
         session = engine.create_session()
 
         asyncio.run(leave(engine, session.id))

@@ -3,30 +3,39 @@ the same prompt does not always give the same ones."""
 
 from __future__ import annotations
 
-import resource
+import json
 import subprocess
 import sys
-import time
+import threading
 import warnings
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
+from itertools import count, takewhile
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
 from ctxcore.gateway.errors import ContextOverflowError, ProviderError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.local.model import count_local_tokens, load_local_model
+from ctxcore.gateway.local.model import LocalModel, OnChunk, count_local_tokens, load_local_model
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
 from ctxcore.litellm_loading import LITELLM_WARNINGS
 from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import count_messages, counter_for
+from tests.limits import HANG_SECONDS
 
 STATUS = local_model_status()
 pytestmark = pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}")
 
 DEMO = Path(__file__).parents[2] / "data"
+MANY_TOKENS = 4_000
 ENDLESS = "Count from 1 to 5000, one number a line."
+
+Chunks: TypeAlias = "list[Mapping[str, Any]]"
 
 
 @pytest.fixture(autouse=True)
@@ -50,9 +59,41 @@ def request(text: str, max_output_tokens: int = 8) -> ModelRequest:
     )
 
 
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+@pytest.fixture
+def chunks(monkeypatch: pytest.MonkeyPatch) -> Chunks:
+    """What llama.cpp says while the test runs."""
+    said: Chunks = []
+    generate = LocalModel.generate
+
+    def noting(
+        model: LocalModel, body: Mapping[str, object], on_chunk: OnChunk, stop: threading.Event
+    ) -> None:
+        def note(chunk: Mapping[str, Any]) -> bool:
+            said.append(chunk)
+            return on_chunk(chunk)
+
+        generate(model, body, note, stop)
+
+    monkeypatch.setattr(LocalModel, "generate", noting)
+    return said
+
+
+def until_idle() -> list[dict[str, Any]]:
+    """What llama.cpp computes on, look by look, until it rests."""
+    for thread in threading.enumerate():
+        if thread.name == "ctxcore-local-model":
+            thread.join(HANG_SECONDS)
+            assert not thread.is_alive()
+    return list(takewhile(lambda slot: slot["is_processing"], map(slot_now, count())))
+
+
+def slot_now(_look: int) -> dict[str, Any]:
+    model = load_local_model()
+    address = model._server.listening_address.removeprefix("http://")
+    with closing(HTTPConnection(address, timeout=HANG_SECONDS)) as connection:
+        connection.request("GET", "/slots", headers={"Authorization": f"Bearer {model._key}"})
+        [slot] = json.loads(connection.getresponse().read())
+    return dict(slot)
 
 
 def test_it_streams_and_reports_exact_usage_for_free(gateway: LiteLLMGateway) -> None:
@@ -91,28 +132,29 @@ def test_it_reads_every_kind_of_message(gateway: LiteLLMGateway) -> None:
     assert gateway.complete(asked).usage.output_tokens is not None
 
 
-def test_closing_stops_the_processor(gateway: LiteLLMGateway) -> None:
-    stream = gateway.stream(request(ENDLESS, max_output_tokens=4_000))
+def test_closing_stops_the_model(gateway: LiteLLMGateway, chunks: Chunks) -> None:
+    stream = gateway.stream(request(ENDLESS, max_output_tokens=MANY_TOKENS))
     assert any(isinstance(event, TextDelta) for event in stream)
 
     stream.close()
-    time.sleep(0.5)  # the step that was running ends
-    before = cpu_seconds()
-    time.sleep(0.5)
 
-    assert cpu_seconds() - before < 0.2
+    written = [slot["next_token"][0]["n_decoded"] for slot in until_idle()]
+    assert max(written, default=0) < MANY_TOKENS / 2
+    assert len(chunks) < MANY_TOKENS / 2  # one a token
 
 
-def test_a_long_prompt_can_be_cancelled_before_the_first_word(gateway: LiteLLMGateway) -> None:
+def test_a_long_prompt_can_be_cancelled_before_the_first_word(
+    gateway: LiteLLMGateway, chunks: Chunks
+) -> None:
     stream = gateway.stream(request("alpha beta gamma delta " * 1_500))
-    assert any(isinstance(event, Waiting) for event in stream)
+    assert any(isinstance(event, Waiting) and chunks for event in stream)
 
-    started = time.monotonic()
     stream.close()
-    assert time.monotonic() - started < 1
 
-    gateway.complete(request("Hello", max_output_tokens=1))
-    assert time.monotonic() - started < 15  # the whole prompt takes longer than this
+    read = [slot["n_prompt_tokens_processed"] for slot in until_idle()]
+    progress = chunks[-1]["prompt_progress"]
+    assert max(progress["processed"], *read) < progress["total"]
+    assert gateway.complete(request("Hello", max_output_tokens=1)).usage.output_tokens == 1
 
 
 def test_a_prompt_above_the_window_is_an_overflow_with_its_numbers(
@@ -197,12 +239,14 @@ def test_python_ends_cleanly_within_an_answer() -> None:
     program = (
         "from ctxcore.gateway.litellm_gateway import LiteLLMGateway\n"
         "from ctxcore.gateway.values import ModelRequest, TextDelta\n"
-        f"asked = ModelRequest(model={LOCAL_MODEL!r}, max_output_tokens=4000,\n"
+        f"asked = ModelRequest(model={LOCAL_MODEL!r}, max_output_tokens={MANY_TOKENS},\n"
         f"    messages=[{{'role': 'user', 'content': {ENDLESS!r}}}])\n"
         "stream = LiteLLMGateway().stream(asked)\n"
         "next(event for event in stream if isinstance(event, TextDelta))\n"
     )
 
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=HANG_SECONDS
+    )
 
     assert ended.returncode == 0, ended.stderr.decode()

@@ -23,6 +23,7 @@ from ctxcore.store.values import Scope
 from dashboard.page_registry import PAGES, Page, register_page
 from tests.dashboard_app import open_dashboard
 from tests.engines import ended, engine_with
+from tests.limits import HANG_SECONDS
 
 ENTRY_POINTS = """\
 [ctxcore.plugins]
@@ -85,7 +86,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", path + arguments[0], *arguments[1:]],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         check=False,
     )
 

@@ -40,6 +40,7 @@ from ctxcore.store.errors import (
 from ctxcore.store.sql import database_url
 from ctxcore.tables import Row
 from ctxcore.tokens.count import counter_by_id
+from tests.limits import HANG_SECONDS
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 COUNTER = counter_by_id("estimate:o200k")
@@ -135,7 +136,7 @@ class TestManyWriters:
         workers = [run_python(code, path) for _ in range(2)]
         for at in range(40):
             append(store, user(f"message {at}"))
-        outputs = [worker.communicate(timeout=60)[0] for worker in workers]
+        outputs = [worker.communicate(timeout=HANG_SECONDS)[0] for worker in workers]
 
         assert outputs == [""] * 2
         assert store.session("s").length == 3 * 40
@@ -188,7 +189,7 @@ class TestManyWriters:
     def test_a_file_made_by_two_processes_at_once_is_made_once(self, path: Path) -> None:
         workers = [run_python("store.close()\n", path) for _ in range(2)]
 
-        assert [worker.communicate(timeout=60)[0] for worker in workers] == [""] * 2
+        assert [worker.communicate(timeout=HANG_SECONDS)[0] for worker in workers] == [""] * 2
 
 
 class TestCrashes:
@@ -207,7 +208,7 @@ class TestCrashes:
         )
 
         worker = run_python(code, path)
-        worker.communicate(timeout=60)
+        worker.communicate(timeout=HANG_SECONDS)
 
         assert worker.returncode == 3
         assert append(store, user("message")) == [2]
@@ -226,7 +227,7 @@ class TestCrashes:
         assert worker.stdout is not None
         said = [worker.stdout.readline() for _ in range(5)]
         worker.kill()
-        worker.communicate(timeout=60)
+        worker.communicate(timeout=HANG_SECONDS)
 
         assert said == ["done\n"] * 5
         length = store.session("s").length
@@ -410,7 +411,7 @@ class TestRevisions:
     ) -> None:
         worker = run_python("print('alembic' in sys.modules)\nstore.close()\n", path)
 
-        assert worker.communicate(timeout=60)[0] == "False\n"
+        assert worker.communicate(timeout=HANG_SECONDS)[0] == "False\n"
 
     def test_a_new_file_knows_its_revision(self, store: SessionStore, path: Path) -> None:
         database = Database(f"sqlite:///{path}")

@@ -110,7 +110,9 @@ def answers(view: HistoryView, places: Sequence[int], tokens: int) -> list[objec
 
 
 many = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -15,6 +13,7 @@ from ctxcore.policy.markers import GROUPS, Count, Doc, Group, Score
 from ctxcore.policy.names import REMOVED, without_removed
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
+from tests.processes import printed_by
 
 DECLARED = fields_of(Policy)
 
@@ -131,9 +130,6 @@ def test_policies_fitting_and_compacting_load_neither_pydantic_nor_a_database() 
         "compact(talk, max_tokens=100)\n"
         "print(' '.join(sys.modules))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    loaded = {name.split(".")[0] for name in printed_by(code).split()}
 
     assert not loaded & {"pydantic", "pydantic_core", "sqlmodel", "sqlalchemy", "litellm"}

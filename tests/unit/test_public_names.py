@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import ctxcore
+from tests.processes import printed_by
 
 PUBLIC_NAMES = [
     "BudgetError",
@@ -96,10 +95,7 @@ HEAVY = ("alembic", "litellm", "pandas", "pydantic", "sqlmodel", "streamlit", "t
 
 def _run(code: str) -> str:
     """What a fresh interpreter prints for `code`."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    return done.stdout
+    return printed_by(code)
 
 
 def test_the_public_names_are_these() -> None:

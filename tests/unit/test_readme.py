@@ -20,6 +20,7 @@ from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.presets import PRESETS
 from dashboard.page_registry import PAGES as REGISTERED_PAGES
 from tests.engines import quiet_litellm
+from tests.limits import HANG_SECONDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -106,7 +107,7 @@ def test_the_commands_of_the_pages_print_what_stands_below_them(
         capture_output=True,
         encoding="utf-8",
         check=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
 
     assert lines(done.stdout) == lines(expected)

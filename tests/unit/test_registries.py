@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ctxcore.registries import At, NameTakenError, Registry
+from tests.processes import printed_by
 
 
 def test_names_come_in_order_and_values_by_name() -> None:
@@ -55,9 +54,8 @@ def test_knowing_the_names_of_strategies_loads_none() -> None:
         "import sys; from ctxcore.policy.values import Policy; Policy()\n"
         "print('ctxcore.compaction.strategies' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout.strip() == "False"
+    assert printed_by(code).strip() == "False"
 
 
 def test_threads_that_register_at_once_lose_nothing() -> None:

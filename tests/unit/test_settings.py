@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import as_reason
 from ctxcore.settings.environment import OWN_PREFIX, read_environment
 from ctxcore.settings.loading import load_layers, load_policy
+from tests.processes import printed_by
 
 DOCUMENTS: list[tuple[str, str, JsonObject]] = [
     ("CONTEXT_WINDOW_TOKENS", "64000", {"window_tokens": 64_000}),
@@ -358,11 +357,8 @@ def test_without_anything_to_read_nothing_heavy_is_imported() -> None:
         "import sys; from ctxcore import load_policy; load_policy(env_file=None)\n"
         "print(*sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
 
-    assert not {"pydantic", "pydantic_settings", "yaml", "dotenv"} & set(done.stdout.split())
+    assert not {"pydantic", "pydantic_settings", "yaml", "dotenv"} & set(printed_by(code).split())
 
 
 def test_names_of_other_programs_are_left_alone() -> None:

@@ -9,8 +9,7 @@ from ctxcore.engine.events import SessionStarted, TextDelta, TurnEnded, TurnEven
 from ctxcore.errors import ContextError
 from ctxcore.reasons.values import as_reason
 from dashboard.chat_page.turn_runner import RunningTurn, TurnRunner
-
-WAIT_SECONDS = 10
+from tests.limits import HANG_SECONDS
 
 
 class FakeSession:
@@ -95,7 +94,7 @@ def test_leaving_does_not_stop_a_turn() -> None:
 
     def events() -> Iterator[TurnEvent]:
         yield TextDelta(text="first ")
-        assert may_go_on.wait(WAIT_SECONDS)
+        assert may_go_on.wait(HANG_SECONDS)
         yield TextDelta(text="second")
         yield ended("first second")
 
@@ -129,7 +128,7 @@ def test_stopping_closes_the_engine_s_iterator_and_keeps_the_answer() -> None:
 
     assert turn.state == "stopped"
     assert turn.answer.startswith("a")
-    assert is_closed.wait(WAIT_SECONDS)
+    assert is_closed.wait(HANG_SECONDS)
 
 
 def test_a_turn_can_be_stopped_before_its_first_word() -> None:
@@ -160,7 +159,7 @@ def test_one_session_runs_one_turn_at_a_time() -> None:
     may_end = threading.Event()
 
     def events() -> Iterator[TurnEvent]:
-        assert may_end.wait(WAIT_SECONDS)
+        assert may_end.wait(HANG_SECONDS)
         yield ended("")
 
     runner, engine = TurnRunner(), FakeEngine(events)
@@ -188,7 +187,7 @@ def test_a_turn_that_goes_on_elsewhere_is_found_there_and_not_where_it_began() -
     def events() -> Iterator[TurnEvent]:
         yield SessionStarted(session_id="s2")
         yield TextDelta(text="Hello")
-        assert may_end.wait(WAIT_SECONDS)
+        assert may_end.wait(HANG_SECONDS)
         yield ended("Hello")
 
     runner, engine = TurnRunner(), FakeEngine(events)

@@ -16,6 +16,7 @@ from ctxcore.gateway.secrets import NO_KEY
 from ctxcore.gateway.streams import Retries
 from ctxcore.gateway.values import Connection, ModelReply, ModelRequest, ModelUsage, TextDelta
 from ctxcore.messages.values import JsonObject, ToolCall
+from tests.limits import HANG_SECONDS
 
 # litellm keeps HTTP clients for reuse; their sockets close with the process.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -257,7 +258,7 @@ def test_closing_hangs_up_on_the_provider(provider: Provider, gateway: LiteLLMGa
 
     stream.close()
 
-    assert provider.lost.wait(3)
+    assert provider.lost.wait(HANG_SECONDS)
 
 
 def test_a_server_that_is_not_there_is_unavailable(gateway: LiteLLMGateway) -> None:

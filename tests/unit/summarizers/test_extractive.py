@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from ctxcore.messages.values import (
@@ -18,6 +16,7 @@ from ctxcore.messages.values import (
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
+from tests.effort import calls_made, processor_seconds
 from tests.processes import printed_under_hash_seeds
 
 
@@ -240,11 +239,25 @@ def test_every_process_writes_the_same_bytes() -> None:
     assert len(printed_under_hash_seeds(code)) == 1
 
 
-def test_ten_thousand_messages_take_about_a_second() -> None:
-    talk = [user(f"Crate {n} of customer {n % 97} goes to dock {n % 13}.") for n in range(10_000)]
+def deliveries(number: int) -> list[Message]:
+    return [user(f"Crate {n} of customer {n % 97} goes to dock {n % 13}.") for n in range(number)]
 
-    started = time.process_time()
-    summary = summarize(*talk, max_tokens=4_000)
 
-    assert summary
-    assert time.process_time() - started < 4  # usually well under one second
+def retell(talk: list[Message]) -> str:
+    return summarize(*talk, max_tokens=4_000)
+
+
+def test_four_times_the_messages_take_four_times_the_calls() -> None:
+    _, few, many = (  # the first one also loads what is needed
+        calls_made(retell, deliveries(number)) for number in (100, 1_000, 4_000)
+    )
+
+    assert many < 4.5 * few
+
+
+@pytest.mark.slow
+def test_four_times_the_messages_take_about_four_times_the_processor() -> None:
+    # Both are above what the caches of counts hold.
+    few, many = (processor_seconds(retell, deliveries(number)) for number in (20_000, 80_000))
+
+    assert many < 8 * few

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import HANG_SECONDS
+
 COUNT_EVERYTHING = """
 import os, sys
 network = []
@@ -56,6 +58,7 @@ def run(script: str, *, before: Path | None = None) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr

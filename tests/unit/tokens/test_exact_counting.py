@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from ctxcore.tokens.exact import ExactCounter
+from tests.effort import processor_seconds
 
 O200K = ExactCounter("o200k_base")
 CL100K = ExactCounter("cl100k_base")
+LINE = "The quick brown fox, jumps over 12 dogs.\n"
 
 # Computed once with `tiktoken.get_encoding(…).encode_ordinary` of tiktoken 0.14.
 KNOWN = [
@@ -55,14 +55,24 @@ def test_a_million_blanks_are_counted(counter: ExactCounter, blank: str) -> None
 
 
 @pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
-def test_ten_megabytes_are_counted_exactly_within_seconds(counter: ExactCounter) -> None:
-    line = "The quick brown fox, jumps over 12 dogs.\n"
-    started = time.perf_counter()
+def test_ten_megabytes_are_counted_exactly(counter: ExactCounter) -> None:
+    assert counter.count(LINE * 250_000) == 250_000 * counter.count(LINE)
 
-    tokens = counter.count(line * 250_000)
 
-    assert tokens == 250_000 * counter.count(line)
-    assert time.perf_counter() - started < 10
+@pytest.mark.slow
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+def test_ten_megabytes_take_about_ten_times_the_processor_of_one(counter: ExactCounter) -> None:
+    one, ten = (processor_seconds(counter.count, LINE * lines) for lines in (25_000, 250_000))
+
+    assert ten < 20 * one
+
+
+def test_a_long_text_is_counted_in_short_pieces() -> None:
+    """Time grows faster than length within a piece."""
+    cut = list(O200K.pieces(LINE * 25_000))
+
+    assert "".join(cut) == LINE * 25_000
+    assert max(map(len, cut)) <= 16_000
 
 
 def test_a_long_run_without_a_break_is_cut_so_that_time_stays_linear() -> None:

