@@ -37,6 +37,13 @@ class TokenBudget(Plain):
     """What pinned passages, memories, tasks and changes may take beside the summary."""
     router_tokens: int | None = None
     """The separate budget of a router that takes the history as text."""
+    count_factor: float = 1.0
+    """What the model's tokenizer takes for one counted token. All sizes but the reserve are in
+    counted tokens: the model's own divided by it."""
+    count_error_ratio: float | None = None
+    """The share by which nine of ten calls differ from that; None where it is not known."""
+    is_assumed: bool = False
+    """Whether the window is that of the model's family, because its own is not listed."""
 
     @property
     def carried_tokens(self) -> int:

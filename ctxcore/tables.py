@@ -130,6 +130,8 @@ class SessionRow(Row, table=True):
     """The working state that the application provides; None if it is empty."""
     system_changes: list[list[int]] | None = Field(sa_type=JsonText)
     """The changes of the system prompt; None if there are none."""
+    count_factor: dict[str, object] | None = Field(sa_type=JsonText)
+    """The count factor in force, with its model and counter; None before the first turn."""
 
 
 class MessageRow(Row, table=True):
@@ -297,6 +299,7 @@ class CallRow(Row, table=True):
         _in_session(),
         Index("ix_call_session", "session_id", "created_at"),
         Index("ix_call_turn", "turn_id"),
+        Index("ix_call_counted", "model", "counter_id", "created_at"),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -327,6 +330,8 @@ class CallRow(Row, table=True):
     """SHA-256 of what was sent; None: from before requests were stored, or not sent here."""
     counter_id: str | None = Field(sa_type=Text)
     count_factor: float | None
+    is_comparable: bool | None
+    """Whether the provider's count may be compared with the estimate."""
     recipe: dict[str, object] | None = Field(sa_type=JsonText)
     """What each message sent is made of."""
 

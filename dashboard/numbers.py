@@ -5,6 +5,7 @@ Estimates carry a `≈`, exact numbers do not.
 
 from __future__ import annotations
 
+from ctxcore.budget import TokenBudget
 from dashboard.texts import t
 
 
@@ -13,6 +14,14 @@ def tokens(value: int | None, *, is_exact: bool = True) -> str:
     if value is None:
         return t("common.unknown")
     return f"{value:,}" if is_exact else f"≈{value:,}"
+
+
+def corrected(value: int, budget: TokenBudget) -> str:
+    """What a counted size takes of the model's own tokens, e.g. `≈7,091 ± 3 %`."""
+    size = tokens(round(value * budget.count_factor), is_exact=False)
+    if budget.count_error_ratio is None:
+        return size
+    return f"{size} ± {max(1, round(100 * budget.count_error_ratio))}\u00a0%"
 
 
 def short_tokens(value: int | None) -> str:

@@ -81,10 +81,23 @@ def window_panel(
     how = t("compact.counted", how=numbers.exactness(is_exact))
     parts = (_distance(level.tokens, context.budget), level_text(level), how)
     st.caption(" · ".join(filter(None, parts)))
+    _true_sizes(breakdown, context.budget)
     if outside:
         st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
     st.html(window_bar(breakdown, context.budget, segment_label))
     st.html(window_table(breakdown, segment_label, is_exact=is_exact))
+
+
+def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> None:
+    """Says what the sizes are worth: in the model's own tokens, and in which window."""
+    if budget is None:
+        return
+    if budget.count_error_ratio is not None:
+        used = numbers.corrected(breakdown.input_tokens, budget)
+        usable = numbers.tokens(round(budget.usable_tokens * budget.count_factor))
+        st.caption(t("compact.corrected", used=used, usable=usable))
+    if budget.is_assumed:
+        st.caption(f":material/help: {t('compact.assumed')}")
 
 
 def _headline(

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ctxcore.compaction.plans import joined
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
-from ctxcore.reasons.values import Fact, Reason, fill, shown
+from ctxcore.reasons.values import COUNTED_BY, Fact, Reason, TextCode, fill, shown
 from dashboard.texts import about, has_text, language, t, text_of
 
 _NO_KEY_CHARS = re.compile(r"[^a-z0-9]+")
@@ -34,7 +34,11 @@ def reason_text(reason: Reason | None) -> str:
         return ""
     facts = {name: _fact_text(name, fact) for name, fact in reason.facts.items()}
     text = text_of(f"reason.{reason.code}", language())
-    return str(Reason(reason.code, facts)) if text is None else fill(text, facts)
+    if text is None:
+        return str(Reason(reason.code, facts))
+    rule = facts.get(COUNTED_BY)
+    told = fill(text, facts)
+    return told if rule is None else reason_text(TextCode.COUNTED_BY(text=told, rule=rule))
 
 
 def reason_sentence(reason: Reason) -> str:

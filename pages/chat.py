@@ -84,6 +84,7 @@ def draw() -> None:
             background.watch(session.id)
         else:
             side.draw_failure(session)
+            side.draw_cut(session)
         compaction_buttons(
             session,
             engine().compactions(session.id),

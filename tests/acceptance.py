@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
 
+from ctxcore.assembly.context import Context
 from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import ContextBuilt, TurnEnded, UsageReported
 from ctxcore.engine.policies import save_figures
-from ctxcore.messages.values import JsonObject
 
 TURNS = 30
 WINDOW_TOKENS = 4_000
@@ -35,6 +35,10 @@ class Acceptance:
     turns: int
     compactions: int
     largest_input_tokens: int
+    over_usable: tuple[int, ...]
+    """By how much the provider's count of a call exceeded what was usable, where it did."""
+    differences: tuple[int, ...]
+    """The provider's count of each call less ours."""
     unreported_calls: int
     violations: tuple[str, ...]
     failures: tuple[str, ...]
@@ -52,29 +56,35 @@ def run_acceptance(engine: ContextEngine, model: str) -> Acceptance:
     save_figures(engine.store, model, {"window_tokens": WINDOW_TOKENS})
     session = engine.create_session("acceptance", model=model, system="You are a brief helper.")
     inputs: list[int] = []
-    sent: list[list[JsonObject]] = []
+    contexts: list[Context] = []
     failures: list[str] = []
     unreported = 0
     for text in user_messages():
         for event in engine.chat(session.id, text, max_output_tokens=REPLY_TOKENS):
             if isinstance(event, ContextBuilt):
-                sent.append(event.context.messages)
+                contexts.append(event.context)
             elif isinstance(event, UsageReported):
                 unreported += event.usage.input_tokens is None
                 inputs.append(event.usage.input_tokens or 0)
             elif isinstance(event, TurnEnded) and event.state != "done":
                 failures.append(str(event.error or event.state))
         engine.wait(session.id)  # else how many compactions there are depends on the machine
+    pairs = list(zip(contexts, inputs, strict=True))
+    usable = [context.budget.usable_tokens for context in contexts if context.budget]
     return Acceptance(
         turns=len(engine.store.turns(session.id)),
         compactions=len(engine.compactions(session.id)),
         largest_input_tokens=max(inputs, default=0),
+        over_usable=tuple(
+            tokens - most for tokens, most in zip(inputs, usable, strict=True) if tokens > most
+        ),
+        differences=tuple(tokens - context.tokens for context, tokens in pairs),
         unreported_calls=unreported,
         violations=tuple(
             f"{provider}: {violation.detail}"
-            for messages in sent
+            for context in contexts
             for provider in PROVIDERS
-            for violation in lint(messages, provider)
+            for violation in lint(context.messages, provider)
         ),
         failures=tuple(failures),
     )
@@ -87,4 +97,5 @@ def assert_accepted(seen: Acceptance) -> None:
     assert seen.compactions >= 2
     assert seen.unreported_calls == 0
     assert 0 < seen.largest_input_tokens <= WINDOW_TOKENS
+    assert seen.over_usable == ()
     assert seen.violations == ()

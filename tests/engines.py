@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -12,7 +12,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
-from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, echo
+from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, count_words, echo
 from ctxcore.litellm_loading import LITELLM_WARNINGS
 from ctxcore.store.sql import open_store
 from tests.limits import HANG_SECONDS
@@ -42,13 +42,18 @@ def engine_with(
     name: str = "test",
     provider_window: int | None = None,
     user_id: str = "local",
+    count_tokens: Callable[[str], int] = count_words,
 ) -> Iterator[tuple[ContextEngine, ScriptedModel]]:
     """An engine whose model answers as written; without more replies it echoes."""
     quiet_litellm()
     store = open_store(url)
     ids = count(1)
     model = ScriptedModel(
-        name, replies, otherwise=otherwise or echo("Noted: {text}"), window_tokens=provider_window
+        name,
+        replies,
+        otherwise=otherwise or echo("Noted: {text}"),
+        window_tokens=provider_window,
+        count=count_tokens,
     )
     try:
         if window is not None:

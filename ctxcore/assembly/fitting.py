@@ -43,6 +43,7 @@ def fit(
     knowledge: Mapping[str, str] | None = None,
     state: CompactionState | str | None = None,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> Context:
     """The part of `messages` that a model may be sent: within budget, legal, fully explained.
 
@@ -60,6 +61,8 @@ def fit(
             came before.
         on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild"
             the context without what is no longer true; `context.notices` lists it.
+        count_factor: what the provider counts for one of our tokens, where they are estimates; the
+            budget is divided by it.
 
     Raises:
         BudgetError: what must be kept does not fit.
@@ -76,6 +79,7 @@ def fit(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     return prepared.context(prepared.state.active)
 
@@ -128,6 +132,7 @@ def prepare(
     knowledge: Mapping[str, str] | None,
     state: CompactionState | str | None,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> Prepared:
     """What `fit` and the compaction verbs share: counted messages, budget and state."""
     policy, full_state = policy or Policy(), to_state(state)
@@ -144,6 +149,7 @@ def prepare(
         max_tokens=max_tokens,
         system_tokens=sum(count_message(message, counter) for message in system),
         tools_tokens=tools_tokens,
+        count_factor=count_factor,
     )
     call = Call(
         policy=_naming_sent(policy, names),
@@ -250,22 +256,29 @@ def budget_of(
     max_tokens: int | None,
     system_tokens: int,
     tools_tokens: int,
+    count_factor: float = 1.0,
 ) -> TokenBudget | None:
     """The budget of one request; None where the window is unknown."""
     if max_tokens is not None:
         return policy.input_budget(
-            max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
+            max_tokens,
+            system_tokens=system_tokens,
+            tools_tokens=tools_tokens,
+            count_factor=count_factor,
         )
     own_window = policy.window_tokens or policy.fallback_window_tokens
     if info.window_tokens is None and own_window is None:
         return None
-    return policy.budget(
+    budget = policy.budget(
         window_tokens=info.window_tokens,
         system_tokens=system_tokens,
         tools_tokens=tools_tokens,
         max_output_tokens=info.max_output_tokens,
         shares_output=info.shares_output,
+        count_factor=count_factor,
     )
+    is_own = policy.window_tokens is not None and policy.window_tokens <= (info.window_tokens or 0)
+    return replace(budget, is_assumed=info.is_assumed and not is_own)
 
 
 class Ruling(TypedDict):

@@ -34,6 +34,8 @@ class Account:
     live_tokens: int
     """The same for the messages since the last recorded compaction, with its summary."""
     window_tokens: int | None
+    window_is_assumed: bool
+    """Whether it is that of the model's family."""
     compactions: tuple[RecordedCompaction, ...]
     problems: tuple[Problem, ...]
     ignored: Mapping[str, int]
@@ -73,6 +75,7 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
 
     about = About.of(transcript, model)
     counter, messages = counter_for(about.model), transcript.messages
+    info = model_info(about.model)
     sent = count_messages(messages, model=about.model, tools=transcript.tools)
     return Account(
         about=about,
@@ -82,7 +85,8 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
         tools_tokens=count_tools(transcript.tools, counter),
         input_tokens=sent,
         live_tokens=_live_tokens(transcript, about.model) if transcript.compactions else sent,
-        window_tokens=window or model_info(about.model).window_tokens,
+        window_tokens=window or info.window_tokens,
+        window_is_assumed=window is None and info.is_assumed,
         compactions=transcript.compactions,
         problems=transcript.problems,
         ignored=dict(transcript.ignored),
@@ -131,6 +135,7 @@ def account_document(account: Account) -> JsonObject:
         "input_tokens": account.input_tokens,
         "live_tokens": account.live_tokens,
         "window_tokens": account.window_tokens,
+        "window_is_assumed": account.window_is_assumed,
         "usage_ratio": account.usage_ratio,
         "tokens": {
             "system": report.system_tokens,

@@ -86,7 +86,7 @@ class Budget:
     text: str
     """The budget in words."""
     is_assumed: bool = False
-    """Whether no option names the window and the model's is unknown."""
+    """Whether no option names the window and the model's is unknown or its family's."""
 
     @classmethod
     def of(
@@ -98,11 +98,14 @@ class Budget:
         if max_tokens is not None:
             text = f"input of {max_tokens:,} tokens{scope}"
             return cls(window_tokens=None, max_tokens=max_tokens, text=text)
-        known = window or model_info(model).window_tokens
-        source = ", the model's" if known else ", assumed: set --window or --model"
+        info = model_info(model)
+        known = window or info.window_tokens
+        own = ", assumed from the model's family" if info.is_assumed else ", the model's"
+        source = own if known else ", assumed: set --window or --model"
         tokens = known or ASSUMED_WINDOW_TOKENS
         text = f"window of {tokens:,} tokens{scope}{'' if window else source}"
-        return cls(window_tokens=tokens, max_tokens=None, text=text, is_assumed=known is None)
+        is_assumed = known is None or (window is None and info.is_assumed)
+        return cls(window_tokens=tokens, max_tokens=None, text=text, is_assumed=is_assumed)
 
 
 def choose_summarizer(name: str | None, model: str | None) -> Summarizer:

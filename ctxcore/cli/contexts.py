@@ -64,9 +64,11 @@ def budget_line(budget: TokenBudget | None) -> str:
     if budget is None:
         return "window unknown, so everything is sent; set --max-tokens, --window or --model"
     usable = f"usable {budget.usable_tokens:,}"
+    assumed = ", window assumed from the model's family" if budget.is_assumed else ""
     if not budget.reserve_tokens:
-        return f"{usable} tokens, no reserve"
-    return f"{usable} = window {budget.window_tokens:,} - reserve {budget.reserve_tokens:,}"
+        return f"{usable} tokens, no reserve{assumed}"
+    sizes = f"window {budget.window_tokens:,} - reserve {budget.reserve_tokens:,}"
+    return f"{usable} = {sizes}{assumed}"
 
 
 def size_line(context: Context) -> Text:

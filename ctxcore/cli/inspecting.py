@@ -126,7 +126,8 @@ def _facts(account: Account) -> Iterator[tuple[str, str | Text]]:
     turns, calls = plural(account.turns, "turn"), plural(account.calls, "tool call")
     yield "messages", f"{account.messages:,}: {roles} · {turns} · {calls}"
     yield "model", one_line(account.about.model or "not named")
-    yield "window", f"{window:,} tokens" if window else "unknown; set --window or --model"
+    assumed = ", assumed from the model's family" if account.window_is_assumed else ""
+    yield "window", f"{window:,} tokens{assumed}" if window else "unknown; set --window or --model"
     yield "all sent", _fullness(account.input_tokens, window, is_exact=is_exact)
     if account.compactions:
         yield "since compaction", _fullness(account.live_tokens, window, is_exact=is_exact)

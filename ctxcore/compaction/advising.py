@@ -66,6 +66,7 @@ def recommend(
     state: CompactionState | str | None = None,
     has_summarizer: bool = True,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> Recommendation:
     """Recommends to truncate or to summarize `messages`; nothing is changed.
 
@@ -79,6 +80,8 @@ def recommend(
         state: earlier compactions of this conversation.
         has_summarizer: whether a summarizer is available.
         on_mismatch: what to do where `state` was made from other messages: "raise" or "rebuild".
+        count_factor: what the provider counts for one of our tokens, where they are estimates; the
+            budget is divided by it.
 
     Raises:
         MessageError: one of `messages` is not a chat message.
@@ -94,6 +97,7 @@ def recommend(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     measured = measure(prepared.view, prepared.call, prepared.state.active)
     choice = choose(
@@ -103,7 +107,7 @@ def recommend(
         preference=preference,
         max_summaries=policy.max_summaries,
     )
-    ratio = larger_input_tokens(measured) / max(1, _available(prepared))
+    ratio = larger_input_tokens(measured, count_factor) / max(1, _available(prepared))
     return Recommendation(
         strategy=choice.method,
         reason=choice.reason,
@@ -155,9 +159,9 @@ def tool_safety(input_tokens: int, available: int, tools_count: int) -> ToolSafe
     return ToolSafety(is_safe=not over_by, over_by=over_by, message=message)
 
 
-def larger_input_tokens(measured: Measure) -> int:
+def larger_input_tokens(measured: Measure, count_factor: float = 1.0) -> int:
     """Returns the larger of the input sizes by the model's counter and the policy's own rule."""
-    return max(measured.input_tokens, measured.ruling.input_tokens)
+    return max(int(measured.input_tokens * count_factor), measured.ruling.input_tokens)
 
 
 def _available(prepared: Prepared) -> int:

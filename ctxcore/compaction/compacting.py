@@ -30,6 +30,7 @@ from ctxcore.compaction.triggers import (
     MAX_FAILURES,
     Measure,
     Trigger,
+    by_rule,
     find_trigger,
     for_trigger,
     least_messages,
@@ -126,6 +127,7 @@ def plan_compaction(
     state: CompactionState | str | None = None,
     focus: str = "",
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> CompactionPlan | None:
     """Returns what a compaction would do now; None if none is due or nothing may be folded.
 
@@ -141,6 +143,7 @@ def plan_compaction(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     prepared = _with_target(prepared, target_tokens)
     prepared = prepared.calling(prepared.call.without_knowledge)
@@ -171,6 +174,7 @@ def compact(
     force: bool = False,
     confirm: Confirm | None = None,
     on_mismatch: OnMismatch = "raise",
+    count_factor: float = 1.0,
 ) -> CompactionResult:
     """Returns the context of `messages`, older ones folded into a summary where a rule asks for it.
 
@@ -198,6 +202,8 @@ def compact(
             without it nothing changes then, and the result says that it needs confirmation.
         on_mismatch: what to do where `state` was made from other messages: "raise", or "rebuild":
             what is still true of it is kept, the rest compacted anew; `result.notices` tells.
+        count_factor: what the provider counts for one of our tokens, where they are estimates; the
+            budget is divided by it.
 
     Raises:
         BudgetError: what must be kept does not fit.
@@ -217,6 +223,7 @@ def compact(
         knowledge=knowledge,
         state=state,
         on_mismatch=on_mismatch,
+        count_factor=count_factor,
     )
     prepared = _with_target(prepared, target_tokens)
     own = prepared.call.without_knowledge
@@ -244,7 +251,8 @@ def _with_target(prepared: Prepared, target_tokens: int | None) -> Prepared:
     call = prepared.call
     if target_tokens is None or call.budget is None:
         return prepared
-    budget = call.policy.retarget(call.budget, target_tokens)
+    counted = int(target_tokens / call.budget.count_factor)
+    budget = call.policy.retarget(call.budget, counted)
     return prepared.calling(replace(call, budget=budget))
 
 
@@ -267,11 +275,13 @@ def _why_not(prepared: Prepared, measured: Measure) -> Reason:
     size = measured.ruling.triggering_tokens(policy)
     least = least_messages(measured.ruling, policy)
     if size < budget.trigger_tokens:
-        return OutcomeCode.BELOW_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+        below = OutcomeCode.BELOW_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+        return by_rule(below, policy)
     if measured.uncovered_messages < least:
         return OutcomeCode.TOO_FEW_MESSAGES(messages=measured.uncovered_messages, needed=least)
     # some rules fire only above the trigger, not at it
-    return OutcomeCode.AT_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+    at = OutcomeCode.AT_TRIGGER(tokens=size, trigger=budget.trigger_tokens)
+    return by_rule(at, policy)
 
 
 def compact_prepared(
@@ -385,7 +395,7 @@ def refusal(budget: TokenBudget | None, measured: Measure) -> CompactionRefusedE
 
 
 def _current_and_max_tokens(budget: TokenBudget | None, measured: Measure) -> tuple[int, int]:
-    current = measured.ruling.input_tokens
+    current = measured.input_tokens
     return current, budget.window_tokens if budget else current
 
 

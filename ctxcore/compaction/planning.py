@@ -239,7 +239,7 @@ class _Planner:
             drafts = [pair for pair in drafts if pair[0] != "shorten_tool_outputs"]
         short_sizes = {**draft.short_sizes, **(waiting.short_sizes if waiting else {})}
         shorten = tuple(seq for seq in (*verbatim, *kept) if seq in short_sizes)
-        sizes = [self.measured.input_tokens, *(made.expected_tokens for _, made in drafts)]
+        sizes = [self._before_tokens, *(made.expected_tokens for _, made in drafts)]
         steps = tuple(
             PlannedStep(strategy=name, before_tokens=before, expected_tokens=after)
             for (name, _), (before, after) in zip(drafts, pairwise(sizes), strict=True)

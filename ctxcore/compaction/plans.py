@@ -165,7 +165,7 @@ class Confirmation(Plain):
 
     def __str__(self) -> str:
         return (
-            f"the context is nearly full ({self.current_tokens:,} of {self.max_tokens:,} tokens); "
+            f"a compaction is due at {self.current_tokens:,} of {self.max_tokens:,} tokens; "
             f"compact {len(self.plan.fold)} older messages, keeping what matters of them?"
         )
 

@@ -76,7 +76,7 @@ class Summarizing:
         source_tokens = sum(row.sent_tokens for row in rows)
         # messages that the previous summary stands for and that the history no longer has
         not_passed = max(0, self._active.covered_messages - self._covered(self._active))
-        limit, text = self._limit(record, source_tokens), self._active.summary
+        limit, text = self._limit(record, self._shown_tokens(rows)), self._active.summary
         for part in _parts(rows, stops):
             text = self._continued(text, part, limit, language)
         text = printable(text)
@@ -92,6 +92,11 @@ class Summarizing:
             generation=0 if is_first else self._active.generation + 1,
             language=language,
         )
+
+    def _shown_tokens(self, rows: Sequence[Counted]) -> int:
+        """Returns what `rows` take as the policy shows them, as plans count them."""
+        shown = adapted(self._view, self._call.policy, self._call.counter)
+        return sum(row.sent_tokens for row in shown.get([row.seq for row in rows]))
 
     def _covered(self, record: Compaction) -> int:
         """Returns how many messages of the history `record` covers."""

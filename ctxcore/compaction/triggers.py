@@ -29,7 +29,7 @@ from ctxcore.messages.values import text_message
 from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import TriggerCode
-from ctxcore.reasons.values import Fact, Reason
+from ctxcore.reasons.values import COUNTED_BY, Fact, Reason
 from ctxcore.tokens.count import count_message
 
 _ANSWER_TOKENS = 4_000  # chosen: how far back the newest answer is looked for
@@ -216,7 +216,7 @@ class Trigger(Plain):
     @property
     def numbers(self) -> Mapping[str, Fact]:
         """The compared numbers by name."""
-        return self.reason.facts
+        return {name: fact for name, fact in self.reason.facts.items() if name != COUNTED_BY}
 
     def __str__(self) -> str:
         return str(self.reason)
@@ -231,11 +231,17 @@ def find_trigger(measured: Measure, call: Call) -> Trigger | None:
     for rule in rules:
         reason = rule(measured.ruling, policy, budget)
         if reason is not None:
-            return Trigger(reason=reason)
+            return Trigger(reason=by_rule(reason, policy))
     reason = _beyond_recent(measured, policy, budget)  # the recent budget is in the model's counts
     if reason is not None:
         return Trigger(reason=reason, is_by_model=True)
     return overflow(measured, call)
+
+
+def by_rule(reason: Reason, policy: Policy) -> Reason:
+    """Returns `reason` naming the rule that counted its tokens, where it is not the model's."""
+    is_counted = not reason.facts.keys().isdisjoint(("tokens", "remaining"))
+    return reason if policy.counting == "model" or not is_counted else reason.by(policy.counting)
 
 
 def overflow(measured: Measure, call: Call) -> Trigger | None:

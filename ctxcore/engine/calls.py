@@ -14,7 +14,14 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
-from ctxcore.engine.events import ContextBuilt, TextDelta, TurnEvent, UsageReported
+from ctxcore.engine.events import (
+    INPUT_CUT,
+    ContextBuilt,
+    InputCut,
+    TextDelta,
+    TurnEvent,
+    UsageReported,
+)
 from ctxcore.engine.requests import to_recipe
 from ctxcore.engine.running import MarkerFilter, RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
@@ -23,11 +30,13 @@ from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.replies import cost_of
 from ctxcore.gateway.secrets import to_detail
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.messages.values import JsonObject, Media
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
 from ctxcore.store.values import CallInfo
+from ctxcore.tokens.factors import is_cut
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +72,26 @@ class Calls:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
             self._record(running, context, sent, reply, None, seq=seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
+        yield from self._warn_if_cut(running, context, reply)
+
+    def _warn_if_cut(
+        self, running: RunningTurn, context: Context, reply: ModelReply
+    ) -> Iterator[InputCut]:
+        """Records and reports that the provider counted far less than it was sent."""
+        target, reported = running.target, reply.usage.input_tokens
+        if not reported or not _is_comparable(target, context):
+            return
+        if not is_cut(context.tokens, reported, target.factor.value):
+            return
+        sent = round(context.tokens * target.factor.value)
+        body: JsonObject = {
+            "turn_id": running.id,
+            "model": target.model,
+            "sent_tokens": sent,
+            "reported_tokens": reported,
+        }
+        self._services.journal.record(INPUT_CUT, body, session_id=target.session.id)
+        yield InputCut(model=reply.model, sent_tokens=sent, reported_tokens=reported)
 
     def _receive(
         self, running: RunningTurn, request: ModelRequest
@@ -128,7 +157,8 @@ class Calls:
             error=error,
             digest=recipe.digest,
             counter_id=target.call.counter.id,
-            count_factor=1.0,  # budgets are not scaled
+            count_factor=target.factor.value,
+            is_comparable=reply is not None and _is_comparable(target, context),
             recipe=recipe.body,
         )
         if reply is not None:
@@ -141,6 +171,15 @@ class Calls:
             store.record_calls([info], texts=recipe.texts)
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+
+
+def _is_comparable(target: CallTarget, context: Context) -> bool:
+    """Whether a provider's count of `context` tells how good our own is.
+
+    Media are counted by formulas, and until a recount is done sizes are scaled ones.
+    """
+    parts = (part for made in context.made_of for part in made.message.content)
+    return not target.is_estimated and not any(isinstance(part, Media) for part in parts)
 
 
 def _to_request(request: TurnRequest, target: CallTarget, context: Context) -> ModelRequest:

@@ -76,6 +76,7 @@ class Compactions:
             )
         except StaleCompactionError as error:  # changed since the check
             raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
+        self._services.hold_factor(target, anew=True)
         self._record_compacted(proposal, info)
         return info
 

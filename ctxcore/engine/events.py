@@ -24,6 +24,7 @@ __all__ = [
     "CompactionStarted",
     "ConfirmationNeeded",
     "ContextBuilt",
+    "InputCut",
     "ReasoningDelta",
     "SessionStarted",
     "TextDelta",
@@ -111,6 +112,16 @@ class UsageReported(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InputCut(Plain):
+    """The provider counted far less than it was sent: it probably left out the beginning."""
+
+    model: str
+    sent_tokens: int
+    """Our count, corrected by the count factor."""
+    reported_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(Plain):
     """The last event of a turn."""
 
@@ -133,6 +144,7 @@ TurnEvent: TypeAlias = (
     | ToolCallRequested
     | ToolResultAdded
     | UsageReported
+    | InputCut
     | Waiting
     | TurnEnded
 )
@@ -146,6 +158,7 @@ PLANNED = "compaction_planned"
 REQUESTED_BY_MODEL = "compaction_asked"
 CONFIRMATION = "confirmation_needed"
 CONTINUED = "session_continued"
+INPUT_CUT = "input_cut"
 UNDONE = "compaction_undone"
 REDONE = "compaction_redone"
 SYSTEM_CHANGED = "system_changed"

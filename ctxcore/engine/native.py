@@ -50,7 +50,7 @@ from ctxcore.store.values import (
 KIND = "ctxcore.session"
 VERSION = 2
 
-REQUEST_FIELDS = ("digest", "counter_id", "count_factor", "recipe")
+REQUEST_FIELDS = ("digest", "counter_id", "count_factor", "is_comparable", "recipe")
 """The fields of a call that are left out where its request was not stored."""
 
 CALL_FIELDS = (

@@ -141,6 +141,8 @@ class ModelCatalog(Plain):
         figures = self.overrides.get(model or "", {})
         whole = {name: int(value) for name, value in figures.items() if name.endswith("_tokens")}
         prices = {name: value for name, value in figures.items() if name.endswith("_price")}
+        if "window_tokens" in whole:
+            info = replace(info, is_assumed=False)
         return replace(info, **whole, **prices) if figures else info  # type: ignore[arg-type]  # split by kind above
 
     def own_price(self, model: str | None) -> Price | None:

@@ -13,11 +13,13 @@ from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_r
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.rules.values import SentNames, defined_names
+from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import Answer, Confirm
 from ctxcore.compression.markers import EXPAND_TOOL, can_offer_with
 from ctxcore.engine.background import Jobs, Recounts
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
+from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
@@ -33,6 +35,7 @@ from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_message, count_tools, counter_for
+from ctxcore.tokens.factors import NO_FACTOR, CountFactor
 from ctxcore.tokens.families import TokenCounter
 
 RunTool = Callable[[ToolCall], str]
@@ -75,6 +78,8 @@ class CallTarget:
     """This installation's connection for the model."""
     price: Price | None = None
     """This installation's own price of the model; None where the public one applies."""
+    factor: CountFactor = NO_FACTOR
+    """What the provider counts for one of our tokens, as the session has it in force."""
     is_estimated: bool = False
     """Whether sizes are scaled from another counter's until a recount is done."""
 
@@ -190,6 +195,7 @@ class EngineServices:
         # Read before the view, so that it never covers messages that the view lacks.
         active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(session, counter)
+        factor = factor_of(self.store, session, name, counter, effective.policy)
         call = _to_call(
             name,
             info,
@@ -199,6 +205,7 @@ class EngineServices:
             counter,
             session.working,
             knowledge or {},
+            factor,
             checked_system(system),
         )
         return CallTarget(
@@ -212,6 +219,7 @@ class EngineServices:
             tools=definitions,
             connection=catalog.connection(name) if name else None,
             price=catalog.own_price(name),
+            factor=factor,
             is_estimated=is_estimated,
         )
 
@@ -220,12 +228,25 @@ class EngineServices:
         return counter_for(session.model or self.default_model)
 
     def renew(self, target: CallTarget) -> CallTarget:
-        """`target` with the current history and working state; model, policy and tools stay."""
+        """`target` with the current history, working state and count factor; the rest stays."""
         session_id = target.session.id
         active = self.store.active_compaction(session_id)
         view, is_estimated = self.recounts.view(target.session, target.call.counter)
-        call = replace(target.call, working=self.store.session(session_id).working)
-        return replace(target, active=active, view=view, call=call, is_estimated=is_estimated)
+        session, policy = self.store.session(session_id), target.call.policy
+        call = replace(target.call, working=session.working)
+        factor = factor_of(self.store, session, target.model, call.counter, policy)
+        if factor != target.factor:
+            system_tokens = _system_tokens(view, call.system, call.counter)
+            budget = _budget(policy, target.info, system_tokens, call.tools_tokens, factor)
+            call = replace(call, budget=budget)
+        return replace(
+            target, active=active, view=view, call=call, factor=factor, is_estimated=is_estimated
+        )
+
+    def hold_factor(self, target: CallTarget, *, anew: bool = False) -> None:
+        """Brings what calls have taught into force: for a first call, or `anew`."""
+        session, call = self.store.session(target.session.id), target.call
+        hold_factor(self.store, session, target.model, call.counter, call.policy, anew=anew)
 
     def append(
         self, target: CallTarget, messages: Sequence[Message], *, turn_id: str | None = None
@@ -265,27 +286,17 @@ def _to_call(
     counter: TokenCounter,
     working: WorkingState,
     knowledge: Mapping[str, str],
+    factor: CountFactor,
     own_system: str | None,
 ) -> Call:
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
     tools_tokens = count_tools(sent_tools, counter) if tools else 0
-    if own_system is None:
-        system_tokens = sum(row.tokens for row in view.get(view.anchors().system))
-    else:
-        message = text_message("system", own_system)
-        system_tokens = count_message(message, counter) if own_system else 0
-    budget = budget_of(
-        policy,
-        info,
-        max_tokens=None,
-        system_tokens=system_tokens,
-        tools_tokens=tools_tokens,
-    )
+    system_tokens = _system_tokens(view, own_system, counter)
     return Call(
         policy=policy,
         counter=counter,
-        budget=budget,
+        budget=_budget(policy, info, system_tokens, tools_tokens, factor),
         tools_tokens=tools_tokens,
         tool_names=names,
         knowledge=dict(knowledge),
@@ -295,3 +306,24 @@ def _to_call(
         system=own_system,
         **ruling(policy, model, sent_tools),
     )
+
+
+def _system_tokens(view: HistoryView, own: str | None, counter: TokenCounter) -> int:
+    """The size of the system prompt: the call's own, else the session's."""
+    if own is None:
+        return sum(row.tokens for row in view.get(view.anchors().system))
+    return count_message(text_message("system", own), counter) if own else 0
+
+
+def _budget(
+    policy: Policy, info: ModelInfo, system_tokens: int, tools_tokens: int, factor: CountFactor
+) -> TokenBudget | None:
+    budget = budget_of(
+        policy,
+        info,
+        max_tokens=None,
+        system_tokens=system_tokens,
+        tools_tokens=tools_tokens,
+        count_factor=factor.value,
+    )
+    return budget and replace(budget, count_error_ratio=factor.error_ratio)

@@ -117,6 +117,7 @@ class Turns:
 
     def _begin(self, request: TurnRequest, target: CallTarget, message: Message) -> RunningTurn:
         self._recover_partial(target)
+        self._services.hold_factor(target)
         now = self._services.clock()
         turn = self._services.store.begin_turn(
             request.session_id,

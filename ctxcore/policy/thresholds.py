@@ -144,6 +144,16 @@ class Thresholds(Plain):
             "Off: all of it is for the input.",
         ),
     ] = False
+    learns_count_factor: Annotated[
+        bool,
+        Group("window"),
+        Doc(
+            "Learn from reported usage",
+            "Where tokens are estimated, the budget is divided by the factor that the provider's "
+            "own counts of earlier calls show. It changes only in a new session or at a "
+            "compaction.",
+        ),
+    ] = True
     system_estimate_tokens: Annotated[
         int,
         Count(0, "tokens"),

@@ -20,6 +20,7 @@ from ctxcore.policy.thresholds import TaskType as TaskType
 from ctxcore.policy.thresholds import Thresholds
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.registries import At, Registry
+from ctxcore.tokens.factors import checked_factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +97,12 @@ class Policy(Thresholds):
         tools_tokens: int = 0,
         max_output_tokens: int | None = None,
         shares_output: bool = True,
+        count_factor: float = 1.0,
     ) -> TokenBudget:
         """The token budget of this policy for a window.
 
         With `shares_output=False` the reply has tokens of its own, so nothing is reserved for it.
+        What is usable is divided by `count_factor`: the model's tokens for one counted token.
 
         Raises:
             UnknownWindowError: neither the policy nor the caller names a window.
@@ -115,25 +118,39 @@ class Policy(Thresholds):
                 reserve = min(reserve, max_output_tokens)
         usable = min(window - reserve, int(window * self.usable_ratio))
         scale = min(1.0, window / self.window_tokens) if self.window_tokens else 1.0
-        return self._budget(window, usable, scale, system_tokens, tools_tokens)
+        counted = int(usable / checked_factor(count_factor))
+        whole = counted + window - usable  # the reserve is in the model's tokens, as a limit is
+        budget = self._budget(whole, counted, scale, system_tokens, tools_tokens)
+        return replace(budget, count_factor=count_factor)
 
     def input_budget(
-        self, max_tokens: int, *, system_tokens: int = 0, tools_tokens: int = 0
+        self,
+        max_tokens: int,
+        *,
+        system_tokens: int = 0,
+        tools_tokens: int = 0,
+        count_factor: float = 1.0,
     ) -> TokenBudget:
         """The token budget for a limit of `max_tokens`: all of it usable, no reserve.
 
         Under `max_tokens_is_window` it is that of a model with so many tokens for input and reply.
+        It is divided by `count_factor`: the model's tokens for one counted token.
         """
         if self.max_tokens_is_window:
             return self.budget(
-                window_tokens=max_tokens, system_tokens=system_tokens, tools_tokens=tools_tokens
+                window_tokens=max_tokens,
+                system_tokens=system_tokens,
+                tools_tokens=tools_tokens,
+                count_factor=count_factor,
             )
         scale = 1.0
         if self.window_tokens:
             share = int(self.window_tokens * self.usable_ratio)
             own = min(self.window_tokens - self.reserve_tokens, share)
             scale = min(1.0, max_tokens / max(1, own))
-        return self._budget(max_tokens, max_tokens, scale, system_tokens, tools_tokens)
+        counted = int(max_tokens / checked_factor(count_factor))
+        budget = self._budget(counted, counted, scale, system_tokens, tools_tokens)
+        return replace(budget, count_factor=count_factor)
 
     def _budget(
         self, window: int, usable: int, scale: float, system: int, tools: int

@@ -169,6 +169,7 @@ class RecordCode(Code):
     POLICY_VERSION = "store.policy_version", "policy version"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
+    COUNT_FACTOR = "store.count_factor", "the count factor"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 

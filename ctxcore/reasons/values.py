@@ -21,6 +21,9 @@ Fact: TypeAlias = Union[str, int, float, bool, "Reason", tuple["Fact", ...], Non
 LEGACY = "legacy"
 """The code of a stored sentence of an older release; its fact is `text`."""
 
+COUNTED_BY = "counted_by"
+"""A fact that any reason may have: the rule that counted its tokens, if not the model's."""
+
 _KNOWN: dict[str, Code] = {}
 _DEEPEST = 64  # chosen: nested facts that are read; the library nests a few
 _PLAIN: dict[str, Reason] = {}  # the reasons of codes without blanks, shared
@@ -36,9 +39,15 @@ class Reason:
     def __str__(self) -> str:
         code = _KNOWN.get(self.code)
         try:
-            return self._bare() if code is None else fill(code.text, self.facts)
+            text = self._bare() if code is None else fill(code.text, self.facts)
         except RecursionError:
             return str.__str__(self.code)
+        rule = None if code is None else self.facts.get(COUNTED_BY)
+        return text if rule is None else fill(_COUNTED_BY, {"text": text, "rule": rule})
+
+    def by(self, rule: str) -> Reason:
+        """The same reason, naming the rule that counted its tokens."""
+        return Reason(self.code, {**self.facts, COUNTED_BY: rule})
 
     def __hash__(self) -> int:
         return hash(self.code)
@@ -97,6 +106,11 @@ class TextCode(Code):
     TEXT = "text", "{text}"
     """Text of a provider, an operating system or an application, unchanged."""
     OLD_TEXT = LEGACY, "{text}"
+    COUNTED_BY = "text.counted_by", "{text} (counted by {rule})"
+    """Around the text of a reason that names the rule of its numbers."""
+
+
+_COUNTED_BY: Final = TextCode.COUNTED_BY.text
 
 
 def as_reason(text: str | Reason) -> Reason:

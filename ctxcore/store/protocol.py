@@ -26,6 +26,7 @@ from ctxcore.store.values import (
     PolicyVersion,
     Scope,
     SearchHit,
+    SessionFactor,
     SessionFilter,
     SessionInfo,
     TurnInfo,
@@ -121,6 +122,9 @@ class SessionStore(Protocol):
 
     def set_tools(self, session_id: str, tools: Sequence[JsonObject], *, at: datetime) -> None:
         """Replaces the tool definitions of a session."""
+
+    def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
+        """Replaces the count factor that the session's budgets are divided by."""
 
     def assign(self, session_id: str, user_id: str) -> None:
         """Changes the owner of a session."""
@@ -381,6 +385,11 @@ class SessionStore(Protocol):
 
     def last_call(self, session_id: str, purpose: str) -> CallInfo | None:
         """The newest call of this purpose, without its runs; None if there is none."""
+
+    def counted_calls(self, model: str, counter_id: str, *, limit: int) -> list[CallInfo]:
+        """The newest calls to `model` in all sessions that were counted by this counter and whose
+        input the provider counted too, newest first, without runs.
+        """
 
     def count_calls(self, session_id: str) -> int:
         """The number of the session's calls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any, cast
 
@@ -38,9 +38,11 @@ from ctxcore.store.values import (
     MessageInfo,
     PolicyVersion,
     Scope,
+    SessionFactor,
     SessionInfo,
     TurnInfo,
 )
+from ctxcore.tokens.factors import CountFactor, checked_factor
 
 # The newest messages are read again at every call, and parsing takes most of a window's time (3 of
 # 4 ms for 300 messages). Equal texts are equal messages, so cached messages never go stale.
@@ -121,7 +123,8 @@ def to_session_info(row: RowMapping) -> SessionInfo:
         tools=tuple(row["tools"]),
         working=load_working(row["working"], session_id=row["id"]),
         system_changes=load_changes(row),
-        **_columns(row, SessionInfo, "tools", "working", "system_changes"),
+        count_factor=load_factor(row["count_factor"], session_id=row["id"]),
+        **_columns(row, SessionInfo, "tools", "working", "system_changes", "count_factor"),
     )
 
 
@@ -133,6 +136,33 @@ def load_changes(row: RowMapping) -> tuple[PromptChange, ...]:
     """
     with _refused(row["id"], RecordCode.SYSTEM_CHANGES()):
         return changes_from_json(row["system_changes"] or ())
+
+
+def dump_factor(in_force: SessionFactor) -> dict[str, object]:
+    """`in_force` as it is stored."""
+    names = {"model": in_force.model, "counter_id": in_force.counter_id}
+    return {**names, **asdict(in_force.factor)}
+
+
+def load_factor(stored: Mapping[str, Any] | None, *, session_id: str) -> SessionFactor | None:
+    """The count factor that is stored with a session.
+
+    Raises:
+        CorruptRecordError: it cannot be read.
+    """
+    if stored is None:
+        return None
+    with _refused(session_id, RecordCode.COUNT_FACTOR()):
+        error = stored["error_ratio"]
+        return SessionFactor(
+            model=str(stored["model"]),
+            counter_id=str(stored["counter_id"]),
+            factor=CountFactor(
+                value=checked_factor(float(stored["value"])),
+                error_ratio=None if error is None else float(error),
+                calls=int(stored["calls"]),
+            ),
+        )
 
 
 def dump_working(working: WorkingState) -> str | None:

@@ -26,8 +26,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.rows import dump_working, to_session_info
-from ctxcore.store.values import BRANCH, SessionFilter, SessionInfo, UserInfo
+from ctxcore.store.rows import dump_factor, dump_working, to_session_info
+from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
 _EMPTY: dict[str, Any] = {
@@ -42,6 +42,7 @@ _EMPTY: dict[str, Any] = {
     "indexed_until": 0,
     "working": None,
     "system_changes": None,
+    "count_factor": None,
 }
 
 
@@ -176,6 +177,9 @@ class Sessions(Area):
 
     def set_tools(self, session_id: str, tools: Sequence[JsonObject], *, at: datetime) -> None:
         self._change(session_id, tools=list(tools), updated_at=at)
+
+    def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
+        self._change(session_id, count_factor=dump_factor(in_force))
 
     def assign(self, session_id: str, user_id: str) -> None:
         self._change(session_id, user_id=user_id)

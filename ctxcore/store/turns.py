@@ -206,6 +206,16 @@ class Turns(Area):
         newest = found.order_by(CALL.c.created_at.desc(), CALL.c.id.desc())
         return self._first(newest.limit(1), load_call)
 
+    def counted_calls(self, model: str, counter_id: str, *, limit: int) -> list[CallInfo]:
+        found = select(*_WITHOUT_RUNS).where(
+            CALL.c.model == model,
+            CALL.c.counter_id == counter_id,
+            CALL.c.is_comparable.is_(True),
+            CALL.c.input_tokens.is_not(None),
+        )
+        newest = found.order_by(CALL.c.created_at.desc(), CALL.c.id.desc())
+        return self._list(newest.limit(limit), load_call)
+
     def count_calls(self, session_id: str) -> int:
         found = select(func.count()).where(CALL.c.session_id == session_id)
         with self._database.read() as connection:

@@ -16,6 +16,7 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason
+from ctxcore.tokens.factors import CountFactor
 
 TurnState = Literal[
     "running",
@@ -44,6 +45,19 @@ class UserInfo(Plain):
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFactor(Plain):
+    """The count factor that a session has in force, for the model and counter it is of."""
+
+    model: str
+    counter_id: str
+    factor: CountFactor
+
+    def holds_for(self, model: str | None, counter_id: str) -> bool:
+        """Whether it is of this model and counter."""
+        return (self.model, self.counter_id) == (model, counter_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +91,8 @@ class SessionInfo(Plain):
     """The working state that the application provides."""
     system_changes: tuple[PromptChange, ...] = ()
     """The changes of its system prompt, oldest first."""
+    count_factor: SessionFactor | None = None
+    """The count factor in force; None before the first turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +237,8 @@ class CallInfo(Plain):
     """What the estimate was counted by."""
     count_factor: float | None = None
     """What the budget was scaled by to match the provider's counts."""
+    is_comparable: bool | None = None
+    """Whether `input_tokens` may be compared with the estimate: a whole answer to texts alone."""
     recipe: JsonObject | None = None
     """What each message sent is made of; see `ctxcore.assembly.recipes`."""
 

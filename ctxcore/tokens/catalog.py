@@ -1,11 +1,12 @@
 """Looks up models in a table of their windows, longest outputs and prices.
 
 `models.tsv` holds them as of one day; `tools/update_models.py` writes it. A line is parsed when its
-model is looked up.
+model is looked up. A name that is not listed takes the window of its family, which is so marked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -45,10 +46,29 @@ class ModelInfo(Plain):
     max_output_tokens: int | None = None
     shares_output: bool = True
     """Whether the reply takes its room from `window_tokens`; where not, no reserve is needed."""
+    is_assumed: bool = False
+    """Whether the window is that of the model's family, because its own is not listed."""
     input_price: float | None = None
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    window_tokens: int
+    shares_output: bool = True
+
+
+# What the sellers of these families list at least for a chat model: claude-haiku-4-5,
+# gemini-2.5-pro, gpt-5-chat. Open weights are missing: their window is set by who serves them.
+_FAMILIES: Mapping[str, _Family] = {
+    r"(^|[/.])claude-(?!v?[12]|instant)": _Family(200_000),
+    r"(^|/)gemini-(?!.*(embedding|tts|image|live|audio|robotics|computer|omni|gemma))": _Family(
+        1_048_576, shares_output=False
+    ),
+    r"(^|/)(gpt-4o|gpt-4\.1|gpt-5|o[134](-|$))": _Family(128_000),
+}
 
 
 _LOCAL = ModelInfo(  # this library's built-in model
@@ -67,6 +87,7 @@ _LOCAL = ModelInfo(  # this library's built-in model
 def model_info(model: str | None) -> ModelInfo:
     """The entry for `model`, looked up without its prefix where it is not listed with it.
 
+    A window that is not listed is that of the family, where one is known, and `is_assumed`.
     Provider and prices are left out if the entry is of another provider than the prefix names.
     """
     if model == _LOCAL.model:
@@ -74,9 +95,25 @@ def model_info(model: str | None) -> ModelInfo:
     unknown = ModelInfo(model=model or "", counter_id=counter_id_of(model))
     found = next(filter(None, map(_table().info, _names(unknown.model))), None)
     if found is None:
-        return unknown
+        return _with_window(unknown)
     info = replace(found, model=unknown.model, counter_id=unknown.counter_id)
-    return info if _is_sold_by(info.model, found) else _without_prices(info)
+    return _with_window(info if _is_sold_by(info.model, found) else _without_prices(info))
+
+
+def _with_window(info: ModelInfo) -> ModelInfo:
+    """`info` with the window of its family where its own is not listed."""
+    if info.window_tokens is not None:
+        return info
+    name = info.model.lower()
+    family = next((found for known, found in _FAMILIES.items() if re.search(known, name)), None)
+    if family is None:
+        return info
+    return replace(
+        info,
+        window_tokens=family.window_tokens,
+        shares_output=family.shares_output,
+        is_assumed=True,
+    )
 
 
 def model_names() -> list[str]:

@@ -1,7 +1,7 @@
 """Counts the tokens of messages, tool definitions and media.
 
-Text is counted by a `TokenCounter`, frames by OpenAI's documented rules, media by the formulas that
-providers publish.
+Text is counted by a `TokenCounter`, frames by the model's chat template where it is known, else by
+OpenAI's documented rules, media by the formulas that providers publish.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
 from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
 from ctxcore.tokens.families import TokenCounter, counter_id_of
 from ctxcore.tokens.rules import RuleCounter
+from ctxcore.tokens.templates import template_of
 
 # OpenAI's cookbook, "How to count tokens with tiktoken": 3 a message and its role, a name with
 # one more, 3 for the reply. Calls and results as openai-harmony 0.0.8 renders them, measured.
@@ -63,15 +64,14 @@ def count_messages(
         MessageError: an element is no message, or of another shape than those before it.
     """
     counter, parsed, tools = counter_for(model), parse_messages(messages), checked_tools(tools)
-    total = PRIMING_TOKENS + sum(count_each(parsed, counter))
-    if not tools:
-        return total
-    shared = any(message.is_system for message in parsed)
-    return total + count_tools(tools, counter) + (TOOLS_WITH_SYSTEM_TOKENS if shared else 0)
+    leading = parsed[:1] if template_of(counter) else parsed  # a template looks at the first alone
+    has_system = any(message.is_system for message in leading)
+    priming = count_priming(counter, has_tools=bool(tools), has_system=has_system)
+    return priming + sum(count_each(parsed, counter)) + count_tools(tools or (), counter)
 
 
 def counter_for(model: str | None = None) -> TokenCounter:
-    """The counter for `model`: exact for OpenAI's vocabularies, else an estimate."""
+    """The counter for `model`: exact for OpenAI's and the built-in one, else an estimate."""
     return counter_by_id(counter_id_of(model))
 
 
@@ -103,6 +103,8 @@ def count_message(message: Message, counter: TokenCounter, *, function_name: str
 
     `function_name` is the function that a tool result without a name is the output of.
     """
+    if (template := template_of(counter)) is not None:
+        return template.count_message(message, counter)
     content = sum(_count_part(part, counter) for part in message.content)
     called = (text for call in message.calls for text in (call.name, call.arguments))
     calls = sum(map(counter.count, called))
@@ -119,6 +121,8 @@ def count_priming(counter: TokenCounter, *, has_tools: bool, has_system: bool) -
     """Tokens of a request besides those of its messages and tool definitions."""
     if isinstance(counter, RuleCounter):
         return 0  # no source design counts any
+    if (template := template_of(counter)) is not None:
+        return template.count_priming(counter, has_system=has_system)
     return PRIMING_TOKENS + (TOOLS_WITH_SYSTEM_TOKENS if has_tools and has_system else 0)
 
 
@@ -126,7 +130,10 @@ def count_reasoning(message: Message, counter: TokenCounter) -> int:
     """Tokens of the thinking in `message`, as it is sent back inside an open tool turn.
 
     Visible text counts without its signature; where the text is withheld, the whole block counts.
+    A model that takes only texts is sent none of it.
     """
+    if template_of(counter) is not None:
+        return 0
     return sum(
         counter.count(part.text or part.raw or "")
         for part in message.content
@@ -154,8 +161,11 @@ _MAX_DEPTH = 32  # chosen: deeper objects are rendered as `any`
 
 
 def count_tools(tools: Sequence[Mapping[str, object]], counter: TokenCounter) -> int:
-    """The tokens of tool definitions: OpenAI's form, Anthropic's or Gemini's; 0 for none."""
-    if not tools:
+    """The tokens of tool definitions: OpenAI's form, Anthropic's or Gemini's; 0 for none.
+
+    0 also for a model that takes only texts, which is sent none.
+    """
+    if not tools or template_of(counter) is not None:
         return 0
     try:
         as_json = json.dumps(tools, ensure_ascii=False, default=str)

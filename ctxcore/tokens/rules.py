@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 
 from ctxcore.litellm_loading import load_litellm, require_litellm
 from ctxcore.tokens.estimate import EstimatedCounter, Family
-from ctxcore.tokens.exact import ExactCounter
+from ctxcore.tokens.exact import VOCABULARIES, ExactCounter
 from ctxcore.tokens.families import CountingRule, TokenCounter, counter_id_of
 
 
@@ -84,7 +84,7 @@ def rule_counter(counting: CountingRule, model: str | None) -> RuleCounter | Non
             counter = _tiktoken(model)
             counter = counter if counter.is_exact else _CharactersCounter(2.5, least=1)
         case "estimate":
-            counter = EstimatedCounter(_family_of(model))
+            counter = _estimator(model)
         case "tiktoken":
             counter = _tiktoken(model)
         case "chars/2":
@@ -103,6 +103,9 @@ def _tiktoken(model: str | None) -> ExactCounter:
     return ExactCounter("o200k_base" if is_o200k else "cl100k_base")
 
 
-def _family_of(model: str | None) -> Family:
+def _estimator(model: str | None) -> EstimatedCounter:
     counter_id = counter_id_of(model)
-    return cast("Family", counter_id.removeprefix("estimate:").removesuffix("_base"))
+    own = next((name for name in VOCABULARIES if name == counter_id), None)
+    if own is not None:
+        return ExactCounter(own).estimator
+    return EstimatedCounter(cast("Family", counter_id.removeprefix("estimate:")))

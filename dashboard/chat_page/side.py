@@ -6,10 +6,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
-from ctxcore.engine.events import COMPACTED, FAILED
+from ctxcore.engine.events import COMPACTED, FAILED, INPUT_CUT
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.store.values import SessionInfo
+from dashboard import numbers
 from dashboard.chat_page import actions
 from dashboard.reads import reason_in
 from dashboard.safe_markdown import plain_label
@@ -90,6 +91,23 @@ def draw_failure(session: SessionInfo) -> None:
     if newest and newest[0].kind == FAILED:
         reason = plain_label(reason_text(reason_in(newest[0].body, "reason")), max_chars=200)
         st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
+
+
+def draw_cut(session: SessionInfo) -> None:
+    """Draws a warning where the provider counted far less than the last turn sent."""
+    turn = engine().store.last_turn(session.id)
+    newest = engine().store.last_events(session.id, (INPUT_CUT,), limit=1)
+    if turn is None or not newest or newest[0].body.get("turn_id") != turn.id:
+        return
+    sent, reported = (newest[0].body.get(name) for name in ("sent_tokens", "reported_tokens"))
+    st.warning(
+        t(
+            "chat.input_cut",
+            sent=numbers.tokens(sent if isinstance(sent, int) else None, is_exact=False),
+            reported=numbers.tokens(reported if isinstance(reported, int) else None),
+        ),
+        icon=":material/content_cut:",
+    )
 
 
 def draw_pinned(session: SessionInfo, pinned: frozenset[int]) -> None:

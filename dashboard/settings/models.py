@@ -63,8 +63,14 @@ def _figure(model: str, name: str, own: float | None, listed: ModelInfo, *, may_
     st.caption(
         t("settings.figure.listed", value=_listed(name, listed))
         if own is not None
-        else t("settings.figure.from_catalogue")
+        else t(f"settings.figure.{_origin(name, listed)}")
     )
+
+
+def _origin(name: str, listed: ModelInfo) -> str:
+    """Where a listed figure comes from."""
+    is_assumed = name == "window_tokens" and listed.is_assumed
+    return "assumed" if is_assumed else "from_catalogue"
 
 
 def _listed(name: str, listed: ModelInfo) -> str:

@@ -101,6 +101,7 @@ def _call_row(number: int, call: CallInfo) -> Row:
         t("usage.model"): call.model or t("common.unknown"),
         t("usage.ours"): estimate_tokens(call),
         t("usage.theirs"): call.input_tokens,
+        t("usage.factor"): call.count_factor,
         t("usage.figure.cached"): call.cached_tokens,
         t("usage.figure.output"): call.output_tokens,
         t("usage.figure.cost"): numbers.money(call.cost),

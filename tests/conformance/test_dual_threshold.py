@@ -253,6 +253,7 @@ def test_a_total_above_50_000_triggers_and_one_of_50_000_does_not() -> None:
     assert plan is not None
     assert str(plan.trigger) == (
         "history above the upper threshold: tokens 50,001, upper 50,000, lower 30,000"
+        " (counted by tiktoken)"
     )
 
 
@@ -311,7 +312,9 @@ def test_the_minimums_are_waived_where_anything_would_be_uncovered() -> None:
 
     result = compact([system(2_000), *history], policy=EXACT, summarizer=Scripted())
 
-    assert str(result.trigger) == ("beyond the recent budget: tokens 49,400, recent budget 48,620")
+    assert str(result.trigger) == (
+        "beyond the recent budget: tokens 49,400, recent budget 48,620 (counted by tiktoken)"
+    )
     assert "dropped" not in verdicts(result.context)
 
 

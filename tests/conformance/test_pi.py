@@ -65,9 +65,12 @@ def test_it_compacts_exactly_at_64_000_and_not_one_token_before() -> None:
     assert plan_compaction(below, policy=DESIGN) is None
     assert compact(below, policy=DESIGN).reason == OutcomeCode.BELOW_TRIGGER(
         tokens=63_999, trigger=64_000
-    )
+    ).by("chars/2")
     assert plan is not None
-    assert str(plan.trigger) == "input at the trigger: tokens 64,000, trigger 64,000"
+    assert (
+        str(plan.trigger)
+        == "input at the trigger: tokens 64,000, trigger 64,000 (counted by chars/2)"
+    )
 
 
 def test_characters_are_halved_and_a_message_takes_4_more() -> None:
@@ -221,8 +224,8 @@ def test_a_person_is_told_current_and_max() -> None:
     compact(FULL, policy=DESIGN, max_tokens=2_500, summarizer=STORY, confirm=ask)
 
     (question,) = asked
-    assert (question.current_tokens, question.max_tokens) == (2_028, 2_500)
-    assert "2,028 of 2,500 tokens" in str(question)
+    assert (question.current_tokens, question.max_tokens) == (881, 2_500)
+    assert "881 of 2,500 tokens" in str(question)
     assert question.plan.fold == tuple(range(1, 17))
 
 
@@ -278,10 +281,10 @@ def test_new_session_leaves_the_summary_so_far_out() -> None:
 
 
 def test_refuse_raises_with_current_and_max() -> None:
-    with pytest.raises(CompactionRefusedError, match="2,028 of 2,500 tokens") as caught:
+    with pytest.raises(CompactionRefusedError, match="881 of 2,500 tokens") as caught:
         answered("refuse")
 
-    assert (caught.value.current_tokens, caught.value.max_tokens) == (2_028, 2_500)
+    assert (caught.value.current_tokens, caught.value.max_tokens) == (881, 2_500)
 
 
 def test_these_are_the_answers() -> None:

@@ -89,7 +89,10 @@ def test_characters_are_divided_by_two_and_a_half() -> None:
     plan = plan_compaction(rounds(10, 250), policy=DESIGN, max_tokens=leaving(1_999))
 
     assert plan is not None
-    assert str(plan.trigger) == "input above available: tokens 2,000, available 1,999"
+    assert (
+        str(plan.trigger)
+        == "input above available: tokens 2,000, available 1,999 (counted by chars/2.5)"
+    )
 
 
 def test_an_input_equal_to_available_is_left_alone_and_one_token_more_is_not() -> None:
@@ -99,7 +102,7 @@ def test_an_input_equal_to_available_is_left_alone_and_one_token_more_is_not() -
     )
 
     assert not at.applied
-    assert at.reason == OutcomeCode.AT_TRIGGER(tokens=2_000, trigger=2_000)
+    assert at.reason == OutcomeCode.AT_TRIGGER(tokens=2_000, trigger=2_000).by("chars/2.5")
     assert at.context.messages == fit(rounds(10, 250)).messages
     assert above.applied
 
@@ -685,7 +688,9 @@ def test_a_large_limit_is_skipped() -> None:
 
     result = compact(history, policy=DESIGN, max_tokens=leaving(100_000), summarizer=Scripted())
 
-    assert result.reason == OutcomeCode.BELOW_TRIGGER(tokens=10_000, trigger=100_000)
+    assert result.reason == OutcomeCode.BELOW_TRIGGER(tokens=10_000, trigger=100_000).by(
+        "chars/2.5"
+    )
     assert len(result.context.messages) == 100
 
 

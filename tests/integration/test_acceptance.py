@@ -39,3 +39,4 @@ def test_thirty_turns_with_the_built_in_model() -> None:
     store.close()
 
     assert_accepted(seen)
+    assert set(seen.differences) == {0}  # its own tokenizer and chat template

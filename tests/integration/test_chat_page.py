@@ -10,10 +10,12 @@ import pytest
 
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
+from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import SessionFactor, SessionInfo
+from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import side
 from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
@@ -286,6 +288,51 @@ def test_an_unknown_window_is_said_and_gives_no_percentage(app: Dashboard) -> No
 
     assert translate("compact.no_window", "en") in app.texts()
     assert "%" not in app.at.markdown[0].value
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_provider_that_counts_far_less_than_was_sent_is_warned_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    replies = [
+        ScriptedReply(text="Read.", usage=ModelUsage(input_tokens=180, output_tokens=1)),
+        ScriptedReply(text="Hello.", usage=ModelUsage(input_tokens=1_200, output_tokens=1)),
+    ]
+    with open_dashboard(tmp_path, monkeypatch, replies=replies) as app:
+        app.engine.store.save_setting("language:local", language)
+        app.engine.create_session("Chat")
+        app.run()
+
+        say(app, "A long page. " + "These are its many words. " * 200)
+        warnings = [warning.value for warning in app.at.warning]
+        say(app, "Hi")
+
+        assert any("180" in warning and "num_ctx" in warning for warning in warnings)
+        assert not any("num_ctx" in warning.value for warning in app.at.warning)
+
+
+def test_a_learned_factor_shows_the_corrected_size_with_its_error(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    app.engine.append(session.id, [{"role": "user", "content": "word " * 400}])
+    learned = CountFactor(value=1.1, error_ratio=0.03, calls=5)
+    app.engine.store.set_count_factor(
+        session.id, SessionFactor(model=MODEL, counter_id="estimate:o200k", factor=learned)
+    )
+    app.run()
+
+    context = app.engine.context(session.id)
+    assert context.budget is not None
+    assert f"≈{round(context.tokens * 1.1):,} ± 3\u00a0%" in app.texts()
+    assert f"of {round(context.budget.usable_tokens * 1.1):,} usable" in app.texts()
+
+
+def test_a_window_of_the_models_family_is_called_assumed(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", model="claude-opus-4-9")
+    app.engine.append(session.id, [{"role": "user", "content": "Hello"}])
+
+    app.run()
+
+    assert translate("compact.assumed", "en") in app.texts()
 
 
 def test_what_does_not_fit_is_compacted_before_it_is_sent(app: Dashboard) -> None:

@@ -122,7 +122,7 @@ def test_without_anybody_to_answer_a_confirmation_changes_nothing() -> None:
         assert model.requests == ()
         assert engine.store.messages(session_id)[-1].message.text == "What did I ask first?"
         assert needed.max_tokens == 2_000
-        assert needed.before_tokens >= 1_600
+        assert needed.before_tokens < 1_600  # by the model; by its own rule it is at the trigger
         assert needed.expected_tokens < needed.before_tokens
         pending = engine.pending(session_id)
         assert pending is not None
@@ -205,7 +205,7 @@ def test_a_callback_answers_at_once(answer: Answer) -> None:
 
         assert ended(events).state == "done"
         assert [question.max_tokens for question in questions] == [2_000]
-        assert "nearly full" in str(questions[0])
+        assert "a compaction is due" in str(questions[0])
 
 
 def test_an_answer_to_what_has_changed_since_is_stale_and_the_turn_can_go_on() -> None:

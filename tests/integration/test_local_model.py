@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection
 from itertools import count, takewhile
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -23,11 +24,14 @@ from ctxcore.gateway.local.model import LocalModel, OnChunk, count_local_tokens,
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import ModelReply, ModelRequest, TextDelta, Waiting
 from ctxcore.litellm_loading import LITELLM_WARNINGS
+from ctxcore.messages.values import JsonObject
+from ctxcore.tokens.count import count_messages, counter_for
 from tests.limits import HANG_SECONDS
 
 STATUS = local_model_status()
 pytestmark = pytest.mark.skipif(not STATUS.available, reason=f"built-in model: {STATUS.reason}")
 
+DEMO = Path(__file__).parents[2] / "data"
 MANY_TOKENS = 4_000
 ENDLESS = "Count from 1 to 5000, one number a line."
 
@@ -171,14 +175,57 @@ def test_calls_at_once_take_turns(gateway: LiteLLMGateway) -> None:
     assert all(reply.usage.output_tokens for reply in replies)
 
 
-def test_its_tokens_are_counted_exactly(gateway: LiteLLMGateway) -> None:
-    shorter = gateway.complete(request("Hello", 1)).usage.input_tokens
-    longer = gateway.complete(request("Hello world, how are you?", 1)).usage.input_tokens
+MESSAGES: list[list[JsonObject]] = [
+    [{"role": "user", "content": "Hello"}],
+    [{"role": "user", "content": "\n\n 你好, room 101?\n"}],
+    [
+        {"role": "system", "content": "Be short."},
+        {"role": "system", "content": "And kind."},
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b\n"},
+        {"role": "user", "content": [{"type": "text", "text": "c"}, {"type": "text", "text": "d"}]},
+    ],
+    [
+        {"role": "user", "content": "Weather?"},
+        {"role": "system", "content": "It is late."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "a",
+                    "type": "function",
+                    "function": {"name": "weather", "arguments": '{"city": "Lisbon"}'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "Sunny, 21 °C"},
+        {"role": "user", "content": "Thanks"},
+    ],
+]
 
-    assert shorter is not None
-    assert longer is not None
-    added = count_local_tokens("Hello world, how are you?") - count_local_tokens("Hello")
-    assert longer - shorter == added
+
+@pytest.mark.parametrize("messages", MESSAGES)
+def test_a_request_is_counted_as_the_model_gets_it(
+    gateway: LiteLLMGateway, messages: list[JsonObject]
+) -> None:
+    tools: list[JsonObject] = [
+        {"type": "function", "function": {"name": "weather", "parameters": {}}}
+    ]
+    sent = ModelRequest(model=LOCAL_MODEL, messages=messages, tools=tools, max_output_tokens=1)
+
+    counted = count_messages(messages, model=LOCAL_MODEL, tools=tools)
+
+    assert gateway.complete(sent).usage.input_tokens == counted
+
+
+def test_texts_are_counted_as_llama_cpp_counts_them(gateway: LiteLLMGateway) -> None:
+    counter = counter_for(LOCAL_MODEL)
+    texts = [path.read_text(encoding="utf-8")[:20_000] for path in sorted(DEMO.glob("*.json"))]
+    texts += ["it's 12,345.67 €  — naïve\r\n\t\tdone", "👩\u200d👧 ٣٤ ½", "   x", "a\n\n\n b"]
+
+    assert counter.is_exact
+    assert list(map(counter.count, texts)) == list(map(count_local_tokens, texts))
 
 
 def test_another_name_is_an_unknown_model(gateway: LiteLLMGateway) -> None:

@@ -50,7 +50,7 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until working system_changes",
+    " active_compaction_id indexed_until working system_changes count_factor",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
@@ -65,7 +65,7 @@ COLUMNS = {
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
-    " digest counter_id count_factor recipe",
+    " digest counter_id count_factor is_comparable recipe",
     "sent_text": "session_id address body",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",
@@ -367,7 +367,7 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
+    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"])
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:

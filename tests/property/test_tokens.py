@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ctxcore.messages.values import Message, Text, ToolCall
 from ctxcore.tokens.count import PRIMING_TOKENS, count_each, count_messages, counter_for
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
-from ctxcore.tokens.exact import VOCABULARIES, ExactCounter, VocabularyName, pieces
+from ctxcore.tokens.exact import VOCABULARIES, ExactCounter, VocabularyName
 from ctxcore.tokens.families import TokenCounter
 
 COUNTERS: list[TokenCounter] = [
@@ -44,7 +44,7 @@ def test_pieces_of_a_text_take_what_the_text_takes(
     counter = ExactCounter(vocabulary)
     text = text.encode("utf-8", "replace").decode()
 
-    cut = list(pieces(text, piece_chars=piece_chars))
+    cut = list(counter.pieces(text, piece_chars=piece_chars))
 
     assert "".join(cut) == text
     assert sum(map(counter.count, cut)) == counter.count(text)

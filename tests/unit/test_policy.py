@@ -14,6 +14,7 @@ WRONG: dict[str, object] = {
     "window_tokens": 0,
     "fallback_window_tokens": 0,
     "usable_ratio": 0,
+    "learns_count_factor": "yes",
     "reserve_tokens": -1,
     "reserve_window_ratio": 1.5,
     "system_estimate_tokens": -1,

@@ -23,6 +23,7 @@ from ctxcore.gateway.runtime import (
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject
+from ctxcore.tokens.templates import plain_text, template_role
 
 LOCAL_PREFIX = "local/"
 DEFAULT_OUTPUT_TOKENS = 512  # chosen: without a bound it writes until its window is full
@@ -113,10 +114,7 @@ def to_body(messages: Sequence[JsonObject], options: Mapping[str, object]) -> Js
 
 def _to_plain(raw: JsonObject) -> JsonObject:
     message = parse_message(raw)
-    calls = [f"[called {call.name} {call.arguments}]" for call in message.calls]
-    text = "\n".join(filter(None, (message.text, *calls)))
-    role = "user" if message.is_tool_result else message.role
-    return {"role": "system" if message.is_system else role, "content": text}
+    return {"role": template_role(message), "content": plain_text(message)}
 
 
 def _generation(

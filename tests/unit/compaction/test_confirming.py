@@ -40,7 +40,7 @@ def test_a_question_says_how_full_it_is_and_how_many_messages_go() -> None:
     question = Confirmation(plan=plan, current_tokens=903, max_tokens=1_000)
 
     assert str(question) == (
-        "the context is nearly full (903 of 1,000 tokens); "
+        "a compaction is due at 903 of 1,000 tokens; "
         f"compact {len(plan.fold)} older messages, keeping what matters of them?"
     )
 

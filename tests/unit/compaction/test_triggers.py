@@ -186,7 +186,7 @@ def test_an_input_above_available_by_the_policys_own_counter_is_a_trigger() -> N
 
     assert trigger(history, policy, 1_016) is None
     assert str(trigger(history, policy, 1_015)) == (
-        "input above available: tokens 1,016, available 1,015"
+        "input above available: tokens 1,016, available 1,015 (counted by chars/2)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.tokens.exact import ExactCounter, pieces
+from ctxcore.tokens.exact import ExactCounter
 from tests.effort import processor_seconds
 
 O200K = ExactCounter("o200k_base")
@@ -69,7 +69,7 @@ def test_ten_megabytes_take_about_ten_times_the_processor_of_one(counter: ExactC
 
 def test_a_long_text_is_counted_in_short_pieces() -> None:
     """Time grows faster than length within a piece."""
-    cut = list(pieces(LINE * 25_000))
+    cut = list(O200K.pieces(LINE * 25_000))
 
     assert "".join(cut) == LINE * 25_000
     assert max(map(len, cut)) <= 16_000
@@ -78,7 +78,7 @@ def test_a_long_text_is_counted_in_short_pieces() -> None:
 def test_a_long_run_without_a_break_is_cut_so_that_time_stays_linear() -> None:
     run = "a" * 450_000
 
-    cut = list(pieces(run))
+    cut = list(O200K.pieces(run))
 
     assert "".join(cut) == run
     assert max(map(len, cut)) <= 108_000
@@ -88,20 +88,20 @@ def test_a_long_run_without_a_break_is_cut_so_that_time_stays_linear() -> None:
 def test_a_hundred_thousand_characters_without_a_break_are_one_piece() -> None:
     blob = "x" * 100_000
 
-    assert blob in "".join(list(pieces("some words " * 2_000 + blob + " and more " * 2_000)))
-    assert any(blob in piece for piece in pieces("words " * 3_000 + blob + " more" * 3_000))
+    assert blob in "".join(O200K.pieces("some words " * 2_000 + blob + " and more " * 2_000))
+    assert any(blob in piece for piece in O200K.pieces("words " * 3_000 + blob + " more" * 3_000))
 
 
 @pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
 def test_a_line_end_joined_by_a_slash_is_not_cut(counter: ExactCounter) -> None:
     code = "run();\n//\n// then\nstop();\n// done }\n//\n" * 3
 
-    cut = list(pieces(code, piece_chars=1))
+    cut = list(O200K.pieces(code, piece_chars=1))
 
     assert len(cut) > 10
     assert sum(map(counter.count, cut)) == counter.count(code)
 
 
 def test_a_short_text_is_one_piece() -> None:
-    assert list(pieces("one two three")) == ["one two three"]
-    assert list(pieces("")) == []
+    assert list(O200K.pieces("one two three")) == ["one two three"]
+    assert list(O200K.pieces("")) == []

@@ -49,6 +49,49 @@ def test_claude_is_found_under_whoever_sells_it(listed: str, prefix: str, provid
     assert all(info.counter_id == "estimate:claude4.8" for info in found)
 
 
+@pytest.mark.parametrize(
+    ("model", "window", "shares"),
+    [
+        ("claude-opus-4-9", 200_000, True),
+        ("claude-sonnet-6", 200_000, True),
+        ("anthropic/claude-haiku-6", 200_000, True),
+        ("bedrock/us.anthropic.claude-opus-4-9-v1:0", 200_000, True),
+        ("gemini-3.5-pro", 1_048_576, False),
+        ("gemini/gemini-4-pro", 1_048_576, False),
+        ("openai/gpt-5.9-max", 128_000, True),
+    ],
+)
+def test_an_unlisted_model_of_a_known_family_has_its_window_which_is_marked(
+    model: str, window: int, shares: bool
+) -> None:
+    info = model_info(model)
+
+    assert (info.window_tokens, info.shares_output, info.is_assumed) == (window, shares, True)
+    assert (info.model, info.input_price, info.provider) == (model, None, None)
+
+
+def test_a_family_has_the_smallest_window_that_its_own_seller_lists() -> None:
+    listed = {
+        "claude-": "anthropic/claude-none-0",
+        "gemini/gemini-3": "gemini/gemini-none-0",
+        "gpt-5": "gpt-5-none-0",
+    }
+    for prefix, unlisted in listed.items():
+        infos = [model_info(name) for name in model_names() if name.startswith(prefix)]
+        windows = {info.window_tokens for info in infos if not info.is_assumed}
+        assert model_info(unlisted).window_tokens == min(filter(None, windows))
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gemini/gemini-2.5-pro", "local/smollm2-135m"])
+def test_a_listed_window_is_not_assumed(model: str) -> None:
+    assert not model_info(model).is_assumed
+
+
+@pytest.mark.parametrize("model", ["gemini-9-embedding", "ollama/llama9", "my-claude-like"])
+def test_other_names_are_not_guessed(model: str) -> None:
+    assert model_info(model).window_tokens is None
+
+
 @pytest.mark.parametrize("model", ["no-such-model", "openai/no-such-model", "sample_spec", None])
 def test_what_is_not_known_is_none_and_never_zero(model: str | None) -> None:
     info = model_info(model)
