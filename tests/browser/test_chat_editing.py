@@ -20,10 +20,8 @@ def test_an_edited_message_is_answered_beside_the_first_one(page: Page, server: 
     expect(page.locator(LOG)).to_contain_text("You said: How far is the moon?")
 
     page.wait_for_selector(IS_IDLE)
-    page.locator(".st-key-chat_menu_1 button").click()
-    page.get_by_role("option", name="Edit and send again").or_(
-        page.get_by_role("menuitem", name="Edit and send again")
-    ).click()
+    page.locator(".st-key-chat_menu_1 button").first.click()
+    page.get_by_text("Edit and send again").first.click()
     page.locator(".st-key-chat_edit_text textarea").fill("How far is the sun?")
     page.locator(".st-key-chat_edit_text textarea").blur()
     page.locator(".st-key-chat_edit_send button").click()
