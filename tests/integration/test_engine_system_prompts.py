@@ -191,6 +191,7 @@ def turns(engine: ContextEngine, session_id: str, change: str, count: int) -> li
             else:
                 events = engine.chat(session_id, message, system=prompt)
             built = contexts(events)
+            engine.wait(session_id)  # work behind a turn counts with it, however quick it is
         [first, *others] = built[0].context.messages
         assert first == {"role": "system", "content": prompt}
         assert "system" not in {message["role"] for message in others}
