@@ -30,7 +30,7 @@ def read_merges(path: Path) -> bytes:
     with path.open("rb") as file:
         try:
             return b"\n".join(_find(file))
-        except (struct.error, KeyError) as error:
+        except (struct.error, KeyError, OverflowError) as error:
             raise ValueError(f"{path.name} is no whole GGUF file") from error
 
 

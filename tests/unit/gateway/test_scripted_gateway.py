@@ -326,7 +326,7 @@ def test_a_public_service_names_the_variable_it_needs(
 def test_a_built_in_model_that_cannot_run_says_why(
     gateway: LiteLLMGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "_WEIGHTS_PACKAGE", "no_such_package_anywhere")
+    monkeypatch.setattr(status, "weights_path", lambda: None)
 
     with pytest.raises(LocalModelUnavailable, match="weights are not installed"):
         gateway.complete(request(status.LOCAL_MODEL))

