@@ -330,10 +330,10 @@ class CallRow(Row, table=True):
     """SHA-256 of what was sent; None: from before requests were stored, or not sent here."""
     counter_id: str | None = Field(sa_type=Text)
     count_factor: float | None
-    is_comparable: bool | None
-    """Whether the provider's count may be compared with the estimate."""
     recipe: dict[str, object] | None = Field(sa_type=JsonText)
     """What each message sent is made of."""
+    is_comparable: bool | None
+    """Whether the provider's count may be compared with the estimate."""
 
 
 class SentTextRow(Row, table=True):

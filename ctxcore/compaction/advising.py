@@ -165,10 +165,10 @@ def larger_input_tokens(measured: Measure, count_factor: float = 1.0) -> int:
 
 
 def _available(prepared: Prepared) -> int:
-    """Returns the tokens for the input."""
+    """Returns the tokens for the input, as the model counts."""
     budget = prepared.call.budget
     assert budget is not None  # a limit is always given
-    return budget.usable_tokens
+    return int(budget.usable_tokens * budget.count_factor)
 
 
 def _chars(prepared: Prepared) -> int:

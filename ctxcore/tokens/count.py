@@ -209,6 +209,8 @@ def tool_tokens(
 def _count_growing(rendered: Sequence[Sequence[str]], model: str | None) -> Sequence[int]:
     """The tokens of none of the definitions, of the first, of the first two, and so on."""
     counter = counter_for(model)
+    if template_of(counter) is not None:  # it is sent none
+        return [0] * (len(rendered) + 1)
     return [counter.count(_namespace(rendered[:end])) for end in range(len(rendered) + 1)]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil, isfinite
 from statistics import median
 
+from ctxcore.plain import Plain
+
 LEAST_TOKENS = 200
 """Chosen: in a smaller input the frames that nobody documents weigh more than the text."""
 LEAST_CALLS = 3
@@ -24,7 +26,7 @@ CUT_LEAST_TOKENS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountFactor:
+class CountFactor(Plain):
     """What a provider counts for one of our tokens, learned from its reports."""
 
     value: float = 1.0

@@ -137,6 +137,9 @@ def _take_file(fields: Fields) -> None:
 
 
 def _draw_sizes(sizes: ToolSizes, model: Model) -> None:
+    if not sizes.total:
+        st.caption(t("instructions.not_sent"))
+        return
     rows: list[Row] = [
         {
             t("instructions.tool"): size.name,

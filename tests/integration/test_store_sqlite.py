@@ -65,7 +65,7 @@ COLUMNS = {
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
-    " digest counter_id count_factor is_comparable recipe",
+    " digest counter_id count_factor recipe is_comparable",
     "sent_text": "session_id address body",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",

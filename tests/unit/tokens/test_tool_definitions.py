@@ -186,3 +186,13 @@ def test_a_definition_without_a_name_is_counted_all_the_same() -> None:
 def test_what_is_no_list_of_definitions_is_refused() -> None:
     with pytest.raises(MessageError, match=r"tools\[1\]"):
         tool_tokens([NOW, "now"])  # type: ignore[list-item]  # what is refused
+
+
+def test_a_model_that_takes_only_texts_is_sent_none() -> None:
+    tools = [{"type": "function", "function": {"name": "search"}}]
+    counter = counter_for("local/smollm2-135m")
+    if not counter.is_exact:
+        pytest.skip("the built-in model's weights are not installed")
+
+    assert [one.tokens for one in tool_tokens(tools, model="local/smollm2-135m")] == [0]
+    assert count_tools(tools, counter) == 0
