@@ -99,7 +99,11 @@ def _prepare_sqlite(engine: Engine, *, begin: str | None) -> None:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, record: object) -> None:
-        set_pragmas(connection)
+        try:
+            set_pragmas(connection)
+        except BaseException:
+            connection.close()  # the pool forgets a connection that fails here without closing it
+            raise
 
     if begin is None:
         return

@@ -199,6 +199,7 @@ def test_what_a_dead_process_had_said_is_kept_once(tmp_path: Path) -> None:
         assert texts(other, session.id) == ["one", "one ", "on we go", "more?", "sure"]
         assert ended(dead).state == "interrupted"
         other.store.close()
+        other.store.close()
 
 
 def test_a_turn_that_another_process_took_up_is_not_written_by_both(tmp_path: Path) -> None:

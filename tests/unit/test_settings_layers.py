@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ctxcore.engine.core import ContextEngine
@@ -20,9 +22,21 @@ ANA = Scope(kind="user", owner="ana")
 BEN = Scope(kind="user", owner="ben")
 
 
+_opened: list[ContextEngine] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Closes the engines of a test: newer Pythons warn of databases that are left open."""
+    yield
+    while _opened:
+        _opened.pop().store.close()
+
+
 def engine(*layers: Layer, url: str = "sqlite://") -> ContextEngine:
     """An operator's engine with two users, one of them in a group."""
     made = ContextEngine(open_store(url), user_id="boss", model="m", layers=layers)
+    _opened.append(made)
     made.user()
     made.create_user("ana", group="team")
     made.create_user("ben")
