@@ -1,5 +1,5 @@
 """What every store keeps; runs on SQLite, in a file and in memory, and on PostgreSQL where
-`CTXCORE_TEST_POSTGRES_URL` names a database that may be emptied."""
+`CTXCORE_TEST_POSTGRES_URL` names a database; the tests own its schemas `tests_…`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, make_url, text
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
@@ -65,12 +65,15 @@ def in_memory(folder: Path) -> str:
 
 
 def on_postgres(folder: Path) -> str:
+    """An empty schema of this process: tests that run at once would drop each other's tables."""
+    schema = f"tests_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
     engine = create_engine(database_url(POSTGRES_URL))
     with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
+        connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
+        connection.execute(text(f"CREATE SCHEMA {schema}"))
     engine.dispose()
-    return POSTGRES_URL or ""
+    url = make_url(POSTGRES_URL or "").update_query_dict({"options": f"-csearch_path={schema}"})
+    return url.render_as_string(hide_password=False)
 
 
 KINDS = [in_file, in_memory, *([on_postgres] if POSTGRES_URL else [])]
