@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -72,14 +73,15 @@ def _rebuilt(engine: ContextEngine, session_id: str) -> list[RebuiltRequest]:
 
 @pytest.mark.parametrize("preset", Policy.presets())
 def test_every_call_is_rebuilt_as_it_was_sent(preset: str) -> None:
-    with engine_with(_replies(), window=3_000) as (engine, _):
+    with engine_with(_replies(), window=3_000) as (engine, model):
         session_id, sent = _chat(engine, preset)
         rebuilt = _rebuilt(engine, session_id)
 
         assert len(sent) > 12
         assert [str(one.verdict) for one in rebuilt] == ["rebuilt, identical"] * len(sent)
         assert [[made.message for made in one.messages] for one in rebuilt] == sent
-        assert all(one.tools[0] == TOOL for one in rebuilt)
+        arrived = [json.dumps(one.tools) for one in model.requests]  # keys in order, too
+        assert [json.dumps(one.tools) for one in rebuilt] == arrived
         assert all(one.max_output_tokens for one in rebuilt)
         for one in rebuilt:
             sizes = [made.tokens or 0 for made in one.messages]
