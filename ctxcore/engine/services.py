@@ -24,7 +24,7 @@ from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.arguments import checked_knowledge, checked_system, checked_tools
-from ctxcore.messages.canonical import ordered_at, parse_canonical
+from ctxcore.messages.canonical import ordered_at, parse_canonical, printable_json
 from ctxcore.messages.values import JsonObject, Message, ToolCall, text_message
 from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
@@ -268,7 +268,7 @@ class EngineServices:
 
 
 def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:
-    """Tool definitions as plain JSON objects, with keys as they stand.
+    """Tool definitions as plain JSON objects that can be sent, with keys as they stand.
 
     Raises:
         MessageError: they are no list of JSON objects.
@@ -277,7 +277,7 @@ def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, .
         ordered_at(dict(tool), Place(PlaceCode.TOOL, at))
         for at, tool in enumerate(checked_tools(tools))
     )
-    return tuple(cast("JsonObject", parse_canonical(text)) for text in texts)
+    return tuple(cast("JsonObject", printable_json(parse_canonical(text))) for text in texts)
 
 
 def _to_call(

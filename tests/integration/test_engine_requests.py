@@ -230,6 +230,24 @@ def test_what_knowledge_made_a_call_do_is_recorded_on_it() -> None:
         assert one.knowledge_outcome.code == OutcomeCode.KNOWLEDGE_TRIMMED
 
 
+def test_a_request_is_all_of_it_as_json() -> None:
+    page = {"web": "page text here. " * 2_200}
+    with engine_with(otherwise=saying("ok"), window=8_000) as (engine, _):
+        session_id = engine.create_session("talk", system="You help.").id
+        ended(engine.chat(session_id, "use the page", knowledge=page))
+        [one] = _rebuilt(engine, session_id)
+
+        told = one.to_dict()
+
+        assert json.loads(json.dumps(told)) == told
+        assert told["made_of"] == [[part.to_dict() for part in m.parts] for m in one.messages]
+        assert told["messages"] == [m.to_dict()["message"] for m in one.messages]
+        assert (told["differs_at"], told["error"]) == (None, None)
+        knowledge = told["knowledge"]
+        assert isinstance(knowledge, dict)
+        assert knowledge["outcome"] == one.knowledge_outcome.to_dict()  # type: ignore[union-attr]  # it is there
+
+
 def test_what_a_call_left_out_for_knowledge_is_recorded_on_it() -> None:
     page = {"web": "page text here. " * 2_200}
     with engine_with(otherwise=saying("ok"), window=9_600) as (engine, _):

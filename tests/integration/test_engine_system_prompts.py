@@ -431,6 +431,12 @@ def test_the_keys_of_tools_stay_in_order(form: ExportFormat) -> None:
     assert sent == [json.dumps(REASONED)] * 2
 
 
+def test_tools_are_sent_in_characters_that_a_provider_takes(engine: ContextEngine) -> None:
+    session = engine.create_session("s", tools=[{"name": "look", "description": "half \ud83d"}])
+
+    assert engine.session(session.id).tools[0]["description"] == "half \ufffd"
+
+
 def test_another_order_of_keys_is_another_definition(engine: ContextEngine) -> None:
     session = engine.create_session("s", tools=[REASONED])
     list(engine.chat(session.id, "hello"))
