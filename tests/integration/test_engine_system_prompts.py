@@ -357,6 +357,20 @@ def test_an_excluded_prompt_is_out_of_force_until_it_is_included(engine: Context
     assert engine.context(session.id).tokens > tokens
 
 
+def test_a_goal_that_is_a_prompt_out_of_force_is_not_sent(engine: ContextEngine) -> None:
+    session = engine.create_session("s", system="one")
+    engine.append(session.id, [{"role": "user", "content": "hi"}])
+    engine.set_goal(session.id, 0)
+
+    assert sent_system(engine, session.id, system="own") == ["own"]
+    engine.set_system(session.id, "two")
+    assert sent_system(engine, session.id) == ["two"]
+    engine.set_goal(session.id, 2)
+    assert sent_system(engine, session.id) == ["two"]
+    engine.exclude(session.id, 2)
+    assert sent_system(engine, session.id) == []
+
+
 def test_a_replaced_prompt_has_a_verdict_of_its_own(engine: ContextEngine) -> None:
     session = engine.create_session("s")
     engine.append(session.id, [{"role": "user", "content": "hi"}])
