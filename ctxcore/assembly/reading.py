@@ -130,8 +130,9 @@ class Reader:
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
+        elsewhere = excluded.union(anchors.prompts)  # a goal may be a system message
         goal, last_user = (
-            None if seq is None or seq in excluded else self._prepare(self._view.get([seq])[0])
+            None if seq is None or seq in elsewhere else self._prepare(self._view.get([seq])[0])
             for seq in (anchors.goal, anchors.last_user)
         )
         return Reading(

@@ -23,11 +23,12 @@ from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
-from ctxcore.messages.arguments import checked_system, checked_tools
-from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.arguments import checked_knowledge, checked_system, checked_tools
+from ctxcore.messages.canonical import ordered_at, parse_canonical, printable_json
 from ctxcore.messages.values import JsonObject, Message, ToolCall, text_message
 from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
@@ -204,7 +205,7 @@ class EngineServices:
             definitions,
             counter,
             session.working,
-            knowledge or {},
+            checked_knowledge(knowledge),
             factor,
             checked_system(system),
         )
@@ -267,14 +268,16 @@ class EngineServices:
 
 
 def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:
-    """Tool definitions as plain JSON objects.
+    """Tool definitions as plain JSON objects that can be sent, with keys as they stand.
 
     Raises:
-        MessageError: they are no list of objects.
+        MessageError: they are no list of JSON objects.
     """
-    given = checked_tools(tools)
-    copied = (parse_canonical(to_canonical(cast("JsonObject", dict(tool)))) for tool in given)
-    return tuple(tool for tool in copied if isinstance(tool, dict))
+    texts = (
+        ordered_at(dict(tool), Place(PlaceCode.TOOL, at))
+        for at, tool in enumerate(checked_tools(tools))
+    )
+    return tuple(cast("JsonObject", printable_json(parse_canonical(text))) for text in texts)
 
 
 def _to_call(

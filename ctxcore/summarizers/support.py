@@ -21,6 +21,7 @@ from ctxcore.facts.names import names_in
 from ctxcore.facts.presence import SearchedText, folded
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import read_sources
@@ -82,7 +83,7 @@ _ORDINARY: Final = word_set("""
 
 
 @dataclass(frozen=True, slots=True)
-class Unsupported:
+class Unsupported(Plain):
     """Something that a summary names and its source does not."""
 
     kind: Kind

@@ -136,7 +136,9 @@ def _version(session_id: str, version: SystemVersion, model: Model) -> None:
 def _cache_break(session: SessionInfo, model: Model, tools: Definitions) -> None:
     """Says what the next call pays for anew, if anything changed and anything can be cached."""
     system = FIELDS.written()[0]
-    is_new = system != (engine().system(session.id) or "") or tools != session.tools
+    is_new = system != (engine().system(session.id) or "") or tools_text(tools) != tools_text(
+        session.tools
+    )
     if not is_new or not engine().store.count_calls(session.id):
         return
     try:
