@@ -12,10 +12,10 @@ from typing import Final
 from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, quoted
-from ctxcore.summarizers.prompts import TAG, system_text
+from ctxcore.summarizers.prompts import LEAKED_TAG, system_text
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.support import SummaryCheck, SummarySource, check_support, joined
-from ctxcore.text.languages import Language
+from ctxcore.text.languages import HAN, Language
 from ctxcore.text.sentences import sentence_ends, split_sentences
 from ctxcore.text.signals import is_error_reply, is_refusal
 from ctxcore.tokens.families import TokenCounter
@@ -23,6 +23,9 @@ from ctxcore.tokens.families import TokenCounter
 _TOOL_CALL = re.compile(r"<\|?(?:tool_call|function_call|function=|invoke|tool_use)|\[TOOL_CALLS\]")
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 _CALL_KEYS = frozenset({"tool_calls", "function_call", "arguments", "parameters", "input"})
+# Chosen: what servers put into an error that they do not call one.
+_ERROR_KEYS = frozenset({"detail", "details", "message", "msg", "status", "code", "title", "type"})
+_TRACE_KEYS = frozenset({"statusCode", "status_code", "traceId", "request_id", "path", "timestamp"})
 
 
 def check_summary(
@@ -40,7 +43,7 @@ def check_summary(
             `source_tokens` that it replaces.
     """
     summary = text.strip()
-    if not summary:
+    if not any(map(str.isalnum, summary)):
         raise SummarizerError(problem=SummaryProblem.EMPTY())
     if problem := _not_a_summary(summary):
         raise SummarizerError(problem=problem())
@@ -70,7 +73,8 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):
         return None
-    if "error" in first or "errors" in first:
+    is_error = bool(first) and first.keys() <= _ERROR_KEYS | _TRACE_KEYS
+    if is_error or "error" in first or "errors" in first:
         return SummaryProblem.IS_ERROR
     is_named_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
     is_call = is_named_call or "tool_calls" in first or "function_call" in first
@@ -80,7 +84,16 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
 LEAST_ECHO: Final[Mapping[Language, int]] = {"en": 24, "zh": 10}
 """Characters of a sentence of the prompt; chosen: the headings that it asks for are shorter."""
 SHOWN_ITEMS: Final = 8  # chosen: named in the reason; the check has all
-_TEMPLATE = re.compile(r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)\|>")
+# What separates speakers in the prompts of models: ChatML, Llama, Mistral, Gemma, DeepSeek, Alpaca.
+_TEMPLATE = re.compile(
+    r"<[|｜][\w▁]{2,24}[|｜]>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>"
+    r"|^### (?:Instruction|Response|Input):",
+    re.MULTILINE,
+)
+REPEATED_RUN: Final = 4  # words, or Chinese characters; chosen: shorter runs recur in any text
+LEAST_WORDS: Final = 32  # chosen: a shorter text says a thing twice at most
+LEAST_NEW: Final = 0.5  # chosen: of all runs; summaries of people have 0.8 and more
+_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _POINT = re.compile(r"^(?:\d{1,2}[.)]|-)\s+")
 
 
@@ -90,7 +103,7 @@ def check_content(
     """What `summary` names that its source lacks, and whether it may not be used.
 
     The source is what the `request` holds, and the `facts` beside the previous summary. A summary
-    is refused where it repeats our prompt, where the model refused, and where more than
+    is refused where it repeats our prompt or itself, where the model refused, and where more than
     `most_ratio` of what it names is not in its source.
     """
     source = SummarySource.of(request, facts=facts)
@@ -101,6 +114,8 @@ def check_content(
         problem = SummaryProblem.ECHO(words=quoted(echo))
     elif is_refusal(summary) and joined(first) not in source.joined:
         problem = SummaryProblem.REFUSAL(words=quoted(first))
+    elif _repeats_itself(summary):
+        problem = SummaryProblem.REPEATS()
     elif most_ratio is not None and found.share > most_ratio:
         problem = _unsupported(found)
     return replace(found, refused=problem)
@@ -117,7 +132,7 @@ def _unsupported(found: SummaryCheck) -> Reason:
 
 def _echo(summary: str, request: SummaryRequest, source: SummarySource) -> str:
     """The tag, or the sentence, of our prompt that `summary` repeats; empty where none does."""
-    for pattern in (TAG, _TEMPLATE):
+    for pattern in (LEAKED_TAG, _TEMPLATE):
         for tag in pattern.finditer(summary):
             if tag[0] not in source.text:
                 return tag[0]
@@ -132,6 +147,15 @@ def _echo(summary: str, request: SummaryRequest, source: SummarySource) -> str:
             if is_long and said in words and said not in source.joined:
                 return span.text
     return ""
+
+
+def _repeats_itself(summary: str) -> bool:
+    """Whether `summary` says the same words again and again, as small models do."""
+    words = _WORD.findall(summary.casefold())
+    if len(words) < LEAST_WORDS:
+        return False
+    runs = [tuple(words[at : at + REPEATED_RUN]) for at in range(len(words) - REPEATED_RUN + 1)]
+    return len(set(runs)) < LEAST_NEW * len(runs)
 
 
 def cut_at_sentence(

@@ -26,7 +26,7 @@ def test_a_good_summary_passes_stripped() -> None:
     assert check("  The guest booked room 12.\n") == "The guest booked room 12."
 
 
-@pytest.mark.parametrize("text", ["", " \n\t"])
+@pytest.mark.parametrize("text", ["", " \n\t", "...", "---\n", "。", "```\n```"])
 def test_an_empty_text_is_refused(text: str) -> None:
     with pytest.raises(SummarizerError, match="empty"):
         check(text)
@@ -52,6 +52,8 @@ def test_a_tool_call_is_refused(text: str) -> None:
         "Error: connection refused",
         "Traceback (most recent call last):\n  File",
         '{"error": {"message": "overloaded"}}',
+        '{"detail": "Internal Server Error"}',
+        '{"status": 400, "title": "Bad Request", "traceId": "b1"}',
         "openai.RateLimitError: slow down",
         "错误：请求超时",
     ],
