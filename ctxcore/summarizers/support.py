@@ -68,6 +68,8 @@ _HAN_INTRODUCED = re.compile(
     "|哥哥|姐姐|弟弟|妹妹|同事|同学|室友|邻居|老师|教练|导游|经理|医生|律师|司机)(?:是|叫|为|[:：])?"
     f"([{_HAN_SURNAME}][{HAN}]{{1,2}}?)(?=[^{HAN}]|$|[在是和与负说已于将来去想要会从给帮住买订])"
 )
+_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 10**6, "dozen": 12}
+_A_SCALE = re.compile(rf"\ba ({'|'.join(_SCALES)})\b")
 _LINE_NUMBER = re.compile(r":\d+(?::\d+)?$")
 _CAPITALS = re.compile(r"\b[A-Z][\w'-]*(?:[ -](?:of |and |the )?[A-Z][\w'-]*)+")
 _WORD = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+")
@@ -201,6 +203,7 @@ class SummarySource:
         numerals = chain(digits_in(self.text), spoken_in(self.text))
         found = {value for one in numerals for value in (one.value, one.plain) if value is not None}
         found.update(map(Decimal, re.findall(r"\d{1,40}", self.text)))
+        found.update(Decimal(_SCALES[scale]) for scale in _A_SCALE.findall(self.folded))
         found.update(
             Decimal(part) for day in self.days for part in (day.year, day.month, day.day) if part
         )

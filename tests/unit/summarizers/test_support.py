@@ -19,7 +19,8 @@ SAID = (
     "ORD-77120. We meet at 3pm on Friday. The budget is 15,300 RMB, the limit 1,234,567 users, the "
     "ratio 0.853, for 0.5 hours. See ./src/app/main.py line 120, timeout 30s, GPT-4o, "
     "get_user_id, and https://example.org/a?b=1. Fifteen hundred guests went to New York City. "
-    "王小明老师订了三百二十元的票。我昨天到，明天走。周一上午9点到下午4点开门。"
+    "At least a hundred of them stay. 王小明老师订了三百二十元的票。"
+    "周一上午9点到下午4点开门。"
 )
 SOURCE = SummarySource([SAID], [datetime(2026, 3, 1, tzinfo=UTC)])
 
@@ -43,6 +44,7 @@ def lacking(summary: str) -> list[str]:
         "a timeout of 30 s, 30 seconds, 30-second, 30分钟",
         "On March 5, she came.",
         "gpt-4o and GPT-4o, get_user_id(), example.org/a?b=1",
+        "100 stay",
         "1,500 guests, fifteen hundred guests, Guests",
         "NYC trip; he made 2 files, three files and 7 changes",
         "**Key Decisions:** none\n## Next Steps\nStanding Instructions: none\nThe User wants it.",
