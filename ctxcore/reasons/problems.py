@@ -161,7 +161,6 @@ class SummaryProblem(Code):
     )
     ECHO = "summary.echo", "it repeats the instructions for the summary: {words!r}"
     REFUSAL = "summary.refusal", "the model refused to summarize: {words!r}"
-    REPEATS = "summary.repeats", "it says the same words again and again"
     UNSUPPORTED = (
         "summary.unsupported",
         "{count:,} of the {named:,} names, numbers, dates and identifiers in it are not in its "

@@ -15,7 +15,7 @@ from ctxcore.reasons.values import Fact, QuoteCode, Reason, quoted
 from ctxcore.summarizers.prompts import LEAKED_TAG, system_text
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.support import SummaryCheck, SummarySource, check_support, joined
-from ctxcore.text.languages import HAN, Language
+from ctxcore.text.languages import Language
 from ctxcore.text.sentences import sentence_ends, split_sentences
 from ctxcore.text.signals import is_error_reply, is_refusal
 from ctxcore.tokens.families import TokenCounter
@@ -90,10 +90,6 @@ _TEMPLATE = re.compile(
     r"|^### (?:Instruction|Response|Input):",
     re.MULTILINE,
 )
-REPEATED_RUN: Final = 4  # words, or Chinese characters; chosen: shorter runs recur in any text
-LEAST_WORDS: Final = 32  # chosen: a shorter text says a thing twice at most
-LEAST_NEW: Final = 0.5  # chosen: of all runs; summaries of people have 0.8 and more
-_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _POINT = re.compile(r"^(?:\d{1,2}[.)]|-)\s+")
 
 
@@ -103,7 +99,7 @@ def check_content(
     """What `summary` names that its source lacks, and whether it may not be used.
 
     The source is what the `request` holds, and the `facts` beside the previous summary. A summary
-    is refused where it repeats our prompt or itself, where the model refused, and where more than
+    is refused where it repeats our prompt, where the model refused, and where more than
     `most_ratio` of what it names is not in its source.
     """
     source = SummarySource.of(request, facts=facts)
@@ -114,8 +110,6 @@ def check_content(
         problem = SummaryProblem.ECHO(words=quoted(echo))
     elif is_refusal(summary) and joined(first) not in source.joined:
         problem = SummaryProblem.REFUSAL(words=quoted(first))
-    elif _repeats_itself(summary):
-        problem = SummaryProblem.REPEATS()
     elif most_ratio is not None and found.share > most_ratio:
         problem = _unsupported(found)
     return replace(found, refused=problem)
@@ -147,15 +141,6 @@ def _echo(summary: str, request: SummaryRequest, source: SummarySource) -> str:
             if is_long and said in words and said not in source.joined:
                 return span.text
     return ""
-
-
-def _repeats_itself(summary: str) -> bool:
-    """Whether `summary` says the same words again and again, as small models do."""
-    words = _WORD.findall(summary.casefold())
-    if len(words) < LEAST_WORDS:
-        return False
-    runs = [tuple(words[at : at + REPEATED_RUN]) for at in range(len(words) - REPEATED_RUN + 1)]
-    return len(set(runs)) < LEAST_NEW * len(runs)
 
 
 def cut_at_sentence(

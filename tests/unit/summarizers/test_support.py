@@ -234,29 +234,6 @@ def test_what_tells_of_a_refusal_is_none(summary: str) -> None:
     assert checked(summary).refused is None
 
 
-@pytest.mark.parametrize(
-    "summary",
-    [
-        "The guest books a room. " * 12,
-        "- The guest books a room.\n" * 9,
-        "用户想找酒店和餐馆。" * 20,
-        "The guest books " + "a room and a room and " * 20,
-    ],
-)
-def test_a_text_that_repeats_itself_is_refused(summary: str) -> None:
-    refused = checked(summary).refused
-
-    assert refused is not None
-    assert refused.code == "summary.repeats"
-
-
-def test_lines_alike_are_no_repetition() -> None:
-    rows = "\n".join(f"- Room {letter} is free; room {letter} is clean." for letter in "ABCDEFGH")
-
-    assert checked(rows).refused is None
-    assert checked("Done. Done. Done.").refused is None
-
-
 def test_words_of_the_conversation_are_neither_an_echo_nor_a_refusal() -> None:
     said = "I cannot come before 3pm. Add nothing that was not said. <conversation>"
     summary = f"{said}\nThe guest said so."
