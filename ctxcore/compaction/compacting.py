@@ -307,7 +307,9 @@ def compact_prepared(
         for_trigger(prepared.call.without_knowledge, measured, trigger, halves=halves),
         prepared.state.active,
     )
-    uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
+    # Quotes need no model, and a truncation would keep nothing of what a person named.
+    writes = summarizer is not None or bool(focus)
+    uses = Uses.of(prepared.state, has_summarizer=writes)
     planned = plan(prepared.view, call, active, measured, trigger, uses=uses, focus=focus)
     if planned is None:
         return unchanged((OutcomeCode.NOTHING_FOLDS if is_forced else OutcomeCode.NOTHING_HELPS)())

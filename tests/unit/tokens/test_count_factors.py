@@ -56,6 +56,11 @@ def test_a_cut_input_is_one_of_which_far_less_is_reported() -> None:
     assert not is_cut(8_000, 7_000, 1.0)
     assert not is_cut(900, 100, 1.0)  # too small to be sure
     assert not is_cut(8_000, 5_000, 0.8)  # 6,400 are expected
+    assert not is_cut(8_000, 1, 1.0)  # no window is that small
+
+
+def test_a_larger_factor_is_no_reason_for_an_alarm() -> None:
+    assert not is_cut(8_000, 7_800, 1.9)  # learned of Chinese, and this one is English
 
 
 def test_a_budget_is_divided_by_the_factor_and_the_reserve_is_not() -> None:
