@@ -174,7 +174,8 @@ def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str
 
 
 _THINKING = re.compile(
-    r"\A\s*<(think|thinking|reasoning|analysis|scratchpad)>.*?(?:</\1>|\Z)"  # without an end tag all is thinking
+    # without an end tag all is thinking
+    r"\A\s*<(think|thinking|reasoning|analysis|scratchpad)>.*?(?:</\1>|\Z)"
     r"|\A(?:.*\n)?[ \t]*</think>[ \t]*\n",  # some servers leave out the start tag
     re.DOTALL | re.IGNORECASE,
 )
