@@ -43,7 +43,7 @@ def check_summary(
             `source_tokens` that it replaces.
     """
     summary = text.strip()
-    if not any(map(str.isalnum, summary)):
+    if not summary:
         raise SummarizerError(problem=SummaryProblem.EMPTY())
     if problem := _not_a_summary(summary):
         raise SummarizerError(problem=problem())
@@ -99,14 +99,16 @@ def check_content(
     """What `summary` names that its source lacks, and whether it may not be used.
 
     The source is what the `request` holds, and the `facts` beside the previous summary. A summary
-    is refused where it repeats our prompt, where the model refused, and where more than
-    `most_ratio` of what it names is not in its source.
+    is refused where it has no word or repeats our prompt, where the model refused, and where more
+    than `most_ratio` of what it names is not in its source.
     """
     source = SummarySource.of(request, facts=facts)
     found = check_support(summary, source)
     first = next((span.text for span in split_sentences(summary)), "")
     problem: Reason | None = None
-    if echo := _echo(summary, request, source):
+    if not any(map(str.isalnum, summary)):
+        problem = SummaryProblem.EMPTY()
+    elif echo := _echo(summary, request, source):
         problem = SummaryProblem.ECHO(words=quoted(echo))
     elif is_refusal(summary) and joined(first) not in source.joined:
         problem = SummaryProblem.REFUSAL(words=quoted(first))

@@ -216,6 +216,14 @@ def test_a_refusal_is_no_summary(summary: str) -> None:
     assert refused.code == "summary.refusal"
 
 
+@pytest.mark.parametrize("summary", [".", "...", "---\n", "。", "```\n```"])
+def test_signs_alone_are_no_summary(summary: str) -> None:
+    refused = checked(summary).refused
+
+    assert refused is not None
+    assert refused.code == "summary.empty"
+
+
 @pytest.mark.parametrize(
     "summary",
     [
