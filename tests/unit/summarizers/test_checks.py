@@ -52,6 +52,8 @@ def test_a_tool_call_is_refused(text: str) -> None:
         "Error: connection refused",
         "Traceback (most recent call last):\n  File",
         '{"error": {"message": "overloaded"}}',
+        '{"detail": "Internal Server Error"}',
+        '{"status": 400, "title": "Bad Request", "traceId": "b1"}',
         "openai.RateLimitError: slow down",
         "错误：请求超时",
     ],
