@@ -185,6 +185,7 @@ class Builder:
             uncovered=uncovered - sum(seq > covered for seq in hidden),
             language=self._language(reading),
             counter=self._counter,
+            refers=self._call.offers_expand,
         )
 
     def _reader(self) -> Reader:
@@ -210,6 +211,7 @@ class Builder:
             budget=self._call.budget,
             language=self._language(reading),
             counter=self._counter,
+            refers=self._call.offers_expand,
         )
 
     def _language(self, reading: Reading) -> Language:

@@ -19,7 +19,7 @@ from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
 from ctxcore.assembly.records import ShortArguments
 from ctxcore.assembly.texts import elide, has_words
-from ctxcore.compression.markers import EXPAND_NAME, with_reference
+from ctxcore.compression.markers import EXPAND_NAME, refers_to_words, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook
@@ -378,12 +378,12 @@ def unshortened(row: Counted) -> Counted:
 
 
 def referring(row: Counted, counter: TokenCounter) -> Counted:
-    """`row` with references to its original, if it is a shortened tool output or has such calls."""
+    """`row` with references to its original, if it is shortened: an output, words, or calls."""
     if row.short_calls is not None:
         calls = with_call_references(row.short_calls, row.message.calls, row.seq)
         shorter = replace(row, short_calls=calls)
         return replace(shorter, short_tokens=count_message(shorter.sent, counter))
-    if row.short is None or not row.message.is_tool_result:
+    if row.short is None or not (row.message.is_tool_result or refers_to_words(row.sent_tokens)):
         return row
     text = with_reference(row.short, row.seq)
     if not isinstance(counter, Hashable):

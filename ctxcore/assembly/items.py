@@ -17,7 +17,7 @@ from ctxcore.assembly.history import (
 )
 from ctxcore.assembly.texts import elide, has_words, knowledge_text
 from ctxcore.assembly.verdicts import Segment, VerdictKind
-from ctxcore.compression.markers import REFERENCE_TOKENS, with_reference
+from ctxcore.compression.markers import REFERENCE_TOKENS, refers_to_words, with_reference
 from ctxcore.messages.canonical import printable, printable_json
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Message, Text, text_message
@@ -195,12 +195,23 @@ def cut_item(
     return _with_text(item, begin(item.message.text, room, counter), counter, reason)
 
 
-def cut_item_named(item: Item, limit_tokens: int, counter: TokenCounter) -> Item:
+def goal_item(row: Counted, limit_tokens: int, counter: TokenCounter, *, refers: bool) -> Item:
+    """The excerpt of the goal within `limit_tokens`; with `refers` it names its original."""
+    item, reason = from_row(row, "pinned", VerdictCode.GOAL()), VerdictCode.GOAL()
+    if refers and item.tokens > limit_tokens and refers_to_words(limit_tokens):
+        return cut_item_named(item, limit_tokens, counter, reason)
+    return elide_item(item, limit_tokens, counter, reason=reason)
+
+
+def cut_item_named(
+    item: Item, limit_tokens: int, counter: TokenCounter, reason: Reason | None = None
+) -> Item:
     """`item` with its words cut to `limit_tokens`, the reference to its original among them."""
-    cut = cut_item(item, limit_tokens - REFERENCE_TOKENS, counter)
-    if cut is item:
-        return item
-    text = with_reference(words_of(cut.message), item.seq)
+    cut = cut_item(item, limit_tokens - REFERENCE_TOKENS, counter, reason)
+    words = words_of(cut.message)
+    if cut is item or words.endswith(with_reference("", item.seq)):
+        return cut
+    text = with_reference(words, item.seq)
     message = replace_text(cut.message, text, keeps_media=True)
     return with_message(cut, message, counter, item.function_name)
 

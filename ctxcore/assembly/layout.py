@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from ctxcore.assembly.history import Anchors, Counted
-from ctxcore.assembly.items import Item, cut_words, elide_item, from_row, own_item, total
+from ctxcore.assembly.items import Item, cut_words, from_row, goal_item, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.roles import are_mergeable
@@ -116,6 +116,8 @@ class LayoutMaker:
     """How many messages behind the compaction may be shown."""
     language: Language
     counter: TokenCounter
+    refers: bool = False
+    """Whether an excerpt of the goal names its original."""
 
     def __post_init__(self) -> None:
         reading = self.reading
@@ -293,8 +295,7 @@ class LayoutMaker:
             return ()
         if row is self.reading.last_user and row.sent_tokens > limit:
             return ()  # whole, as the request
-        item = from_row(row, "pinned", VerdictCode.GOAL())
-        return (elide_item(item, limit, self.counter, reason=VerdictCode.GOAL()),)
+        return (goal_item(row, limit, self.counter, refers=self.refers),)
 
     def _request(self, present: set[int]) -> tuple[Item, ...]:
         row = self.reading.last_user

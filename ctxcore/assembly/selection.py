@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.items import elide_item, from_row, total
+from ctxcore.assembly.items import cut_item_named, elide_item, from_row, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer
 from ctxcore.assembly.reading import WHOLE
@@ -112,7 +112,8 @@ def elide_newest(maker: LayoutMaker, choice: Choice, room_tokens: int) -> Layout
     layout = maker.make(at)
     item = layout.recent[0]
     limit = item.tokens - (layout.tokens - room_tokens)
-    elided = elide_item(item, limit, maker.counter, reason=VerdictCode.ELIDED_TO_SHARE())
+    cut = cut_item_named if maker.refers else elide_item
+    elided = cut(item, limit, maker.counter, reason=VerdictCode.ELIDED_TO_SHARE())
     if limit < _LEAST_ELIDED_TOKENS or elided.tokens > limit:
         return None
     return replace(layout, recent=(elided, *layout.recent[1:]))

@@ -28,6 +28,7 @@ from ctxcore.assembly.items import (
 )
 from ctxcore.assembly.layout import Layout, LayoutMaker, as_merged
 from ctxcore.assembly.selection import block_tokens
+from ctxcore.compression.markers import refers_to_words
 from ctxcore.errors import BudgetError
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
@@ -37,7 +38,6 @@ _STUB_OUTPUT_CHARS = (24, 6, 0)  # chosen: of each output; the last is only a si
 _LEAST_OUTPUT_TOKENS = 60  # ADR 0029: the first share of the outputs that the model has yet to see
 _LEAST_GOAL_TOKENS = 48  # ADR 0029
 _LEAST_PIN_TOKENS = 16  # chosen: the frame and a dozen words
-_REFERS_FROM_TOKENS = _LEAST_OUTPUT_TOKENS  # ADR 0042: below, it would take half of the words
 _CUT_PARTS = ("goal", "pins", "late_pins", "request", "recent")
 
 Place = tuple[str, int]
@@ -218,7 +218,7 @@ class Shedder:
         """`layout` whose cut messages name their originals, as long as they were."""
         for place, item in self._places(whole):
             shown = _item_at(layout, place)
-            if _REFERS_FROM_TOKENS <= shown.tokens < item.tokens:
+            if refers_to_words(shown.tokens) and shown.tokens < item.tokens:
                 named = self._named(item, shown.tokens)
                 if named.tokens <= shown.tokens:
                     layout = _with_item(layout, place, named)
