@@ -80,6 +80,8 @@ def draw() -> None:
     transcript = _transcript(session, turn)
     with right:
         side.draw_window(panel, context, level)
+        if context is not None and turn is None:
+            knowledge.draw_cut(context, session)
         if is_busy:
             background.watch(session.id)
         else:

@@ -11,6 +11,8 @@ from typing import cast
 
 import streamlit as st
 
+from ctxcore.assembly.context import Context
+from ctxcore.store.values import SessionInfo
 from ctxcore.tokens.count import count_tokens, counter_for
 from dashboard import numbers
 from dashboard.chat_page.turn_runner import RunningTurn
@@ -87,6 +89,20 @@ def draw_chips(session_id: str | None, *, is_disabled: bool) -> None:
                 on_click=_remove,
                 args=(session_id, name),
             )
+
+
+def draw_cut(context: Context, session: SessionInfo) -> None:
+    """Says how much of the texts is sent where not all of them fit."""
+    model = session.model or default_model()
+    whole = sum(count_tokens(text, model) for text in given(session.id).values())
+    sent = context.breakdown.knowledge
+    if sent < whole:
+        cut = t(
+            "chat.knowledge.cut",
+            sent=numbers.tokens(sent, is_exact=context.is_exact),
+            given=numbers.tokens(whole, is_exact=context.is_exact),
+        )
+        st.caption(f":material/content_cut: {cut}")
 
 
 def draw_dialog() -> None:
