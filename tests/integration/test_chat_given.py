@@ -116,6 +116,16 @@ def test_the_window_counts_the_knowledge_before_it_is_sent(app: Dashboard) -> No
     assert f"**≈{tokens:,}**" in app.texts()
 
 
+def test_a_second_text_of_a_name_does_not_replace_the_first(app: Dashboard) -> None:
+    app.engine.create_session("Chat")
+    app.run()
+
+    give(app, "notes", "One.")
+    give(app, "notes", "Two.")
+
+    assert [chip.split(" · ")[0] for chip in chips(app)] == ["notes", r"notes \(2\)"]
+
+
 @pytest.mark.parametrize("language", languages())
 def test_knowledge_that_does_not_fit_is_told_before_it_is_sent(
     app: Dashboard, language: str
