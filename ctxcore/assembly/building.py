@@ -76,6 +76,8 @@ class Call:
     """What the tool definitions take by `rule`."""
     system: str | None = None
     """The call's own system prompt, in place of those in force in the history; "": none."""
+    is_scaled: bool = False
+    """Whether the history's sizes are scaled from another counter's until a recount is done."""
 
     @property
     def by_rule(self) -> Call:
@@ -424,7 +426,7 @@ class Builder:
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
-            is_exact=self._counter.is_exact,
+            is_exact=self._counter.is_exact and not call.is_scaled,
             breakdown=make_breakdown(
                 tokens,
                 window_tokens=budget.window_tokens if budget else None,

@@ -42,7 +42,7 @@ class Context(Plain):
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
-    """Whether the tokens were counted with the model's own vocabulary, not estimated."""
+    """Whether the tokens were counted with the model's own vocabulary, not estimated or scaled."""
     breakdown: Breakdown
     runs: tuple[Run, ...]
     """The verdicts as they are stored: neighbours of one verdict and reason together."""

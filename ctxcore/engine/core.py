@@ -173,7 +173,10 @@ class ContextEngine:
         deleted: bool = False,
         branches: bool = True,
     ) -> list[SessionInfo]:
-        """The user's sessions, the one last changed first; maybe without branches of others."""
+        """The user's sessions, the one last changed first.
+
+        Without `branches` those of others are left out, and count for the session they are of.
+        """
         present: SessionFilter = "present" if branches else "unbranched"
         return self._store.list_sessions(
             self._services.user_id,

@@ -81,8 +81,11 @@ class CallTarget:
     """This installation's own price of the model; None where the public one applies."""
     factor: CountFactor = NO_FACTOR
     """What the provider counts for one of our tokens, as the session has it in force."""
-    is_estimated: bool = False
-    """Whether sizes are scaled from another counter's until a recount is done."""
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether sizes are scaled from another counter's until a recount is done."""
+        return self.call.is_scaled
 
     @property
     def without_knowledge(self) -> CallTarget:
@@ -195,7 +198,7 @@ class EngineServices:
         counter = counter_for(name)
         # Read before the view, so that it never covers messages that the view lacks.
         active = self.store.active_compaction(session_id)
-        view, is_estimated = self.recounts.view(session, counter)
+        view, is_scaled = self.recounts.view(session, counter)
         factor = factor_of(self.store, session, name, counter, effective.policy)
         call = _to_call(
             name,
@@ -208,6 +211,7 @@ class EngineServices:
             checked_knowledge(knowledge),
             factor,
             checked_system(system),
+            is_scaled=is_scaled,
         )
         return CallTarget(
             session=session,
@@ -221,7 +225,6 @@ class EngineServices:
             connection=catalog.connection(name) if name else None,
             price=catalog.own_price(name),
             factor=factor,
-            is_estimated=is_estimated,
         )
 
     def counter(self, session: SessionInfo) -> TokenCounter:
@@ -232,17 +235,15 @@ class EngineServices:
         """`target` with the current history, working state and count factor; the rest stays."""
         session_id = target.session.id
         active = self.store.active_compaction(session_id)
-        view, is_estimated = self.recounts.view(target.session, target.call.counter)
+        view, is_scaled = self.recounts.view(target.session, target.call.counter)
         session, policy = self.store.session(session_id), target.call.policy
-        call = replace(target.call, working=session.working)
+        call = replace(target.call, working=session.working, is_scaled=is_scaled)
         factor = factor_of(self.store, session, target.model, call.counter, policy)
         if factor != target.factor:
             system_tokens = _system_tokens(view, call.system, call.counter)
             budget = _budget(policy, target.info, system_tokens, call.tools_tokens, factor)
             call = replace(call, budget=budget)
-        return replace(
-            target, active=active, view=view, call=call, factor=factor, is_estimated=is_estimated
-        )
+        return replace(target, active=active, view=view, call=call, factor=factor)
 
     def hold_factor(self, target: CallTarget, *, anew: bool = False) -> None:
         """Brings what calls have taught into force: for a first call, or `anew`."""
@@ -291,6 +292,8 @@ def _to_call(
     knowledge: Mapping[str, str],
     factor: CountFactor,
     own_system: str | None,
+    *,
+    is_scaled: bool,
 ) -> Call:
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
@@ -307,6 +310,7 @@ def _to_call(
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
         system=own_system,
+        is_scaled=is_scaled,
         **ruling(policy, model, sent_tools),
     )
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
+    Select,
     delete,
     exists,
     func,
@@ -143,8 +144,12 @@ class Sessions(Area):
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
-        found = select(SESSION).where(*_filters(user_id, listed, title))
-        page = found.order_by(SESSION.c.updated_at.desc(), SESSION.c.id)
+        filters = _filters(user_id, listed, title)
+        if listed == "unbranched":
+            found = _with_newest_branch(filters)
+        else:
+            found = select(SESSION).where(*filters)
+        page = found.order_by(found.selected_columns.updated_at.desc(), SESSION.c.id)
         return self._list(page.limit(limit).offset(offset), to_session_info)
 
     def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
@@ -231,6 +236,20 @@ def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any
     if title:
         filters.append(SESSION.c.title.icontains(title, autoescape=True))
     return filters
+
+
+def _with_newest_branch(filters: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """The sessions that `filters` let through, changed when they or a branch of them were last."""
+    roots = select(SESSION.c.id.label("root_id"), SESSION.c.id, SESSION.c.updated_at)
+    line = roots.where(*filters).cte("line", recursive=True)
+    below = select(line.c.root_id, SESSION.c.id, SESSION.c.updated_at)
+    below = below.join(line, SESSION.c.parent_id == line.c.id)
+    line = line.union_all(below.where(SESSION.c.origin == BRANCH, SESSION.c.deleted_at.is_(None)))
+    newest = select(line.c.root_id, func.max(line.c.updated_at).label("updated_at"))
+    changed = newest.group_by(line.c.root_id).subquery()
+    own = (column for column in SESSION.c if column.name != "updated_at")
+    found = select(*own, changed.c.updated_at)
+    return found.join(changed, changed.c.root_id == SESSION.c.id)
 
 
 def _is_branch_of_present() -> ColumnElement[bool]:

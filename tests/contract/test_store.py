@@ -32,7 +32,7 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import CallInfo, ImportedCompaction, Scope
+from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -175,6 +175,18 @@ class TestUsersAndSessions:
         assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
         assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
         assert store.count_sessions("ada") == 2
+
+    def test_a_branch_moves_the_session_it_is_of(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=SOON)
+        store.create_session("b", user_id="ada", at=NOON, origin=BRANCH, parent_id="s")
+        store.create_session("c", user_id="ada", at=LATER, origin=BRANCH, parent_id="b")
+
+        found = store.list_sessions("ada", listed="unbranched")
+        store.delete("b", at=LATER)
+
+        assert [(one.id, one.updated_at) for one in found] == [("s", LATER), ("t", SOON)]
+        after = store.list_sessions("ada", listed="unbranched")
+        assert [one.id for one in after] == ["c", "t", "s"]
 
     def test_a_session_can_be_renamed_moved_to_another_model_and_given_away(
         self, store: SessionStore
