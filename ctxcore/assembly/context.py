@@ -205,7 +205,7 @@ def explain(
     """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
     replaced = frozenset(reading.anchors.replaced)
-    left_out = _LeftOut(view, active, has_summary=has_summary, replaced=replaced)
+    left_out = _LeftOut(active, has_summary=has_summary, replaced=replaced)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
     special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
     for seq in reminded:
@@ -214,8 +214,18 @@ def explain(
     for seq in (*reading.excluded, *reading.anchors.dismissed):
         special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
     special |= _out_of_force(view, reading, special)
-    runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
-    return Verdicts(runs, view.sizes)
+    runs = _sized(view, _with_gaps(left_out, {**special, **shown}, view.count()))
+    return Verdicts(merge_runs(runs), view.sizes)
+
+
+def _sized(view: HistoryView, runs: Iterable[Run]) -> list[Run]:
+    """`runs` with the sizes of those that are not in the context, all read at once."""
+    sized = list(runs)
+    places = [at for at, run in enumerate(sized) if run.before_tokens == _UNREAD]
+    spans = [(sized[at].first + 1, sized[at].last + 1) for at in places]
+    for at, tokens in zip(places, view.spans_tokens(spans), strict=True):
+        sized[at] = replace(sized[at], before_tokens=tokens)
+    return sized
 
 
 def _out_of_force(
@@ -263,18 +273,19 @@ def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Itera
     yield from left_out.between(next_seq, count)
 
 
+_UNREAD = -1  # the size of a run until those of all of them are read
+
+
 class _LeftOut:
     """Makes runs of messages that are not in the context."""
 
     def __init__(
         self,
-        view: HistoryView,
         active: Compaction,
         *,
         has_summary: bool,
         replaced: Collection[int],
     ) -> None:
-        self._view = view
         self._replaced = replaced
         self._folded, self._cut = stands_until(active), active.covered_until
         self._kind: VerdictKind = "summarized" if has_summary else "dropped"
@@ -308,6 +319,6 @@ class _LeftOut:
             last=last - 1,
             verdict=verdict,
             reason=reason,
-            before_tokens=self._view.span_tokens(first, last),
+            before_tokens=_UNREAD,
             after_tokens=0,
         )

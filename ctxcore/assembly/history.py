@@ -157,6 +157,9 @@ class HistoryView(Protocol):
     def span_tokens(self, first: int, last: int) -> int:
         """The own size of the messages first … last together."""
 
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        """What `span_tokens` gives for each of `spans`, read together."""
+
 
 _LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
 _GREETINGS = frozenset(
@@ -265,6 +268,9 @@ class ListHistory:
 
     def span_tokens(self, first: int, last: int) -> int:
         return self._cum[last] - self._cum[first - 1]
+
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return [self.span_tokens(first, last) for first, last in spans]
 
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]

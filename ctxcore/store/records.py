@@ -6,7 +6,7 @@ only move that pointer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, astuple, fields
 from datetime import datetime
 from typing import Any
@@ -215,8 +215,11 @@ class Journal(Area):
     """Events, leases and settings."""
 
     def setting(self, name: str) -> JsonValue:
-        found = self._list(select(SETTING).where(SETTING.c.name == name), dict)
-        return found[0]["value"] if found else None
+        return self.settings([name]).get(name)
+
+    def settings(self, names: Collection[str]) -> dict[str, JsonValue]:
+        found = self._list(select(SETTING).where(SETTING.c.name.in_(names)), dict)
+        return {row["name"]: row["value"] for row in found}
 
     def save_setting(self, name: str, value: JsonValue) -> None:
         with self._database.write() as connection:
