@@ -392,15 +392,20 @@ def referring(row: Counted, counter: TokenCounter) -> Counted:
     if row.short is None or not row.message.is_tool_result:
         return row
     text = with_reference(row.short, row.seq)
-    if not isinstance(counter, Hashable):
-        return with_short(row, text, counter, keeps_media=row.keeps_media)
     named = replace_text(row.message, text, keeps_media=row.keeps_media)
-    tokens = _count_once(named, row.function_name, counter)
+    tokens = count_once(named, counter, function_name=row.function_name)
     return replace(row, short=text, short_tokens=tokens)
 
 
-@lru_cache(maxsize=256)  # the same texts are in every context until they are folded
-def _count_once(message: Message, function_name: str, counter: TokenCounter) -> int:
+def count_once(message: Message, counter: TokenCounter, *, function_name: str = "") -> int:
+    """`count_message` of a message that stands in every context until the next compaction."""
+    if not isinstance(counter, Hashable):
+        return count_message(message, counter, function_name=function_name)
+    return _count_once(message, counter, function_name)
+
+
+@lru_cache(maxsize=1_024)  # chosen: what some contexts join or make themselves
+def _count_once(message: Message, counter: TokenCounter, function_name: str) -> int:
     return count_message(message, counter, function_name=function_name)
 
 

@@ -5,7 +5,7 @@ Each read is one small query; running sums and messages are cached, since neithe
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import ceil
@@ -20,6 +20,7 @@ from ctxcore.facts.values import Fact
 from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
+from ctxcore.store.known_rows import Known
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
@@ -128,6 +129,7 @@ class StoredHistory:
             self.counter_id = counter_id or session["counter_id"] or ""
             if self._length and session["cum"] is None:
                 raise CountsMissingError(session_id=session_id, counter_id=self.counter_id)
+            self._key = (session_id, session["created_at"], self.counter_id)
             self._sent: int = session["short_cum"] or 0
             self._sent_until = {0: 0, self._length: self._sent}
             self._own_until = {0: 0, self._length: session["cum"] or 0}
@@ -168,13 +170,22 @@ class StoredHistory:
         before = self._sent_before(after)
         with self._database.read() as connection:
             first = self._tail_start(connection, tokens, after, before)
-            values = {**self._keys, "first": first, "last": self._length}
-            rows = connection.execute(_TAIL_ROWS, values).all()
-        return self._keep(rows)
+            seqs = self._without_system(first)
+            if missing := self._missing(seqs):
+                values = {**self._keys, "first": missing[0], "last": missing[-1]}
+                self._keep(connection.execute(_TAIL_ROWS, values))
+        rows = self._rows
+        return [rows[seq] for seq in seqs if seq in rows]
+
+    def _without_system(self, first: int) -> list[int]:
+        """The places from `first` on, without those of system messages."""
+        places = range(first, self._length + 1)
+        system = set(self._system[bisect_left(self._system, first) :])
+        return [seq for seq in places if seq not in system] if system else list(places)
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
         wanted = sorted(set(seqs))
-        missing = [seq for seq in wanted if seq not in self._rows]
+        missing = self._missing(wanted)
         if missing:  # what every context asks for next is read along
             beside = {self._anchors.goal, self._anchors.last_user} - {None, *missing, *self._rows}
             self._read([*missing, *filter(None, beside)])
@@ -188,15 +199,28 @@ class StoredHistory:
                 values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
                 self._keep(connection.execute(_SEQ_ROWS, values))
 
-    def _keep(self, rows: Iterable[Any]) -> list[Counted]:
-        """Rows of `_ROWS` as values; they and the running sums around them are known now."""
-        found, own_until = [], self._own_until
-        for *columns, cum in rows:
-            row = to_counted(columns, self._session_id)
+    def _missing(self, seqs: Sequence[int]) -> list[int]:
+        """Those of `seqs` that nothing has read yet, neither this view nor one before it."""
+        unread = [seq for seq in seqs if seq not in self._rows]
+        known = self._database.known_rows.of(self._key, unread) if unread else {}
+        self._note(known.values())
+        return [seq for seq in unread if seq not in known] if known else unread
+
+    def _keep(self, rows: Iterable[Any]) -> None:
+        """Reads rows of `_ROWS`, for this view and for those to come."""
+        read = [
+            Known(to_counted(columns, self._session_id), cum, len(columns[1]))
+            for *columns, cum in rows
+        ]
+        self._note(read)
+        self._database.known_rows.add(self._key, read)
+
+    def _note(self, read: Iterable[Known]) -> None:
+        """Rows that are known from now on, and with them the running sums around them."""
+        rows, own_until = self._rows, self._own_until
+        for row, cum, _ in read:
+            rows[row.seq] = row
             own_until[row.seq - 1], own_until[row.seq] = cum - row.tokens, cum
-            self._rows[row.seq] = row
-            found.append(row)
-        return found
 
     def anchors(self) -> Anchors:
         return self._anchors

@@ -80,3 +80,22 @@ def test_excluded_messages_are_sized_together() -> None:
 
         assert gaps > 60
         assert many <= few + 4  # the blocks of the marks, and a longer tail
+
+
+def bodies_read(engine: ContextEngine, session_id: str) -> int:
+    """How many statements of a context read messages themselves."""
+    with counted() as seen:
+        engine.context(session_id)
+    return sum("message.body, message_tokens" in statement for statement in seen)
+
+
+def test_messages_that_the_last_context_read_are_not_read_again() -> None:
+    with engine_with(window=4_000) as (engine, _):
+        session_id = engine.create_session("talk", system="You help.").id
+        engine.append(session_id, talk(1, 61))
+        engine.context(session_id)
+
+        assert bodies_read(engine, session_id) == 0
+        engine.append(session_id, talk(62, 2))
+        assert bodies_read(engine, session_id) == 1
+        assert engine.context(session_id).messages[-1]["content"] == talk(63, 1)[0]["content"]
