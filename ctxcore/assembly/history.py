@@ -24,7 +24,7 @@ from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook
 from ctxcore.facts.values import Fact
-from ctxcore.messages.blocks import BlockTracker, call_of
+from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -218,6 +218,7 @@ class ListHistory:
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
         self._facts: list[Sequence[Fact]] = []
+        self._read_to = BlockTracker()
         self._inherited = inherited
         self._rules = RuleBook()
         self._rules.add(0, inherited)
@@ -251,8 +252,9 @@ class ListHistory:
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         for row in self._rows[len(self._facts) :]:
-            calls = self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
-            self._facts.append(facts_of(row, calls, self._rules.said_at(row.seq)))
+            self._read_to = self._read_to.next(row.message, row.seq)
+            call = self._read_to.call(row.message)
+            self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -301,13 +303,12 @@ def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenC
 
 
 def facts_of(
-    row: Counted, calls: Sequence[ToolCall], known_rules: Sequence[Fact] | None = None
+    row: Counted, call: ToolCall | None, known_rules: Sequence[Fact] | None = None
 ) -> tuple[Fact, ...]:
-    """The facts of a message; `calls` are those that a tool result may answer.
+    """The facts of a message; `call` is the one that a tool result answers.
 
     `known_rules` are the rules among them, where they are found already.
     """
-    call = call_of(row.message, calls)
     return find_facts(
         row.message,
         function_name=row.function_name,

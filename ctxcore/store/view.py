@@ -17,6 +17,7 @@ from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, fact
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
+from ctxcore.messages.blocks import BlockTracker
 from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
@@ -243,9 +244,11 @@ class StoredHistory:
         """The facts of messages that were appended before facts were stored."""
         rows = self.get(seqs)
         heads = self.get({row.block for row in rows if row.message.is_tool_result})
-        calls = {head.seq: head.message.calls for head in heads}
+        blocks = {head.seq: BlockTracker(head.message, head.seq) for head in heads}
         return {
-            row.seq: facts_of(row, calls[row.block] if row.message.is_tool_result else ())
+            row.seq: facts_of(
+                row, blocks[row.block].call(row.message) if row.block in blocks else None
+            )
             for row in rows
         }
 
