@@ -238,10 +238,12 @@ class Builder:
         bounds, so that a larger budget never keeps less.
         """
         budget, context = self._call.budget, made.context
+        if budget is None or not self._is_covered:
+            return made
         is_cut = context.summary != self._active.summary or any(
             run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs
         )
-        if budget is None or not self._is_covered or not is_cut:
+        if not is_cut:
             return made
         more = budget.usable_tokens - context.tokens
         for _ in range(_FILLS):
@@ -418,6 +420,7 @@ class Builder:
             "tools": call.tools_tokens,
         }
         reminded, has_summary = layout.reminded_seqs, bool(layout.summary)
+        current = reading.current
         verdicts = explain(
             self._view, reading, items, self._active, reminded, has_summary=has_summary
         )
@@ -449,7 +452,7 @@ class Builder:
                 item.message
                 for item in items
                 if item.row is not None
-                and item.seq != reading.current
+                and item.seq != current
                 and item.message.role in ("user", "assistant")
             ),
             summary=layout.summary_text,

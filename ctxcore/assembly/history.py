@@ -24,7 +24,7 @@ from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook
 from ctxcore.facts.values import Fact
-from ctxcore.messages.blocks import BlockTracker, call_of
+from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -157,6 +157,9 @@ class HistoryView(Protocol):
     def span_tokens(self, first: int, last: int) -> int:
         """The own size of the messages first … last together."""
 
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        """What `span_tokens` gives for each of `spans`, read together."""
+
 
 _LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
 _GREETINGS = frozenset(
@@ -215,6 +218,7 @@ class ListHistory:
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
         self._facts: list[Sequence[Fact]] = []
+        self._read_to = BlockTracker()
         self._inherited = inherited
         self._rules = RuleBook()
         self._rules.add(0, inherited)
@@ -248,8 +252,9 @@ class ListHistory:
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         for row in self._rows[len(self._facts) :]:
-            calls = self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
-            self._facts.append(facts_of(row, calls, self._rules.said_at(row.seq)))
+            self._read_to = self._read_to.next(row.message, row.seq)
+            call = self._read_to.call(row.message)
+            self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -265,6 +270,9 @@ class ListHistory:
 
     def span_tokens(self, first: int, last: int) -> int:
         return self._cum[last] - self._cum[first - 1]
+
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return [self.span_tokens(first, last) for first, last in spans]
 
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]
@@ -295,13 +303,12 @@ def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenC
 
 
 def facts_of(
-    row: Counted, calls: Sequence[ToolCall], known_rules: Sequence[Fact] | None = None
+    row: Counted, call: ToolCall | None, known_rules: Sequence[Fact] | None = None
 ) -> tuple[Fact, ...]:
-    """The facts of a message; `calls` are those that a tool result may answer.
+    """The facts of a message; `call` is the one that a tool result answers.
 
     `known_rules` are the rules among them, where they are found already.
     """
-    call = call_of(row.message, calls)
     return find_facts(
         row.message,
         function_name=row.function_name,
@@ -386,15 +393,20 @@ def referring(row: Counted, counter: TokenCounter) -> Counted:
     if row.short is None or not (row.message.is_tool_result or refers_to_words(row.sent_tokens)):
         return row
     text = with_reference(row.short, row.seq)
-    if not isinstance(counter, Hashable):
-        return with_short(row, text, counter, keeps_media=row.keeps_media)
     named = replace_text(row.message, text, keeps_media=row.keeps_media)
-    tokens = _count_once(named, row.function_name, counter)
+    tokens = count_once(named, counter, function_name=row.function_name)
     return replace(row, short=text, short_tokens=tokens)
 
 
-@lru_cache(maxsize=256)  # the same texts are in every context until they are folded
-def _count_once(message: Message, function_name: str, counter: TokenCounter) -> int:
+def count_once(message: Message, counter: TokenCounter, *, function_name: str = "") -> int:
+    """`count_message` of a message that stands in every context until the next compaction."""
+    if not isinstance(counter, Hashable):
+        return count_message(message, counter, function_name=function_name)
+    return _count_once(message, counter, function_name)
+
+
+@lru_cache(maxsize=1_024)  # chosen: what some contexts join or make themselves
+def _count_once(message: Message, counter: TokenCounter, function_name: str) -> int:
     return count_message(message, counter, function_name=function_name)
 
 

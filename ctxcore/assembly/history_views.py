@@ -103,6 +103,11 @@ class AdaptedHistory:
             return self.view.span_tokens(first, last)
         return sum(self.sizes(first, last))
 
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        if not self.recounts:
+            return self.view.spans_tokens(spans)
+        return [self.span_tokens(first, last) for first, last in spans]
+
     def _row(self, row: Counted) -> Counted:
         found = self._rows.get(row.seq)
         if found is None:
@@ -270,6 +275,9 @@ class PrefixHistory:
 
     def span_tokens(self, first: int, last: int) -> int:
         return self._whole.span_tokens(first, last)
+
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return self._whole.spans_tokens(spans)
 
     @cached_property
     def _users(self) -> Sequence[int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from ctxcore.assembly.history import Anchors, Counted
+from ctxcore.assembly.history import Anchors, Counted, count_once
 from ctxcore.assembly.items import Item, cut_words, from_row, goal_item, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
@@ -33,7 +33,6 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import Language
-from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 _LEAST_SUMMARY_TOKENS = 12  # chosen: a summary of fewer is not worth its frame
@@ -318,8 +317,8 @@ def as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
 
     Kept blocks are many and short, so that their frames would leave a twentieth of a budget empty.
     """
-    alone = count_message(text_message("user", "a"), counter)
-    saved = max(0, 2 * alone - count_message(text_message("user", "a\n\na"), counter))
+    alone = count_once(text_message("user", "a"), counter)
+    saved = max(0, 2 * alone - count_once(text_message("user", "a\n\na"), counter))
     before: Item | None = None
     for item in items:
         is_merged = before is not None and are_mergeable(before.message, item.message)

@@ -62,7 +62,7 @@ class Policy(Thresholds):
         for field in overrides:
             if field not in known:
                 raise refuse_field(field, overrides[field], known)
-        return replace(self, **overrides)
+        return replace(self, **overrides) if overrides else self
 
     def tool_limit(self, name: str) -> int | None:
         """The tokens above which outputs of a tool are shortened; None: never."""

@@ -281,8 +281,7 @@ def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tupl
     """The facts of each of `rows`; a tool result is read with the call that it answers."""
     for row in rows:
         tracker = tracker.next(row.message, row.seq)
-        is_answer = row.message.is_tool_result
-        yield facts_of(row, tracker.head.calls if is_answer and tracker.head else ())
+        yield facts_of(row, tracker.call(row.message))
 
 
 def _message_rows(

@@ -34,6 +34,7 @@ from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.store.errors import DatabaseError, SchemaError
+from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.stored_facts import RuleBooks
 from ctxcore.tables import Row
 
@@ -229,7 +230,7 @@ class Database:
         with _explained():
             parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
-        self.rule_books = RuleBooks()
+        self.rule_books, self.known_rows = RuleBooks(), KnownRows()
         self._is_closed = False
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()

@@ -429,6 +429,9 @@ class SessionStore(Protocol):
     def setting(self, name: str) -> JsonValue:
         """The value stored under this name; None if there is none."""
 
+    def settings(self, names: Collection[str]) -> dict[str, JsonValue]:
+        """The values stored under these names; without those that have none."""
+
     def save_setting(self, name: str, value: JsonValue) -> None:
         """Replaces the value stored under this name; None deletes it."""
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     RowMapping,
     Select,
+    bindparam,
     delete,
     exists,
     func,
@@ -31,6 +32,7 @@ from ctxcore.store.rows import dump_factor, dump_working, to_session_info
 from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
+_USER = select(USER).where(USER.c.id == bindparam("user_id"))
 _EMPTY: dict[str, Any] = {
     "deleted_at": None,
     "length": 0,
@@ -94,7 +96,7 @@ class Sessions(Area):
         return self.user(user_id)
 
     def user(self, user_id: str) -> UserInfo:
-        found = self._first(select(USER).where(USER.c.id == user_id), _to_user)
+        found = self._first(_USER, _to_user, user_id=user_id)
         if found is None:
             raise RecordNotFoundError(kind="user", record_id=user_id)
         return found
@@ -212,7 +214,8 @@ class Sessions(Area):
                 get_session(connection, session_id, locks=True)
                 _erase(connection, session_id)
             after_purge(connection)
-        self._database.rule_books.forget(session_ids)
+        for cached in (self._database.rule_books, self._database.known_rows):
+            cached.forget(session_ids)
         self._database.empty_log()
 
     def _change(self, session_id: str, **columns: Any) -> None:
