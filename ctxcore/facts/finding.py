@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
 from ctxcore.errors import UnreadableError
@@ -39,7 +40,7 @@ from ctxcore.facts.rules import rules
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import ClauseChange, Fact
 from ctxcore.messages.canonical import parse_canonical, to_canonical
-from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
+from ctxcore.messages.values import Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.text.languages import has_han
@@ -314,10 +315,12 @@ def _of_output(message: Message, function_name: str, arguments: str) -> Iterator
 
 
 # In the order of the stored lists, each with its default; defaults at the end are not stored.
-_FIELDS: Final[dict[str, JsonValue]] = {
+_FIELDS: Final[dict[str, object]] = {
     **dict.fromkeys(("kind", "text", "key", "subject", "value"), ""),
-    **{"effect": "states", "topic": [], "is_negative": False, "weight": 1.0, "about": []},
+    **{"effect": "states", "topic": (), "is_negative": False, "weight": 1.0, "about": ()},
 }
+_values_of = attrgetter(*_FIELDS)
+_DEFAULTS: Final = tuple(_FIELDS.values())
 
 
 def dump_facts(facts: tuple[Fact, ...]) -> str:
@@ -342,13 +345,11 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
         raise UnreadableError(StoreProblem.NO_FACTS(reason=reason_of(error))) from error
 
 
-def _to_list(fact: Fact) -> list[JsonValue]:
-    fields: dict[str, JsonValue] = {name: getattr(fact, name) for name in _FIELDS}
-    fields["topic"] = list(fact.topic)
-    fields["about"] = [[aim.cue, list(aim.topic), list(aim.done)] for aim in fact.about]
-    values = list(fields.values())
-    defaults = list(_FIELDS.values())
-    while values[-1] == defaults[len(values) - 1]:
+def _to_list(fact: Fact) -> list[Any]:
+    values = list(_values_of(fact))
+    if fact.about:
+        values[-1] = [[aim.cue, aim.topic, aim.done] for aim in fact.about]
+    while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
     return values
 

@@ -21,12 +21,13 @@ from ctxcore.reasons.places import Place
 
 _UNSTORABLE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\x00\ud800-\udfff]")
 SURROGATE = re.compile("[\ud800-\udfff]")
+_to_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def to_canonical(value: JsonValue) -> str:
     """`value` as compact JSON with sorted keys, in characters that any database stores."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _UNSTORABLE.sub(_storable, text)
+    text = _to_json(value)
+    return text if text.isascii() else _UNSTORABLE.sub(_storable, text)  # JSON escapes NUL itself
 
 
 def _storable(found: re.Match[str]) -> str:

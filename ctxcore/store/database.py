@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -123,10 +124,7 @@ def lock_name(connection: Connection, name: str) -> None:
 
 
 _INDEX_SQL = {
-    "add": (
-        "INSERT INTO message_index ({key}, words) SELECT id, {words}"
-        " FROM message WHERE session_id = :session_id AND seq = :seq"
-    ),
+    "add": "INSERT INTO message_index ({key}, words) VALUES (:id, {words})",
     "copy": (
         "INSERT INTO message_index ({key}, words) SELECT new.id, message_index.words"
         " FROM message AS new JOIN message AS old ON old.seq = new.seq"
@@ -164,8 +162,12 @@ _TSVECTOR = {
 
 def index_sql(connection: Connection, name: str) -> TextClause:
     """The statement that does `add`, `copy`, `erase` or `find` on the full-text index."""
-    terms = _TSVECTOR if connection.dialect.name == "postgresql" else _FTS5
-    return text(_INDEX_SQL[name].format_map(terms))
+    return _index_sql(name, is_postgres=connection.dialect.name == "postgresql")
+
+
+@cache
+def _index_sql(name: str, *, is_postgres: bool) -> TextClause:
+    return text(_INDEX_SQL[name].format_map(_TSVECTOR if is_postgres else _FTS5))
 
 
 def index_query(connection: Connection, phrases: Sequence[Sequence[str]]) -> str:
