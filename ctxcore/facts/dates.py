@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ctxcore.facts.reading import latin_words
+from ctxcore.facts.reading import latin_words, plain_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN, has_han
@@ -49,12 +49,14 @@ _MONTHS: Final = word_set("""
     jan january feb february mar march apr april may jun june jul july aug august sep sept september
     oct october nov november dec december
 """)
-_DATE_WORDS: Final = _MONTHS | word_set("""
-    am pm m noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
+# A date without a digit has one of these words.
+_SPOKEN_WORDS: Final = word_set("""
+    noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
     wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday sundays
     minute minutes hour hours day days week weeks weekend month months year years summer winter
     spring fall autumn quarter
 """)
+_DATE_WORDS: Final = _MONTHS | _SPOKEN_WORDS | word_set("am pm m")
 _NUMERAL: Final = "[一二三四五六七八九十两\\d]{1,3}"
 _PART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"
 _HOUR: Final = (
@@ -117,7 +119,7 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     is_numeric = is_tool and _MONTHS.isdisjoint(latin_words(counted))
     pattern = _NUMERIC if is_numeric else _WRITTEN if is_tool else _ENGLISH
     in_counted = _found(pattern, counted)
-    spoken = "" if is_tool else _lines_with_date_words(text)
+    spoken = "" if is_tool or not _may_speak(text) else _lines_with_date_words(text)
     in_spoken = _found(_ENGLISH, spoken)
     han = "" if text.isascii() else "\n".join(filter(has_han, text.split("\n")))
     dated = (counted if in_counted else "", spoken if in_spoken else "")
@@ -149,15 +151,20 @@ def _named(dated: Sequence[str], han: str, role: Role) -> Iterator[Fact]:
             yield Fact(kind="date", text=date, key=key, subject=subject, value=value, role=role)
 
 
+def _may_speak(text: str) -> bool:
+    """Whether `text` may have a date in words alone; a quick test of plain texts."""
+    return not text.isascii() or not _SPOKEN_WORDS.isdisjoint(latin_words(text))
+
+
 def _lines_with_date_words(text: str) -> str:
     """The lines and sentences of `text` with a word that may be a date, and no digit."""
-    if not any(map(text.lower().__contains__, _WORDS)):
-        return ""
-    return "\n".join(
-        piece
-        for piece in re.split(r"\n|(?<=[.!?]) ", text)
-        if any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
-    )
+    return "\n".join(filter(_is_spoken_date, re.split(r"\n|(?<=[.!?]) ", text)))
+
+
+def _is_spoken_date(piece: str) -> bool:
+    if piece.isascii() and _SPOKEN_WORDS.isdisjoint(plain_words(piece)):
+        return False
+    return any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
 
 
 _LEADING = re.compile(

@@ -30,8 +30,8 @@ from ctxcore.facts.reading import (
     OUTPUT_CHARS,
     PROSE_CHARS,
     Sentence,
-    latin_words,
     one_line,
+    plain_words,
     sample,
     sentences,
 )
@@ -97,7 +97,7 @@ _SHORT_QUESTION_HAN: Final = re.compile(
     "(?:是吗|对吗|好吗|真的吗|怎么样|你呢|为什么|是不是|行吗|可以吗|知道吗|在吗|你好吗"
     "|什么|吗|呢)[？?]$|还有(?:什么|其他)(?:问题|需要)|需要(?:我)?帮"
 )
-_QUESTION_END = re.compile(r"[?？][\"'”’)）*]*$")
+_CLOSING: Final = "\"'”’)）*"
 _FIX = re.compile(
     r"\b(?:fixed (?:it |this |that |the [a-z ]+ )?by|the fix (?:is|was|:)|(?:this|that"
     r"|it) fixe[sd]|(?:root cause|the (?:problem|issue|bug|cause|reason|culprit)) (?:is"
@@ -118,8 +118,10 @@ _DECISION_GATE = re.compile(
 )
 # A word of each English form above: sentences with none of them need no pattern.
 _DECIDING: Final = word_set("""
-    decided agreed settled opted concluded decision going go let lets ll will chose went option
-    final approved please
+    decided agreed settled opted concluded decision going
+""")
+_CHOOSING: Final = _DECIDING | word_set("""
+    go use take stick pick choose settle adopt proceed book chose went option final approved
 """)
 _FIXING: Final = word_set("""
     fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
@@ -151,18 +153,22 @@ def _is_put_off(words: str) -> bool:
 
 
 def _is_question(words: str) -> bool:
-    return ("?" in words or "？" in words) and bool(_QUESTION_END.search(words))
+    return words.rstrip(_CLOSING).endswith(("?", "？"))
 
 
 def _kind_of(words: str, role: Role) -> Literal["question", "decision", "error"] | None:
     if _is_question(words):
         return "question" if _is_open_question(words, role) else None
-    latin = latin_words(words) if words.isascii() else None  # Chinese sentences have other cues
-    may_decide = latin is None or not _DECIDING.isdisjoint(latin)
+    plain = plain_words(words) if words.isascii() else None  # Chinese sentences have other cues
+    may_decide = plain is None or not _deciding(role).isdisjoint(plain)
     if may_decide and _DECISION_GATE.search(words) and _decides(words, role):
         return "decision"
-    may_fix = latin is None or not _FIXING.isdisjoint(latin)
+    may_fix = plain is None or not _FIXING.isdisjoint(plain)
     return "error" if may_fix and _FIX_GATE.search(words) and _FIX.search(words) else None
+
+
+def _deciding(role: Role) -> frozenset[str]:
+    return _CHOOSING if role == "user" else _DECIDING
 
 
 def _decides(words: str, role: Role) -> bool:

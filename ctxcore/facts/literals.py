@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -19,12 +19,23 @@ from ctxcore.text.words import word_set
 
 # Chosen: bounds on the work that one message can make; what goes beyond them is a log or a dump.
 MOST_RUNS: Final = 1_500  # different ones of a message
+SHORTEST_RUN: Final = 4  # characters, with the blank behind it
 PROSE_DIGIT_CHARS: Final = 8_000  # around digits, in what people and models write
 OUTPUT_DIGIT_CHARS: Final = 1_500  # around digits, in what tools print: mostly tables
 MOST_OF_A_KIND: Final = 24
 LITERAL_CHARS: Final = 160
 
 _RUN = re.compile(r"[A-Za-z0-9_./\\~$@#%&?=:+-]{3,}")
+# A path or an identifier has a digit, a separator, or is in capitals; a word may end in a stop.
+_SIGNED_RUN = re.compile(
+    r"(?<![A-Za-z0-9_./\\~$@#%&?=:+-])(?=[A-Za-z~$@#%&?=:+-]*+"
+    r"(?:[0-9_/\\]|\.(?=[\w./\\~$@#%&?=:+-])|(?<=(?:-[a-fA-F]{4}){3}-[a-fA-F]{12})))"
+    r"[A-Za-z0-9_./\\~$@#%&?=:+-]{3,}",
+    re.ASCII,
+)
+_SIGNS: Final = "0123456789_/\\"
+_INNER_STOP = re.compile(r"\.(?=[\w./\\~$@#%&?=:+-])", re.ASCII)
+UUID_HYPHENS: Final = 4
 _OWNERS = word_set("""
     ticket order reservation booking confirmation invoice case issue flight account customer
     tracking user job run build commit branch pr room gate seat table class payment certificate
@@ -67,12 +78,28 @@ def _all_literals(text: str, role: Role) -> Iterator[Fact]:
     named = list(_named_identifiers(counted, role)) if counted else []
     yield from named
     known = {fact.text for fact in named}
-    for run in islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS):
-        word = "" if run.rstrip(_STOPS).isalpha() else _word_in(run)
+    for run in _signed_runs(text):
+        word = _word_in(run)
         if word and word not in known and (kind := kind_of_name(word)):
             yield _fact(kind, word, role)
     yield from dates(text, counted, role)
     yield from quantities(text, counted, role)
+
+
+def _signed_runs(text: str) -> Iterable[str]:
+    """The different runs of characters that may be a path or an identifier, in order."""
+    if not _may_sign(text):
+        return ()
+    if len(text) < MOST_RUNS * SHORTEST_RUN:
+        return dict.fromkeys(_SIGNED_RUN.findall(text))
+    runs = islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS)
+    return filter(_SIGNED_RUN.match, runs)
+
+
+def _may_sign(text: str) -> bool:
+    """Whether `text` has a sign of `_SIGNED_RUN`: most prose has none."""
+    has_sign = any(map(text.__contains__, _SIGNS)) or text.count("-") >= UUID_HYPHENS
+    return has_sign or bool(_INNER_STOP.search(text))
 
 
 def _named_identifiers(text: str, role: Role) -> Iterator[Fact]:

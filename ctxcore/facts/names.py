@@ -23,13 +23,17 @@ _SEVERAL = re.compile(
     r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
 )
 _ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
-_CAPITAL = re.compile(  # in every English name, but few sentences
-    r"[ -][A-Z](?:[\w'.-]| [A-Z])|(?:of|the|de|van|von|and|&|du|la|di|da) [A-Z]"
+_CAPITAL = re.compile(  # in every match of these two, but few sentences
+    r"[ -][A-Z](?:[a-z]|\.? [A-Z]|(?<=(?:of|de|du|la|di|da| &) [A-Z])"
+    r"|(?<=(?:the|van|von|and) [A-Z]))"
 )
 _INTRODUCED = re.compile(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
     r" [A-Z][a-z]+)*)|\b((?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+)
+_INTRODUCING: Final = (  # each of these forms has one of them
+    *("name", "called", "meet", "I'm ", "I am ", "this is ", "Mr", "Ms", "Dr", "Prof"),
 )
 _TITLE = re.compile("《([^》\n]{1,40})》")
 _HAN_NAME = re.compile(
@@ -77,21 +81,27 @@ def names_in(text: str) -> Iterator[str]:
         yield from _TITLE.findall(text)
         yield from _HAN_NAME.findall(text)
         yield from _HAN_PERSON.findall(text)
+    if text[1:].islower():  # most sentences
+        return
+    if any(map(text.__contains__, _INTRODUCING)):
+        for found in _INTRODUCED.finditer(text):
+            name = found[1] or found[2] or found[3]
+            if name.split()[0] not in _COMMON:
+                yield name
     if not _CAPITAL.search(text):
         return
-    for found in _INTRODUCED.finditer(text):
-        name = found[1] or found[2] or found[3]
-        if name.split()[0] not in _COMMON:
-            yield name
-    if _is_heading(text):
-        return
-    for name in _SEVERAL.findall(text):
-        words = name.split()
-        while words and words[0] in _COMMON:
-            words = words[1:]
-        if len(words) > 1:
-            yield " ".join(words)
-    yield from (name for name in _ONE.findall(text) if name not in _COMMON)
+    capitalized = [name for found in _SEVERAL.findall(text) if (name := _without_common(found))]
+    capitalized += [name for name in _ONE.findall(text) if name not in _COMMON]
+    if capitalized and not _is_heading(text):
+        yield from capitalized
+
+
+def _without_common(name: str) -> str:
+    """A name of several words without common ones before it; empty if one word is left."""
+    words = name.split()
+    while words and words[0] in _COMMON:
+        words = words[1:]
+    return " ".join(words) if len(words) > 1 else ""
 
 
 def _is_heading(text: str) -> bool:

@@ -6,13 +6,13 @@ does not depend on the length of the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, insert, or_, select, update
 
 from ctxcore.assembly.history import (
     Counted,
@@ -51,16 +51,11 @@ _BODY = select(MESSAGE.c.body).where(
 )
 _SUMS = select(MESSAGE_TOKENS.c.counter_id, MESSAGE_TOKENS.c.cum, MESSAGE_TOKENS.c.short_cum).where(
     MESSAGE_TOKENS.c.session_id == bindparam("session_id"),
-    MESSAGE_TOKENS.c.counter_id.in_(bindparam("counter_ids", expanding=True)),
+    or_(
+        MESSAGE_TOKENS.c.counter_id == bindparam("one"),
+        MESSAGE_TOKENS.c.counter_id == bindparam("other"),
+    ),
     MESSAGE_TOKENS.c.seq == bindparam("seq"),
-)
-_IDS = (
-    select(MESSAGE.c.id)
-    .where(
-        MESSAGE.c.session_id == bindparam("session_id"),
-        MESSAGE.c.seq.between(bindparam("first"), bindparam("last")),
-    )
-    .order_by(MESSAGE.c.seq)
 )
 _ADD_MESSAGES, _ADD_SIZES = insert(MESSAGE), insert(MESSAGE_TOKENS)
 _UPDATE_SESSION = update(SESSION).where(SESSION.c.id == bindparam("session_id_"))
@@ -160,12 +155,17 @@ def size_row(row: Counted, counter: TokenCounter) -> Size:
 
 
 def sums_at(
-    connection: Connection, session_id: str, seq: int, counter_ids: Iterable[str]
+    connection: Connection, session_id: str, seq: int, counter_ids: Collection[str]
 ) -> dict[str, tuple[int, int]]:
-    """Running sums (own, sent) at message `seq` by counter; counters that do not reach it lack."""
+    """Running sums (own, sent) at message `seq` by counter; counters that do not reach it lack.
+
+    There are one or two: that of a batch and the session's own.
+    """
     if seq == 0:
         return dict.fromkeys(counter_ids, (0, 0))
-    values = {"session_id": session_id, "seq": seq, "counter_ids": list(counter_ids)}
+    one, *others = counter_ids
+    other = others[0] if others else one
+    values = {"session_id": session_id, "seq": seq, "one": one, "other": other}
     return {row[0]: (row[1], row[2]) for row in connection.execute(_SUMS, values)}
 
 
@@ -197,13 +197,14 @@ def write_sizes(
 
 
 def add_words(connection: Connection, session_id: str, first: int, words: Sequence[str]) -> None:
-    """Puts the words of the messages from `first` on into the full-text index.
-
-    The index takes a row with a known id in a fifth of the time of one whose id it has to select.
-    """
-    values = {"session_id": session_id, "first": first, "last": first + len(words) - 1}
-    ids = connection.execute(_IDS, values).scalars().all()
-    write_columns(connection, index_sql(connection, "add"), {"id": ids, "words": words})
+    """Puts the words of the messages from `first` on into the full-text index."""
+    count = len(words)
+    columns = {
+        "session_id": [session_id] * count,
+        "seq": range(first, first + count),
+        "words": words,
+    }
+    write_columns(connection, index_sql(connection, "add"), columns)
 
 
 def _read_tracker(connection: Connection, session: RowMapping, batch: Batch) -> BlockTracker:
