@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import add
 
@@ -25,18 +25,37 @@ _TO_NAMES = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in m
 _CACHED_CHARS = 64  # of a name; chosen: longer ones are data, which do not repeat
 # These forms are normal: ASCII and the common ideographs, which join no accent that is left.
 _FOREIGN = re.compile("[^\x00-\x7f\u3400-\u4dbf\u4e00-\u9fff]+")
+_SATURATION, _BY_LENGTH = 1.2, 0.75  # k1 and b of BM25, with the values that SQLite has for them
 _VOICING = "\u3099\u309a"  # marks that make other syllables, not accents
 
 
-def message_words(message: Message) -> str:
-    """The search words of a message's text and calls, separated by spaces."""
+def message_words(message: Message, *, most: int = INDEXED_CHARS) -> str:
+    """The search words of a message's text and calls up to `most` characters, with blanks."""
     texts = [message.text, *(f"{call.name} {call.arguments}" for call in message.calls)]
-    return _words(_plain("\n".join(texts)[:INDEXED_CHARS]))
+    return _words(_plain("\n".join(texts)[:most]))
 
 
 def phrases_of(query: str) -> list[list[str]]:
     """The phrases that a message must contain; the last word of each may be a prefix."""
     return [_phrase(run) for run in _RUNS.findall(_plain(query[:INDEXED_CHARS]))]
+
+
+def scores(texts: Sequence[str], phrases: Sequence[Sequence[str]]) -> list[float]:
+    """How well each of `texts`, search words with blanks, has the phrases; higher is better.
+
+    BM25 without the rarity of words, for texts that all have every phrase.
+    """
+    spaced = [f" {text}" for text in texts]
+    lengths = [text.count(" ") for text in spaced]
+    usual = sum(lengths) / len(lengths)
+    sought = [f" {' '.join(words)}" for words in phrases]
+    return [
+        sum(
+            count * (_SATURATION + 1) / (count + _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * size))
+            for count in map(text.count, sought)
+        )
+        for text, size in zip(spaced, (length / usual for length in lengths), strict=True)
+    ]
 
 
 def excerpt_of(message: Message, query: str, *, chars: int = 160) -> str:
