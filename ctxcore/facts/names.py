@@ -5,7 +5,6 @@ A missed name costs less than a false one, so words that are often capitalized a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,21 +12,22 @@ from ctxcore.facts.reading import Sentence
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN
+from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
 MOST_NAMES: Final = 16  # of one message; chosen: more come from lists and headings
 MODEL_WEIGHT: Final = 0.5  # of a name that a model writes; chosen: its headings are capitalized
 
-_SEVERAL = re.compile(
+_SEVERAL = late(
     r"(?<![\w.])[A-Z][a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
     r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
 )
-_ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
-_CAPITAL = re.compile(  # in every match of these two, but few sentences
+_ONE = late(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
+_CAPITAL = late(  # in every match of these two, but few sentences
     r"[ -][A-Z](?:[a-z]|\.? [A-Z]|(?<=(?:of|de|du|la|di|da| &) [A-Z])"
     r"|(?<=(?:the|van|von|and) [A-Z]))"
 )
-_INTRODUCED = re.compile(
+_INTRODUCED = late(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
     r" [A-Z][a-z]+)*)|\b((?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][a-z]+(?: [A-Z][a-z]+)?)"
@@ -35,12 +35,12 @@ _INTRODUCED = re.compile(
 _INTRODUCING: Final = (  # each of these forms has one of them
     *("name", "called", "meet", "I'm ", "I am ", "this is ", "Mr", "Ms", "Dr", "Prof"),
 )
-_TITLE = re.compile("《([^》\n]{1,40})》")
-_HAN_NAME = re.compile(
+_TITLE = late("《([^》\n]{1,40})》")
+_HAN_NAME = late(
     f"(?:我叫|名叫|叫做|名字(?:是|叫)|我是(?=[{HAN}]{{2,3}}[，,。！!]))([{HAN}]{{2,4}}?"
     "|[A-Z][A-Za-z]+)(?=[，,。！!\\s的吧]|$)"
 )
-_HAN_PERSON = re.compile(
+_HAN_PERSON = late(
     "[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦许何吕施张孔曹严华金魏陶姜谢邹窦章苏潘葛范彭郎"
     "鲁韦马方任袁柳唐罗薛雷贺汤滕殷毕郝安常傅卞齐康余顾孟黄穆萧尹姚邵汪毛戴宋庞熊纪舒屈项"
     "祝董梁杜阮蓝闵季贾路江童颜郭梅林刁钟徐邱骆高夏蔡田胡凌霍万柯管卢莫白房丁邓洪包石崔吉"
