@@ -312,8 +312,9 @@ class ContextEngine:
         Raises:
             MessageError: one of them is not a message, or of another shape; nothing was added.
         """
-        target = self._services.call_target(session_id)
-        return [seq - 1 for seq in self._services.append(target, parse_messages(messages))]
+        session = self._services.session(session_id)
+        seqs = self._services.append_to(session, parse_messages(messages))
+        return [seq - 1 for seq in seqs]
 
     def pin(self, session_id: str, at: int) -> None:
         """Keeps message `at`, with its whole block, verbatim in every context.

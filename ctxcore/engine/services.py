@@ -263,6 +263,14 @@ class EngineServices:
             turn_id=turn_id,
         )
 
+    def append_to(self, session: SessionInfo, messages: Sequence[Message]) -> list[int]:
+        """`append` outside a call: policy, tools and budget are read for tool outputs alone."""
+        if any(message.is_tool_result for message in messages):
+            return self.append(self.call_target(session.id), messages)
+        return self.store.append(
+            session.id, messages, counter=self.counter(session), at=self.clock()
+        )
+
     def oversize(self, target: CallTarget) -> int | None:
         """The size above which a tool output is shortened when it is appended."""
         return oversize_tokens(target.call.policy, target.call.budget)

@@ -21,21 +21,22 @@ from ctxcore.reasons.places import Place
 
 _UNSTORABLE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\x00\ud800-\udfff]")
 SURROGATE = re.compile("[\ud800-\udfff]")
+_to_ordered_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_to_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def to_canonical(value: JsonValue) -> str:
     """`value` as compact JSON with sorted keys, in characters that any database stores."""
-    return _dump(value, sort_keys=True)
+    return _storable_text(_to_json(value))
 
 
 def to_ordered(value: JsonValue) -> str:
     """`to_canonical` with keys as they stand: models write arguments in the order of a schema."""
-    return _dump(value, sort_keys=False)
+    return _storable_text(_to_ordered_json(value))
 
 
-def _dump(value: JsonValue, *, sort_keys: bool) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=(",", ":"))
-    return _UNSTORABLE.sub(_storable, text)
+def _storable_text(text: str) -> str:
+    return text if text.isascii() else _UNSTORABLE.sub(_storable, text)  # JSON escapes NUL itself
 
 
 def _storable(found: re.Match[str]) -> str:

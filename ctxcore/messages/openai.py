@@ -122,12 +122,24 @@ def is_audio_answer(part: Part) -> bool:
 
 def to_full(message: Message) -> JsonObject:
     """The message as a dictionary with all of its fields: thinking, action, unknown keys too."""
+    if (text := _lone_text(message)) is not None:  # nearly every message
+        return {"role": message.role, "content": text}
     out = to_openai(message, with_reasoning=True)
     if message.action is not None:
         out["action"] = message.action
     if message.extra is not None:
         out.update(cast("JsonObject", parse_canonical(message.extra)))
     return out
+
+
+def _lone_text(message: Message) -> str | None:
+    """The text of a message that is a role and a text and nothing else; None for any other."""
+    if len(message.content) != 1 or message.calls or message.name or message.answers is not None:
+        return None
+    part = message.content[0]
+    if not isinstance(part, Text) or part.extra is not None:
+        return None
+    return part.text if message.action is None and message.extra is None else None
 
 
 def _to_call(call: ToolCall, *, with_extra: bool) -> JsonObject:
