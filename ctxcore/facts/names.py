@@ -106,5 +106,6 @@ def _without_common(name: str) -> str:
 
 def _is_heading(text: str) -> bool:
     """Whether most words are capitalized, so that capitals do not tell names."""
-    words = [word for word in text.split() if word[0].isalpha() and word != "I"]
-    return sum(word[0].isupper() for word in words) * 3 > len(words) * 2
+    initials = [word[0] for word in text.split() if word != "I"]
+    letters = "".join(filter(str.isalpha, initials))
+    return len([*filter(str.isupper, letters)]) * 3 > len(letters) * 2

@@ -16,6 +16,7 @@ from ctxcore.summarizers.prompts import LEAKED_TAG, system_text
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.support import SummaryCheck, SummarySource, check_support, joined
 from ctxcore.text.languages import Language
+from ctxcore.text.numerals import BESIDE_NUMBERS
 from ctxcore.text.sentences import sentence_ends, split_sentences
 from ctxcore.text.signals import is_error_reply, is_refusal
 from ctxcore.tokens.families import TokenCounter
@@ -150,8 +151,8 @@ def cut_at_sentence(
 ) -> str:
     """The longest beginning of `text` within its limits that ends a sentence or a line.
 
-    Where not even the first sentence fits, its longest beginning of whole words, or of
-    characters; empty where nothing fits.
+    Where not even the first sentence fits, its longest beginning of whole words, or of characters
+    without a part of a number; empty where nothing fits.
     """
 
     def fits(part: str) -> bool:
@@ -163,7 +164,7 @@ def cut_at_sentence(
     return (
         _longest(text, sentence_ends(text), fits)
         or _longest(text, [m.start() for m in re.finditer(r"\s", text)], fits)
-        or _longest(text, range(1, len(text)), fits)
+        or _longest(text, [m.start() for m in BESIDE_NUMBERS.finditer(text)], fits)
     )
 
 

@@ -114,10 +114,12 @@ def test_a_summary_of_quotes_passes_the_check_of_a_model(
 ) -> None:
     request = replace(request, focus=focus)
 
-    check = check_content(SUMMARIZER.summarize(request), request, facts="", most_ratio=0.0)
+    summary = SUMMARIZER.summarize(request)
+
+    check = check_content(summary, request, facts="", most_ratio=0.0)
 
     assert check.unsupported == ()
-    assert check.refused is None
+    assert (check.refused is None) == any(map(str.isalnum, summary))  # signs alone say nothing
 
 
 @SETTINGS

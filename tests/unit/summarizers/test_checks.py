@@ -86,7 +86,9 @@ def test_a_summary_that_is_too_long_is_cut_at_a_sentence() -> None:
         ("First line\nsecond line", 2, "First line"),
         ("今天下雨。明天晴。", 6, "今天下雨。"),
         ("one two three", 2, "one two"),
-        ("一二三四", 2, "一"),
+        ("天地玄黄", 2, "天"),
+        ("共计三百二十", 5, "共计"),
+        ("三百二十", 2, ""),
         ("one", 0, ""),
     ],
 )
