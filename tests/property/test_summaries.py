@@ -44,7 +44,7 @@ PHRASES = st.sampled_from(
         "user: ",
         "工具 grep：",
         "x" * 900,
-        "一二三四五六七八九十" * 60,
+        "天地玄黄宇宙洪荒日月" * 60,
     ]
 )
 TEXTS = st.one_of(st.text(), st.lists(PHRASES, max_size=6).map(" ".join))
