@@ -154,11 +154,8 @@ class HistoryView(Protocol):
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
 
-    def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
-
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-        """What `span_tokens` gives for each of `spans`, read together."""
+        """The own size of the messages first … last of each of `spans` together."""
 
 
 _LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
@@ -268,11 +265,8 @@ class ListHistory:
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return [row.tokens for row in self._rows[first - 1 : last]]
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._cum[last] - self._cum[first - 1]
-
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-        return [self.span_tokens(first, last) for first, last in spans]
+        return [self._cum[last] - self._cum[first - 1] for first, last in spans]
 
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]

@@ -261,9 +261,6 @@ class StoredHistory:
         with self._database.read() as connection:
             return list(connection.execute(_SIZES, values).scalars())
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self.spans_tokens([(first, last)])[0]
-
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         known = self._own_until
         ends = {seq for first, last in spans for seq in (first - 1, last)}
@@ -341,9 +338,6 @@ class ScaledHistory:
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return [self._scaled(tokens) for tokens in self._view.sizes(first, last)]
-
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._scaled(self._view.span_tokens(first, last))
 
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         return [self._scaled(tokens) for tokens in self._view.spans_tokens(spans)]

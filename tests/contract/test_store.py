@@ -387,7 +387,7 @@ class TestHistories:
         infos, view = store.messages("s"), store.view("s")
         assert [info.seq for info in infos] == list(range(1, 161))
         assert [info.block for info in infos] == list(range(1, 161))
-        assert sum(view.sizes(1, 160)) == view.span_tokens(1, 160)
+        assert sum(view.sizes(1, 160)) == view.spans_tokens([(1, 160)])[0]
         assert len(store.search("ada", "message", limit=1_000)) == 160
 
 
@@ -443,7 +443,7 @@ class TestCounters:
         assert estimated.totals() == counted.totals()
         assert estimated.tail(100) == counted.tail(100)
         assert estimated.anchors() == counted.anchors()
-        assert estimated.span_tokens(2, 9) == counted.span_tokens(2, 9)
+        assert estimated.spans_tokens([(2, 9)])[0] == counted.spans_tokens([(2, 9)])[0]
 
     def test_an_empty_history_can_be_estimated(self, store: SessionStore) -> None:
         append(store, text_message("system", "be kind"))
@@ -480,7 +480,7 @@ class TestForks:
 
         assert (fork.length, fork.parent_id, fork.parent_seq) == (3, "s", 3)
         assert (fork.created_at, fork.last_user_seq, fork.goal_seq) == (LATER, 1, 1)
-        assert store.view("f").totals().tokens == store.view("s").span_tokens(1, 3)
+        assert store.view("f").totals().tokens == store.view("s").spans_tokens([(1, 3)])[0]
         assert {hit.session_id for hit in store.search("ada", "pelican")} == {"s", "f"}
         assert [hit.session_id for hit in store.search("ada", "heron")] == ["s"]
 
