@@ -204,7 +204,7 @@ def explain(
     `reminded`: messages whose standing instructions the facts repeat. `has_summary`: whether any
     of the compaction's summary is in the context.
     """
-    shown = {item.seq: _shown(item) for item in items if item.row is not None}
+    shown = {item.seq: item.run for item in items if item.row is not None}
     replaced = frozenset(reading.anchors.replaced)
     left_out = _LeftOut(active, has_summary=has_summary, replaced=replaced)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
@@ -270,18 +270,6 @@ def _out_of_force(
             after_tokens=0,
         )
         yield row.seq, run
-
-
-def _shown(item: Item) -> Run:
-    assert item.row is not None
-    return Run(
-        first=item.seq - 1,
-        last=item.seq - 1,
-        verdict=item.verdict,
-        reason=item.reason,
-        before_tokens=item.row.tokens,
-        after_tokens=item.tokens,
-    )
 
 
 def _with_gaps(

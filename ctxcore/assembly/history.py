@@ -11,9 +11,9 @@ from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Protocol
+from typing import Any, Protocol
 
 from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
@@ -25,12 +25,14 @@ from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
+from ctxcore.messages.canonical import printable
+from ctxcore.messages.openai import only_text
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Counted:
     """A message in its history: its place, its block and its size.
 
@@ -50,6 +52,24 @@ class Counted:
     """The calls with the shorter arguments that stand for its own."""
     said_at: datetime | None = field(default=None, compare=False)
     """When it was sent, where the history knows."""
+
+    @cached_property
+    def memo(self) -> dict[Hashable, Any]:
+        """What contexts make of it, each made once."""
+        return {}
+
+    @cached_property
+    def plain_text(self) -> str:
+        """Its words, where it is whole and nothing but words that every provider takes; else "".
+
+        Nearly every message is that, so that most rules need not look at it.
+        """
+        message = self.message
+        if self.is_shortened or message.role not in ("user", "assistant") or message.name:
+            return ""
+        text = only_text(message)
+        is_said = text and not text.isspace() and message.answers is None
+        return text if text and is_said and printable(text) is text else ""
 
     @property
     def sent_tokens(self) -> int:

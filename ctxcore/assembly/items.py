@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
 
 from ctxcore.assembly.history import (
     Counted,
@@ -17,7 +19,7 @@ from ctxcore.assembly.history import (
     words_of,
 )
 from ctxcore.assembly.texts import elide, has_words, knowledge_text
-from ctxcore.assembly.verdicts import Segment, VerdictKind
+from ctxcore.assembly.verdicts import Run, Segment, VerdictKind
 from ctxcore.compression.markers import REFERENCE_TOKENS, refers_to_words, with_reference
 from ctxcore.messages.canonical import printable, printable_json
 from ctxcore.messages.openai import only_text, to_openai
@@ -30,7 +32,7 @@ from ctxcore.tokens.families import TokenCounter
 _OWN, _TO_WINDOW = VerdictCode.OWN(), VerdictCode.ELIDED_TO_WINDOW()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """One message of a context; `row` is None for a text of this library."""
 
@@ -43,10 +45,34 @@ class Item:
     is_laid_out: bool = True
     """False for what a repair put in."""
 
-    @property
+    @cached_property
     def seq(self) -> int:
         """The place in the history; 0 for a text of this library."""
         return self.row.seq if self.row else 0
+
+    @cached_property
+    def plain_text(self) -> str:
+        """The words of a message of the history that is nothing else and unchanged; else ""."""
+        row = self.row
+        return row.plain_text if row is not None and self.message is row.message else ""
+
+    @cached_property
+    def alone(self) -> Merged:
+        """The message of the request that it is by itself."""
+        return Merged(self.message, (self,))
+
+    @cached_property
+    def run(self) -> Run:
+        """What became of its message."""
+        assert self.row is not None
+        return Run(
+            first=self.seq - 1,
+            last=self.seq - 1,
+            verdict=self.verdict,
+            reason=self.reason,
+            before_tokens=self.row.tokens,
+            after_tokens=self.tokens,
+        )
 
     @property
     def function_name(self) -> str:
@@ -84,8 +110,18 @@ class Merged:
 
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with what is shorter and stands for it where there is something."""
-    if not row.is_shortened:
-        return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
+    if row.is_shortened:
+        return _shortened_item(row, segment)
+    known = cast("Item | None", row.memo.get(segment))
+    if known is None or known.reason is not reason:
+        known = Item(
+            segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason
+        )
+        row.memo[segment] = known
+    return known
+
+
+def _shortened_item(row: Counted, segment: Segment) -> Item:
     return Item(
         segment=segment,
         message=row.sent,
@@ -267,6 +303,9 @@ def _frame_tokens(item: Item, counter: TokenCounter, *, keeps_media: bool = Fals
 
 def to_dictionary(group: Merged) -> JsonObject:
     """The message that a group of joined items is sent as."""
+    items = group.items
+    if len(items) == 1 and (words := items[0].plain_text):
+        return {"role": group.message.role, "content": words}
     if (text := only_text(group.message)) is not None:
         plain = to_openai(group.message)  # nearly every message: only its words can need care
         plain["content"] = printable(text)
@@ -279,7 +318,8 @@ def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:
     """How many whole messages the first `prefix_items` items make, those of repairs not counted."""
     seen = 0
     for at, group in enumerate(merged):
-        seen += sum(item.is_laid_out for item in group.items)
+        for item in group.items:
+            seen += item.is_laid_out
         if seen > prefix_items:
             return at
     return len(merged)

@@ -29,6 +29,7 @@ from ctxcore.assembly.rules.values import (
     defined_names,
 )
 from ctxcore.assembly.rules.values import PROVIDERS as PROVIDERS
+from ctxcore.assembly.rules.words import is_sayable
 from ctxcore.errors import MessageError
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import pair_results
@@ -59,7 +60,7 @@ class Repairer:
         repairs = [rule.repair for rule in rules]
         self._of_exchange = [repair for repair in repairs if isinstance(repair, EachExchange)]
         self._of_message = _by_quick_look(rules)
-        self._passes = self._of_message[0][0] if len(self._of_message) == 1 else None
+        self._passes_sayable = [passes for passes, _ in self._of_message] == [is_sayable]
         self._of_request = [repair for repair in repairs if isinstance(repair, WholeRequest)]
         self._joining = next(repair for repair in repairs if isinstance(repair, Neighbours))
 
@@ -77,10 +78,18 @@ class Repairer:
 
     def repair_block(self, block: Sequence[Item]) -> list[Item]:
         """The items of one block, legal by themselves."""
-        legal = [item for group in _groups(block) for item in self._pair(group)]
-        if (passes := self._passes) is None:
+        legal: list[Item] = []
+        for group in _groups(block):
+            if len(group) == 1 and group[0].plain_text:
+                legal.append(group[0])
+            else:
+                legal += self._pair(group)
+        if not self._passes_sayable:
             return [self._repaired(item) for item in legal]
-        return [item if passes(item.message) else self._repaired(item) for item in legal]
+        return [
+            item if item.plain_text or is_sayable(item.message) else self._repaired(item)
+            for item in legal
+        ]
 
     def _pair(self, group: Sequence[Item]) -> Iterable[Item]:
         first = group[0].message
@@ -169,7 +178,7 @@ def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
     """Each message with the tool messages that directly follow it."""
     group: list[Item] = []
     for item in items:
-        if group and not item.message.is_tool_result:
+        if group and (item.plain_text or not item.message.is_tool_result):
             yield group
             group = []
         group.append(item)

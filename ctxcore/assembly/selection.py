@@ -131,7 +131,10 @@ class _BesideRecent:
         self._start_tokens = count_message(text_message("user", START), maker.counter)
         self._known: dict[tuple[bool, ...], int] = {}
         self._marks = [
-            at for at, block in enumerate(reading.blocks) if any(row.seq in marked for row in block)
+            at
+            for at, block in enumerate(reading.blocks)
+            if block[0].seq in marked
+            or (len(block) > 1 and any(row.seq in marked for row in block))
         ]
 
     def tokens(self, first: int) -> int:
@@ -162,9 +165,11 @@ def block_tokens(
     With `oversize_tokens`, outputs shortened when they were appended may grow to that size, but
     for the `shortened` ones.
     """
+    if block[0].plain_text:
+        return block[0].tokens  # nearly every block: one message, nothing to make legal
     head = block[0].message
     if not head.calls and not head.is_tool_result and is_sayable(head):
-        return block[0].sent_tokens  # nearly every block: one message, nothing to make legal
+        return block[0].sent_tokens
     sizes = (
         row.sent_tokens
         if row.short_tokens is None or oversize_tokens is None or row.seq in shortened

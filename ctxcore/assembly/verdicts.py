@@ -99,21 +99,18 @@ def merge_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
     """`runs` in order; neighbours are joined where neither is in the context."""
     merged: list[Run] = []
     for run in runs:
-        last = merged[-1] if merged else None
-        if last is not None and _joins(last, run):
+        if run.after_tokens or not merged or not _joins(merged[-1], run):
+            merged.append(run)
+        else:
+            last = merged[-1]
             before = last.before_tokens + run.before_tokens
             merged[-1] = replace(last, last=run.last, before_tokens=before)
-        else:
-            merged.append(run)
     return tuple(merged)
 
 
-def _joins(run: Run, following: Run) -> bool:
-    return (
-        run.verdict == following.verdict
-        and run.reason == following.reason
-        and run.after_tokens == following.after_tokens == 0
-    )
+def _joins(run: Run, absent: Run) -> bool:
+    is_same = run.verdict == absent.verdict and run.reason == absent.reason
+    return is_same and not run.after_tokens
 
 
 Segment = Literal[

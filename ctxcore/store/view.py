@@ -122,7 +122,7 @@ class StoredHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self._database = database
         self._session_id = session_id
-        self._rows: dict[int, Counted] = {}
+        self._rows: dict[int, Known] = {}
         with database.read() as connection:
             session = self._head(connection, counter_id)
             self._length: int = session["length"]
@@ -176,7 +176,7 @@ class StoredHistory:
                 values = {**self._keys, "first": missing[0], "last": missing[-1]}
                 self._keep(connection.execute(_TAIL_ROWS, values))
         rows = self._rows
-        return [rows[seq] for seq in seqs if seq in rows]
+        return [rows[seq].row for seq in seqs if seq in rows]
 
     def _without_system(self, first: int) -> list[int]:
         """The places from `first` on, without those of system messages."""
@@ -190,7 +190,7 @@ class StoredHistory:
         if missing:  # what every context asks for next is read along
             beside = {self._anchors.goal, self._anchors.last_user} - {None, *missing, *self._rows}
             self._read([*missing, *filter(None, beside)])
-        return [self._rows[seq] for seq in wanted if seq in self._rows]
+        return [self._rows[seq].row for seq in wanted if seq in self._rows]
 
     def _read(self, seqs: Sequence[int]) -> None:
         if not seqs:
@@ -204,7 +204,7 @@ class StoredHistory:
         """Those of `seqs` that nothing has read yet, neither this view nor one before it."""
         unread = [seq for seq in seqs if seq not in self._rows]
         known = self._database.known_rows.of(self._key, unread) if unread else {}
-        self._note(known.values())
+        self._rows.update(known)
         return [seq for seq in unread if seq not in known] if known else unread
 
     def _keep(self, rows: Iterable[Any]) -> None:
@@ -213,15 +213,8 @@ class StoredHistory:
             Known(to_counted(columns, self._session_id), cum, len(columns[1]))
             for *columns, cum in rows
         ]
-        self._note(read)
+        self._rows.update((known.row.seq, known) for known in read)
         self._database.known_rows.add(self._key, read)
-
-    def _note(self, read: Iterable[Known]) -> None:
-        """Rows that are known from now on, and with them the running sums around them."""
-        rows, own_until = self._rows, self._own_until
-        for row, cum, _ in read:
-            rows[row.seq] = row
-            own_until[row.seq - 1], own_until[row.seq] = cum - row.tokens, cum
 
     def anchors(self) -> Anchors:
         return self._anchors
@@ -264,12 +257,22 @@ class StoredHistory:
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         known = self._own_until
         ends = {seq for first, last in spans for seq in (first - 1, last)}
+        for seq in ends.difference(known):
+            if (cum := self._read_sum(seq)) is not None:
+                known[seq] = cum
         missing = sorted(ends.difference(known))
         for at in range(0, len(missing), _MAX_IN_LIST):
             values = {**self._keys, "seqs": missing[at : at + _MAX_IN_LIST]}
             with self._database.read() as connection:
                 known.update((seq, cum) for seq, cum in connection.execute(_CUMS, values))
         return [known[last] - known[first - 1] for first, last in spans]
+
+    def _read_sum(self, seq: int) -> int | None:
+        """The running sum of own sizes up to `seq`, where it or the row behind it was read."""
+        if (known := self._rows.get(seq)) is not None:
+            return known.cum
+        following = self._rows.get(seq + 1)
+        return None if following is None else following.cum - following.row.tokens
 
     @property
     def _keys(self) -> dict[str, Any]:

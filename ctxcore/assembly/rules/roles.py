@@ -21,7 +21,7 @@ from ctxcore.assembly.rules.values import (
     WholeRequest,
 )
 from ctxcore.assembly.texts import START
-from ctxcore.messages.values import Message, Part, Text, text_message
+from ctxcore.messages.values import Message, Part, Role, Text, text_message
 from ctxcore.reasons.codes import LegalityCode, RepairCode
 from ctxcore.tokens.families import Provider, TokenCounter
 
@@ -35,21 +35,23 @@ def _check_neighbours(conversation: Conversation, _: Provider) -> Iterator[Findi
 
 def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
     groups: list[list[Item]] = []
+    role: Role | None = None
     for item in items:
-        last = groups[-1][-1] if groups else None
-        if last is not None and are_mergeable(last.message, item.message):
-            groups[-1].append(item)
-            if item.row is not None and last.row is not None:
+        is_same = item.message.role == role
+        if is_same and are_mergeable(groups[-1][-1].message, item.message):
+            if item.row is not None and groups[-1][-1].row is not None:
                 bench.note(item, RepairCode.MERGED(role=item.message.role))
+            groups[-1].append(item)
         else:
             groups.append([item])
-    return [_joined(group, bench.counter) for group in groups]
+            role = item.message.role
+    return [
+        group[0].alone if len(group) == 1 else _joined(group, bench.counter) for group in groups
+    ]
 
 
 def _joined(group: Sequence[Item], counter: TokenCounter) -> Merged:
     """`group` in its exact size: what merging changes is spread over its items by their sizes."""
-    if len(group) == 1:
-        return Merged(group[0].message, (group[0],))
     message = join_messages([item.message for item in group])
     exact, apart = count_once(message, counter), total(group)
     ends = [end * exact // apart for end in accumulate(item.tokens for item in group)]

@@ -1,0 +1,163 @@
+"""A stored session at 1,000 to 1,000,000 messages: its next context, a turn, a search.
+
+Run it as `python -m benchmarks.long_history`. What people wait for at every turn must not grow with
+the history. The first messages are appended; the rest are copies of their rows, since only reading
+is measured. The store is an SQLite file in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy.engine import Engine
+
+from benchmarks.conversations import DEMO, load_messages, repeated
+from benchmarks.peers import MODEL
+from benchmarks.stored import stored_session
+from benchmarks.timing import print_command
+from ctxcore import ContextEngine
+from ctxcore.messages.values import JsonObject
+
+APPENDED = 1_000  # messages; what is longer is made of copies of their rows
+_TURN: Sequence[JsonObject] = (
+    {"role": "user", "content": "Which of the two do you think is the safer one, and why?"},
+    {"role": "assistant", "content": "The first. It can be taken back at any time."},
+)
+_COPIES = (
+    "INSERT INTO message (session_id, seq, role, body, block, function_name, short, turn_id,"
+    " created_at, facts, rules) SELECT session_id, seq + :by, role, body, block + :by,"
+    " function_name, short, turn_id, created_at, facts, rules FROM message"
+    " WHERE session_id = :id AND seq BETWEEN 1 + :system AND :last ORDER BY seq",
+    "INSERT INTO message_tokens (session_id, counter_id, seq, tokens, short_tokens, cum, short_cum)"
+    " SELECT session_id, counter_id, seq + :by, tokens, short_tokens, cum + :cum,"
+    " short_cum + :short_cum FROM message_tokens"
+    " WHERE session_id = :id AND seq BETWEEN 1 + :system AND :last",
+    "INSERT INTO message_index (rowid, words) SELECT copy.id, message_index.words FROM message"
+    " JOIN message_index ON message_index.rowid = message.id"
+    " JOIN message AS copy ON copy.session_id = :id AND copy.seq = message.seq + :by"
+    " WHERE message.session_id = :id AND message.seq BETWEEN 1 + :system AND :last"
+    " ORDER BY copy.id",
+    "UPDATE session SET length = :last + :by, indexed_until = :last + :by,"
+    " head_seq = head_seq + :by, last_user_seq = last_user_seq + :by WHERE id = :id",
+)
+_SUMS = "SELECT max(cum), max(short_cum) FROM message_tokens WHERE session_id = :id AND seq = "
+
+
+class Cost(NamedTuple):
+    """The medians of some calls: time on the clock, processor time, and SQL statements of each."""
+
+    seconds: float
+    cpu_seconds: float
+    statements: float
+
+
+def main() -> None:
+    """Print a row for each size and work."""
+    options = _options()
+    print_command()
+    print(f"{'messages':>10}  {'':<34} {'median':>10} {'CPU':>10} {'statements':>11}")
+    source = load_messages(options.data)
+    for size in options.sizes:
+        with TemporaryDirectory() as folder:
+            path = Path(folder)
+            messages = repeated(source, min(size, APPENDED))
+            engine, session_id = stored_session(
+                messages, path, model=MODEL, usable_tokens=options.max_tokens
+            )
+            _grow(path / "benchmark.db", session_id, len(messages), size)
+            works = _works(engine, session_id, is_compacted=options.compact, query=options.query)
+            for name, work, rounds in works:
+                cost = cost_of(work, rounds=rounds or options.rounds)
+                print(
+                    f"{size:>10,}  {name:<34} {cost.seconds * 1e3:>7.2f} ms"
+                    f" {cost.cpu_seconds * 1e3:>7.2f} ms {cost.statements:>11.0f}"
+                )
+
+
+def _works(
+    engine: ContextEngine, session_id: str, *, is_compacted: bool, query: str
+) -> Iterator[tuple[str, Callable[[], object], int | None]]:
+    """What is measured, each with how often; None: as often as asked."""
+    context = partial(engine.context, session_id)
+    yield "first context of a process", context, 1
+    yield "context", context, None
+    yield "append a turn of two", partial(engine.append, session_id, _TURN), None
+    yield f"search {query!r}", partial(engine.search, query), None
+    if is_compacted:
+        yield "first compaction", partial(engine.compact, session_id), 1
+        yield "context after it", context, None
+
+
+def cost_of(work: Callable[[], object], *, rounds: int) -> Cost:
+    """What `work` costs, the median of `rounds` calls."""
+    costs = [_measure(work) for _ in range(rounds)]
+    return Cost(*(median(part) for part in zip(*costs, strict=True)))
+
+
+def _measure(work: Callable[[], object]) -> Cost:
+    with statements() as counted:
+        clock, cpu = perf_counter(), process_time()
+        work()
+        return Cost(perf_counter() - clock, process_time() - cpu, len(counted))
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """The SQL statements that are sent inside the block."""
+    sent: list[str] = []
+
+    def note(connection: Connection, cursor: object, statement: str, *rest: object) -> None:
+        sent.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def _grow(database: Path, session_id: str, length: int, size: int) -> None:
+    """Makes the session `size` messages long by copies of its rows behind the system prompt."""
+    copier = create_engine(f"sqlite:///{database}")
+    while length < size:
+        last = min(length, size - length + 1)
+        with copier.begin() as connection:
+            _copy(connection, session_id, length=length, last=last)
+        length += last - 1
+    copier.dispose()
+
+
+def _copy(connection: Connection, session_id: str, *, length: int, last: int) -> None:
+    """Puts copies of the messages 2 … `last` behind the `length` that there are."""
+    values = {"id": session_id, "by": length - 1, "last": last, "system": 1}
+    ends, starts = (
+        connection.execute(text(_SUMS + place), {"id": session_id}).one()
+        for place in (str(length), "1")
+    )
+    values |= {"cum": ends[0] - starts[0], "short_cum": ends[1] - starts[1]}
+    for statement in _COPIES:
+        connection.execute(text(statement), values)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--max-tokens", type=int, default=32_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--compact", action="store_true", help="measure a first compaction too")
+    parser.add_argument("--query", default="which of the two", help="what to search for")
+    parser.add_argument("--data", type=Path, default=DEMO, help="a folder of conversations")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
