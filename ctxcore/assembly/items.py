@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 from ctxcore.assembly.history import (
     Counted,
@@ -21,8 +21,8 @@ from ctxcore.assembly.history import (
 from ctxcore.assembly.texts import elide, has_words, knowledge_text
 from ctxcore.assembly.verdicts import Run, Segment, VerdictKind
 from ctxcore.compression.markers import REFERENCE_TOKENS, refers_to_words, with_reference
-from ctxcore.messages.canonical import printable, printable_json
-from ctxcore.messages.openai import only_text, to_openai
+from ctxcore.messages.canonical import printable_json
+from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
@@ -55,6 +55,11 @@ class Item:
         """The words of a message of the history that is nothing else and unchanged; else ""."""
         row = self.row
         return row.plain_text if row is not None and self.message is row.message else ""
+
+    @cached_property
+    def memo(self) -> dict[Hashable, Any]:
+        """What contexts find out about it, each once."""
+        return {}
 
     @cached_property
     def alone(self) -> Merged:
@@ -94,13 +99,19 @@ class Item:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Merged:
     """The items that became one message of the request."""
 
     message: Message
     items: tuple[Item, ...]
     has_reasoning: bool = False
+
+    @cached_property
+    def is_printable(self) -> bool:
+        """Whether all of its texts can be sent as they are; nearly all can."""
+        plain = to_openai(self.message, with_reasoning=self.has_reasoning)
+        return printable_json(plain) == plain
 
     def with_reasoning(self, tokens: int) -> Merged:
         """This message with its thinking sent along, which takes `tokens` more."""
@@ -110,18 +121,15 @@ class Merged:
 
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with what is shorter and stands for it where there is something."""
-    if row.is_shortened:
-        return _shortened_item(row, segment)
     known = cast("Item | None", row.memo.get(segment))
-    if known is None or known.reason is not reason:
-        known = Item(
-            segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason
-        )
-        row.memo[segment] = known
+    if known is None or (known.verdict == "kept" and known.reason is not reason):
+        row.memo[segment] = known = _make_item(row, segment, reason)
     return known
 
 
-def _shortened_item(row: Counted, segment: Segment) -> Item:
+def _make_item(row: Counted, segment: Segment, reason: Reason) -> Item:
+    if not row.is_shortened:
+        return Item(segment=segment, message=row.message, tokens=row.tokens, row=row, reason=reason)
     return Item(
         segment=segment,
         message=row.sent,
@@ -306,11 +314,9 @@ def to_dictionary(group: Merged) -> JsonObject:
     items = group.items
     if len(items) == 1 and (words := items[0].plain_text):
         return {"role": group.message.role, "content": words}
-    if (text := only_text(group.message)) is not None:
-        plain = to_openai(group.message)  # nearly every message: only its words can need care
-        plain["content"] = printable(text)
-        return plain
     message = to_openai(group.message, with_reasoning=group.has_reasoning)
+    if group.is_printable:
+        return message
     return {key: printable_json(value) for key, value in message.items()}
 
 

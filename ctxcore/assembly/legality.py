@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import is_
 
 from ctxcore.assembly.items import Item, Merged, with_message
-from ctxcore.assembly.rules.registry import RULES
+from ctxcore.assembly.rules.registry import BUILT_IN, RULES
 from ctxcore.assembly.rules.values import (
     NO_TOOLS,
     Bench,
@@ -40,6 +41,7 @@ from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.tokens.families import Provider, TokenCounter
 
+_SOUND = "sound"  # under which an item notes the results with which it needed no repair
 Change = Callable[[Message, Note], Message]
 QuickLook = Callable[[Message], bool] | None
 
@@ -60,6 +62,7 @@ class Repairer:
         repairs = [rule.repair for rule in rules]
         self._of_exchange = [repair for repair in repairs if isinstance(repair, EachExchange)]
         self._of_message = _by_quick_look(rules)
+        self._is_extended = len(rules) > len(BUILT_IN)
         self._passes_sayable = [passes for passes, _ in self._of_message] == [is_sayable]
         self._of_request = [repair for repair in repairs if isinstance(repair, WholeRequest)]
         self._joining = next(repair for repair in repairs if isinstance(repair, Neighbours))
@@ -83,13 +86,31 @@ class Repairer:
             if len(group) == 1 and group[0].plain_text:
                 legal.append(group[0])
             else:
-                legal += self._pair(group)
+                legal += group if self._is_known(group) else self._paired(group)
         if not self._passes_sayable:
             return [self._repaired(item) for item in legal]
         return [
             item if item.plain_text or is_sayable(item.message) else self._repaired(item)
             for item in legal
         ]
+
+    def _is_known(self, group: list[Item]) -> bool:
+        """Whether `group` needed no repair before, and none of its ids is taken."""
+        if self._is_extended or group[0].memo.get(_SOUND) != group[1:]:
+            return False
+        ids, bench = [call.id for call in group[0].message.calls], self.bench
+        if any(one in bench.used_ids or one in bench.taken_ids for one in ids):
+            return False
+        bench.used_ids.update(ids)
+        return True
+
+    def _paired(self, group: list[Item]) -> list[Item]:
+        noted = len(self.bench.repairs)
+        paired = list(self._pair(group))
+        is_same = len(paired) == len(group) and all(map(is_, paired, group))
+        if is_same and len(self.bench.repairs) == noted:
+            group[0].memo[_SOUND] = group[1:]
+        return paired
 
     def _pair(self, group: Sequence[Item]) -> Iterable[Item]:
         first = group[0].message

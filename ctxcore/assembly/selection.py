@@ -23,6 +23,7 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 _LEAST_ELIDED_TOKENS = 48  # chosen: an answer cut further is not worth its place
+_SOUND = "sound"  # under which a row notes the results with which it needs no repair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +182,11 @@ def block_tokens(
 
 def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:
     """What making a block legal adds to it; most blocks need nothing."""
+    head, results = block[0], block[1:]
+    if head.memo.get(_SOUND) == results:
+        return 0
     if _is_sound(block):
+        head.memo[_SOUND] = results
         return 0
     items = [from_row(row, "recent", VerdictCode.RECENT()) for row in block]
     return max(0, total(Repairer(counter).repair_block(items)) - total(items))

@@ -99,6 +99,9 @@ def only_text(message: Message) -> str | None:
 
 def _add_parts(out: JsonObject, message: Message) -> None:
     """Puts all content into `out` but thinking."""
+    if not message.content:
+        out["content"] = None if message.calls else ""
+        return
     sounds = [part for part in message.content if is_audio_answer(part)]
     others = (part for part in message.content if part not in sounds)
     parts = [part for part in others if not isinstance(part, (Reasoning, Refusal))]

@@ -15,18 +15,20 @@ from typing import Final, NamedTuple
 
 from ctxcore.assembly.history import Counted
 
-MAX_CHARS: Final = 16_000_000  # of stored texts in all; chosen: some windows of 200,000 tokens
+MAX_BYTES: Final = 64_000_000  # in all; chosen: some windows of 200,000 tokens
+ROW_BYTES: Final = 2_500  # of a short message with what contexts keep of it, as measured
 
 Key = tuple[str, datetime, str]
 """A session, when it was created, and the counter."""
 
 
 class Known(NamedTuple):
-    """A message in its history, the running sum of sizes up to it, and the length of its text."""
+    """A message in its history, and the running sum of sizes up to it."""
 
     row: Counted
     cum: int
-    chars: int
+    bytes: int
+    """What it takes in memory, about."""
 
 
 @dataclass
@@ -34,16 +36,16 @@ class _Shelf:
     """What is known of one session by one counter, in the order in which it was read."""
 
     rows: dict[int, Known] = field(default_factory=dict)
-    chars: int = 0
+    bytes: int = 0
 
 
 class KnownRows:
     """The rows of sessions; safe to share between threads."""
 
-    def __init__(self, most_chars: int = MAX_CHARS) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._shelves: OrderedDict[Key, _Shelf] = OrderedDict()
-        self._chars = 0
-        self._most_chars = most_chars
+        self._bytes = 0
+        self._most_bytes = most_bytes
         self._lock = Lock()
 
     def of(self, key: Key, seqs: Iterable[int]) -> dict[int, Known]:
@@ -64,9 +66,9 @@ class KnownRows:
             for known in read:
                 if known.row.seq not in shelf.rows:
                     shelf.rows[known.row.seq] = known
-                    shelf.chars += known.chars
-                    self._chars += known.chars
-            while self._chars > self._most_chars:
+                    shelf.bytes += known.bytes
+                    self._bytes += known.bytes
+            while self._bytes > self._most_bytes:
                 self._drop_oldest()
 
     def forget(self, session_ids: Iterable[str]) -> None:
@@ -74,15 +76,15 @@ class KnownRows:
         erased = set(session_ids)
         with self._lock:
             for key in [key for key in self._shelves if key[0] in erased]:
-                self._chars -= self._shelves.pop(key).chars
+                self._bytes -= self._shelves.pop(key).bytes
 
     def _drop_oldest(self) -> None:
         """Drops the session that was not used for longest; of the last one, what was read first."""
         key, shelf = next(iter(self._shelves.items()))
         if len(self._shelves) > 1:
             del self._shelves[key]
-            self._chars -= shelf.chars
+            self._bytes -= shelf.bytes
             return
         known = shelf.rows.pop(next(iter(shelf.rows)))
-        shelf.chars -= known.chars
-        self._chars -= known.chars
+        shelf.bytes -= known.bytes
+        self._bytes -= known.bytes

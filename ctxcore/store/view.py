@@ -21,7 +21,7 @@ from ctxcore.messages.blocks import BlockTracker
 from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
-from ctxcore.store.known_rows import Known
+from ctxcore.store.known_rows import ROW_BYTES, Known
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
@@ -210,7 +210,7 @@ class StoredHistory:
     def _keep(self, rows: Iterable[Any]) -> None:
         """Reads rows of `_ROWS`, for this view and for those to come."""
         read = [
-            Known(to_counted(columns, self._session_id), cum, len(columns[1]))
+            Known(to_counted(columns, self._session_id), cum, ROW_BYTES + len(columns[1]))
             for *columns, cum in rows
         ]
         self._rows.update((known.row.seq, known) for known in read)

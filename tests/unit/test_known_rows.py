@@ -19,7 +19,7 @@ def key(session_id: str, at: datetime = NOON) -> Key:
 def known(seq: int, chars: int = 10) -> Known:
     """A row of so many characters."""
     row = Counted(seq=seq, message=text_message("user", "a" * chars), tokens=chars, block=seq)
-    return Known(row, cum=seq * chars, chars=chars)
+    return Known(row, cum=seq * chars, bytes=chars)
 
 
 def test_rows_come_back_by_their_place() -> None:
@@ -48,7 +48,7 @@ def test_erased_sessions_are_forgotten() -> None:
 
 
 def test_the_session_that_was_not_used_for_longest_gives_way_then_older_rows() -> None:
-    rows = KnownRows(most_chars=30)
+    rows = KnownRows(most_bytes=30)
     rows.add(key("s"), [known(1)])
     rows.add(key("t"), [known(1)])
     rows.of(key("s"), [1])

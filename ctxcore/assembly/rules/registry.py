@@ -40,6 +40,7 @@ RULES: Registry[Rule] = Registry(
         )
     },
 )
+BUILT_IN = frozenset(RULES)
 
 
 def register_rule(rule: Rule) -> None:
