@@ -32,24 +32,32 @@ _TURN: Sequence[JsonObject] = (
     {"role": "user", "content": "Which of the two do you think is the safer one, and why?"},
     {"role": "assistant", "content": "The first. It can be taken back at any time."},
 )
-_COPIES = (
-    "INSERT INTO message (session_id, seq, role, body, block, function_name, short, turn_id,"
-    " created_at, facts, rules) SELECT session_id, seq + :by, role, body, block + :by,"
-    " function_name, short, turn_id, created_at, facts, rules FROM message"
-    " WHERE session_id = :id AND seq BETWEEN 1 + :system AND :last ORDER BY seq",
-    "INSERT INTO message_tokens (session_id, counter_id, seq, tokens, short_tokens, cum, short_cum)"
-    " SELECT session_id, counter_id, seq + :by, tokens, short_tokens, cum + :cum,"
-    " short_cum + :short_cum FROM message_tokens"
-    " WHERE session_id = :id AND seq BETWEEN 1 + :system AND :last",
-    "INSERT INTO message_index (rowid, words) SELECT copy.id, message_index.words FROM message"
-    " JOIN message_index ON message_index.rowid = message.id"
-    " JOIN message AS copy ON copy.session_id = :id AND copy.seq = message.seq + :by"
-    " WHERE message.session_id = :id AND message.seq BETWEEN 1 + :system AND :last"
-    " ORDER BY copy.id",
-    "UPDATE session SET length = :last + :by, indexed_until = :last + :by,"
-    " head_seq = head_seq + :by, last_user_seq = last_user_seq + :by WHERE id = :id",
+_COPIES = "WITH RECURSIVE copies(n) AS (SELECT 1 UNION SELECT n + 1 FROM copies WHERE n < :copies)"
+_SOURCE = (
+    "FROM copies CROSS JOIN {table} AS old"
+    " WHERE old.session_id = :id AND old.seq BETWEEN 2 AND :last"
 )
-_SUMS = "SELECT max(cum), max(short_cum) FROM message_tokens WHERE session_id = :id AND seq = "
+_COPYING = (
+    f"{_COPIES} INSERT INTO message (session_id, seq, role, body, block, function_name, short,"
+    " turn_id, created_at, facts, rules) SELECT session_id, seq + n * :by, role, body,"
+    " block + n * :by, function_name, short, turn_id, created_at, facts, rules"
+    f" {_SOURCE.format(table='message')} ORDER BY n, seq",
+    f"{_COPIES} INSERT INTO message_tokens (session_id, counter_id, seq, tokens, short_tokens, cum,"
+    " short_cum) SELECT session_id, counter_id, seq + n * :by, tokens, short_tokens,"
+    f" cum + n * :cum, short_cum + n * :short_cum {_SOURCE.format(table='message_tokens')}"
+    " ORDER BY n, seq",
+    "INSERT INTO message_index (rowid, words) SELECT copy.id, message_index.words"
+    " FROM message AS copy JOIN message AS old ON old.session_id = copy.session_id"
+    " AND old.seq = 2 + (copy.seq - 2) % :by JOIN message_index ON message_index.rowid = old.id"
+    " WHERE copy.session_id = :id AND copy.seq > :last ORDER BY copy.id",
+    "UPDATE session SET length = length + :copies * :by, indexed_until = length + :copies * :by,"
+    " head_seq = head_seq + :copies * :by, last_user_seq = last_user_seq + :copies * :by"
+    " WHERE id = :id",
+)
+_SUMS = (
+    "SELECT max(cum) - min(cum), max(short_cum) - min(short_cum) FROM message_tokens"
+    " WHERE session_id = :id"
+)
 
 
 class Cost(NamedTuple):
@@ -73,12 +81,12 @@ def main() -> None:
             engine, session_id = stored_session(
                 messages, path, model=MODEL, usable_tokens=options.max_tokens
             )
-            _grow(path / "benchmark.db", session_id, len(messages), size)
+            length = _grow(path / "benchmark.db", session_id, len(messages), size)
             works = _works(engine, session_id, is_compacted=options.compact, query=options.query)
             for name, work, rounds in works:
                 cost = cost_of(work, rounds=rounds or options.rounds)
                 print(
-                    f"{size:>10,}  {name:<34} {cost.seconds * 1e3:>7.2f} ms"
+                    f"{length:>10,}  {name:<34} {cost.seconds * 1e3:>7.2f} ms"
                     f" {cost.cpu_seconds * 1e3:>7.2f} ms {cost.statements:>11.0f}"
                 )
 
@@ -125,27 +133,21 @@ def statements() -> Iterator[list[str]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def _grow(database: Path, session_id: str, length: int, size: int) -> None:
-    """Makes the session `size` messages long by copies of its rows behind the system prompt."""
+def _grow(database: Path, session_id: str, length: int, size: int) -> int:
+    """Puts copies of all messages but the first behind them, up to `size`; the new length."""
+    by = length - 1
+    values: dict[str, object] = {"id": session_id, "by": by, "last": length}
+    values["copies"] = copies = (size - length) // by
+    if not copies:
+        return length
     copier = create_engine(f"sqlite:///{database}")
-    while length < size:
-        last = min(length, size - length + 1)
-        with copier.begin() as connection:
-            _copy(connection, session_id, length=length, last=last)
-        length += last - 1
+    with copier.begin() as connection:
+        cum, short_cum = connection.execute(text(_SUMS), values).one()
+        values |= {"cum": cum, "short_cum": short_cum}
+        for statement in _COPYING:
+            connection.execute(text(statement), values)
     copier.dispose()
-
-
-def _copy(connection: Connection, session_id: str, *, length: int, last: int) -> None:
-    """Puts copies of the messages 2 … `last` behind the `length` that there are."""
-    values = {"id": session_id, "by": length - 1, "last": last, "system": 1}
-    ends, starts = (
-        connection.execute(text(_SUMS + place), {"id": session_id}).one()
-        for place in (str(length), "1")
-    )
-    values |= {"cum": ends[0] - starts[0], "short_cum": ends[1] - starts[1]}
-    for statement in _COPIES:
-        connection.execute(text(statement), values)
+    return length + copies * by
 
 
 def _options() -> argparse.Namespace:
