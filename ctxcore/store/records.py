@@ -7,8 +7,9 @@ only move that pointer.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -299,6 +300,7 @@ def find_lease(connection: Connection, name: str) -> tuple[str, datetime] | None
 
 
 _SCOPE = (POLICY.c.scope, POLICY.c.owner, POLICY.c.model)
+_key_of = attrgetter("kind", "owner", "model")  # of a scope, in the order of these columns
 _OTHER = POLICY.alias()
 _OF_ALL = select(POLICY).where(
     POLICY.c.version
@@ -321,13 +323,13 @@ class Policies(Area):
     def save_policies(
         self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
     ) -> list[PolicyVersion]:
-        keys = sorted(set(map(astuple, scopes)))  # in one order: savers cannot deadlock
+        keys = sorted(set(map(_key_of, scopes)))  # in one order: savers cannot deadlock
         if not keys:
             return []
         with self._database.write() as connection:
             for key in keys:
                 lock_name(connection, f"policy:{':'.join(key)}")
-            known = {astuple(found.scope): found.version for found in _newest(connection, keys)}
+            known = {_key_of(found.scope): found.version for found in _newest(connection, keys)}
             new = {"body": overrides, "created_by": by, "created_at": at}
             rows = [
                 {
@@ -347,7 +349,7 @@ class Policies(Area):
         return self._first(_versions(scope).limit(1), to_policy_version)
 
     def policies(self, scopes: Sequence[Scope]) -> list[PolicyVersion | None]:
-        keys = list(map(astuple, scopes))
+        keys = list(map(_key_of, scopes))
         newest = self._list(_NEWEST, to_policy_version, scopes=keys) if keys else []
         found = {version.scope: version for version in newest}
         return [found.get(scope) for scope in scopes]
