@@ -893,6 +893,7 @@ class TestSearch:
             ("see getUserName in user_store.py", "user_store"),
             ("see getUserName in user_store.py", "store.py"),
             ("a café in Zürich", "cafe zurich"),
+            ("a pelican", "pel"),
             ('say "quoted" AND NOT (nested)', '"quoted" NOT nested*'),
             ("broken \ud800half", "half"),
         ],
@@ -902,7 +903,7 @@ class TestSearch:
 
         assert [hit.seq for hit in store.search("ada", query)] == [2]
 
-    @pytest.mark.parametrize("query", ["", "!?", "pelican heron", "口窗", "elican"])
+    @pytest.mark.parametrize("query", ["", "!?", "pelican heron", "口窗", "elican", "pe"])
     def test_nothing_is_found_by(self, store: SessionStore, query: str) -> None:
         append(store, user("a pelican"), user("窗口"))
 
