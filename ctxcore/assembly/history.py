@@ -11,9 +11,9 @@ from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
@@ -31,8 +31,16 @@ from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, kw_only=True)
+
+def note(value: object, name: str, found: T) -> T:
+    """Keeps what was found out in the field `name` of an immutable value; gives it back."""
+    object.__setattr__(value, name, found)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
     """A message in its history: its place, its block and its size.
 
@@ -53,17 +61,23 @@ class Counted:
     said_at: datetime | None = field(default=None, compare=False)
     """When it was sent, where the history knows."""
 
-    @cached_property
-    def memo(self) -> dict[Hashable, Any]:
-        """What contexts make of it, each made once."""
-        return {}
+    item: Any = field(default=None, init=False, repr=False, compare=False)
+    """What was last made of it for a context."""
+    sound_with: Sequence[Counted] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+    """The results with which it needed no repair."""
+    words: str | None = field(default=None, init=False, repr=False, compare=False)
 
-    @cached_property
+    @property
     def plain_text(self) -> str:
         """Its words, where it is whole and nothing but words that every provider takes; else "".
 
         Nearly every message is that, so that most rules need not look at it.
         """
+        return note(self, "words", self._plain_text()) if self.words is None else self.words
+
+    def _plain_text(self) -> str:
         message = self.message
         if self.is_shortened or message.role not in ("user", "assistant") or message.name:
             return ""

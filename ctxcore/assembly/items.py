@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from ctxcore.assembly.history import (
     Counted,
     count_once,
     leaves_words,
     media_of,
+    note,
     referring,
     replace_text,
     shorten_row,
@@ -32,7 +32,7 @@ from ctxcore.tokens.families import TokenCounter
 _OWN, _TO_WINDOW = VerdictCode.OWN(), VerdictCode.ELIDED_TO_WINDOW()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One message of a context; `row` is None for a text of this library."""
 
@@ -44,31 +44,32 @@ class Item:
     reason: Reason = _OWN
     is_laid_out: bool = True
     """False for what a repair put in."""
+    seq: int = field(init=False, repr=False, compare=False)
+    """The place in the history; 0 for a text of this library."""
+    plain_text: str = field(init=False, repr=False, compare=False)
+    """The words of a message of the history that is nothing else and unchanged; else ""."""
+    sound_with: Sequence[Item] | None = field(default=None, init=False, repr=False, compare=False)
+    """The results with which it needed no repair."""
+    merged: Merged | None = field(default=None, init=False, repr=False, compare=False)
+    became: Run | None = field(default=None, init=False, repr=False, compare=False)
 
-    @cached_property
-    def seq(self) -> int:
-        """The place in the history; 0 for a text of this library."""
-        return self.row.seq if self.row else 0
-
-    @cached_property
-    def plain_text(self) -> str:
-        """The words of a message of the history that is nothing else and unchanged; else ""."""
+    def __post_init__(self) -> None:
         row = self.row
-        return row.plain_text if row is not None and self.message is row.message else ""
+        is_unchanged = row is not None and self.message is row.message
+        note(self, "seq", row.seq if row else 0)
+        note(self, "plain_text", row.plain_text if row and is_unchanged else "")
 
-    @cached_property
-    def memo(self) -> dict[Hashable, Any]:
-        """What contexts find out about it, each once."""
-        return {}
-
-    @cached_property
+    @property
     def alone(self) -> Merged:
         """The message of the request that it is by itself."""
-        return Merged(self.message, (self,))
+        return self.merged or note(self, "merged", Merged(self.message, (self,)))
 
-    @cached_property
+    @property
     def run(self) -> Run:
         """What became of its message."""
+        return self.became or note(self, "became", self._run())
+
+    def _run(self) -> Run:
         assert self.row is not None
         return Run(
             first=self.seq - 1,
@@ -99,19 +100,14 @@ class Item:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Merged:
     """The items that became one message of the request."""
 
     message: Message
     items: tuple[Item, ...]
     has_reasoning: bool = False
-
-    @cached_property
-    def is_printable(self) -> bool:
-        """Whether all of its texts can be sent as they are; nearly all can."""
-        plain = to_openai(self.message, with_reasoning=self.has_reasoning)
-        return printable_json(plain) == plain
+    is_sent_as_it_is: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     def with_reasoning(self, tokens: int) -> Merged:
         """This message with its thinking sent along, which takes `tokens` more."""
@@ -121,9 +117,10 @@ class Merged:
 
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with what is shorter and stands for it where there is something."""
-    known = cast("Item | None", row.memo.get(segment))
-    if known is None or (known.verdict == "kept" and known.reason is not reason):
-        row.memo[segment] = known = _make_item(row, segment, reason)
+    known = cast("Item | None", row.item)
+    is_other = known is None or known.segment != segment
+    if known is None or is_other or (known.verdict == "kept" and known.reason is not reason):
+        known = note(row, "item", _make_item(row, segment, reason))
     return known
 
 
@@ -315,9 +312,11 @@ def to_dictionary(group: Merged) -> JsonObject:
     if len(items) == 1 and (words := items[0].plain_text):
         return {"role": group.message.role, "content": words}
     message = to_openai(group.message, with_reasoning=group.has_reasoning)
-    if group.is_printable:
+    if group.is_sent_as_it_is:  # as nearly all are
         return message
-    return {key: printable_json(value) for key, value in message.items()}
+    sent: JsonObject = {key: printable_json(value) for key, value in message.items()}
+    note(group, "is_sent_as_it_is", sent == message)
+    return sent
 
 
 def count_prefix(merged: Sequence[Merged], prefix_items: int) -> int:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from operator import is_
 
+from ctxcore.assembly.history import note
 from ctxcore.assembly.items import Item, Merged, with_message
 from ctxcore.assembly.rules.registry import BUILT_IN, RULES
 from ctxcore.assembly.rules.values import (
@@ -41,7 +42,6 @@ from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, as_reason
 from ctxcore.tokens.families import Provider, TokenCounter
 
-_SOUND = "sound"  # under which an item notes the results with which it needed no repair
 Change = Callable[[Message, Note], Message]
 QuickLook = Callable[[Message], bool] | None
 
@@ -96,7 +96,7 @@ class Repairer:
 
     def _is_known(self, group: list[Item]) -> bool:
         """Whether `group` needed no repair before, and none of its ids is taken."""
-        if self._is_extended or group[0].memo.get(_SOUND) != group[1:]:
+        if self._is_extended or group[0].sound_with != group[1:]:
             return False
         ids, bench = [call.id for call in group[0].message.calls], self.bench
         if any(one in bench.used_ids or one in bench.taken_ids for one in ids):
@@ -109,7 +109,7 @@ class Repairer:
         paired = list(self._pair(group))
         is_same = len(paired) == len(group) and all(map(is_, paired, group))
         if is_same and len(self.bench.repairs) == noted:
-            group[0].memo[_SOUND] = group[1:]
+            note(group[0], "sound_with", group[1:])
         return paired
 
     def _pair(self, group: Sequence[Item]) -> Iterable[Item]:

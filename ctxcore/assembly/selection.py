@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ctxcore.assembly.history import Counted
+from ctxcore.assembly.history import Counted, note
 from ctxcore.assembly.items import cut_item_named, elide_item, from_row, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer
@@ -23,7 +23,6 @@ from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 _LEAST_ELIDED_TOKENS = 48  # chosen: an answer cut further is not worth its place
-_SOUND = "sound"  # under which a row notes the results with which it needs no repair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,10 +182,10 @@ def block_tokens(
 def _repair_tokens(block: Sequence[Counted], counter: TokenCounter) -> int:
     """What making a block legal adds to it; most blocks need nothing."""
     head, results = block[0], block[1:]
-    if head.memo.get(_SOUND) == results:
+    if head.sound_with == results:
         return 0
     if _is_sound(block):
-        head.memo[_SOUND] = results
+        note(head, "sound_with", results)
         return 0
     items = [from_row(row, "recent", VerdictCode.RECENT()) for row in block]
     return max(0, total(Repairer(counter).repair_block(items)) - total(items))

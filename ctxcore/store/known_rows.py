@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from ctxcore.assembly.history import Counted
 
-MAX_BYTES: Final = 64_000_000  # in all; chosen: some windows of 200,000 tokens
-ROW_BYTES: Final = 2_500  # of a short message with what contexts keep of it, as measured
+MAX_BYTES: Final = 160_000_000  # in all; chosen: a window of a million tokens in short messages
+ROW_BYTES: Final = 1_200  # of a short message with what contexts keep of it, as measured
 
 Key = tuple[str, datetime, str]
 """A session, when it was created, and the counter."""
