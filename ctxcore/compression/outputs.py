@@ -104,7 +104,7 @@ def compress_with(
     whole = Compressed(text=output, tokens=tokens, original_tokens=tokens, kind=source.kind)
     if lossless:
         text = shorten_losslessly(output, counter, tokens)
-        return replace(whole, text=text, tokens=counter.count(text))
+        return whole if text == output else replace(whole, text=text, tokens=counter.count(text))
     if tokens <= max_tokens:
         return whole
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
