@@ -186,8 +186,9 @@ def _clean_lines(source: Source) -> tuple[list[str], int]:
     if source.kind == "html":
         return markup_lines(text)
     lines = text.replace("\r\n", "\n").split("\n")
-    # A terminal shows what a progress bar wrote last.
-    return [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines], 0
+    if "\r" in text:  # a terminal shows what a progress bar wrote last
+        lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+    return list(map(str.rstrip, lines)), 0
 
 
 def markup_lines(text: str) -> tuple[list[str], int]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 
 
@@ -16,14 +17,18 @@ class JoinedLines:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.text = "\n".join(lines).lower()
-        self._ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        """The end of each line; needed only where something is found."""
+        return list(accumulate(len(line) + 1 for line in self.text.split("\n")))
 
     def matching(self, pattern: re.Pattern[str]) -> set[int]:
         """The lines in which `pattern` finds something; it finds nothing across lines."""
         places = (found.start() for found in pattern.finditer(self.text))
         return {bisect_right(self._ends, at) for at in places}
 
-    def containing(self, words: str) -> Iterable[tuple[int, str]]:
+    def containing(self, words: str) -> Iterator[tuple[int, str]]:
         """The lines that contain `words`, each with its number."""
         at = self.text.find(words)
         while at >= 0:
