@@ -227,6 +227,11 @@ def _count_very_long(encoding: Encoding, text: str) -> int:
     return count
 
 
+def forget() -> None:
+    """Forgets the counts of very long texts, e.g. to measure how long they take."""
+    _known.clear()
+
+
 _known: dict[tuple[str, bytes], int] = {}
 _CUTS: dict[str, re.Pattern[str]] = {
     name: published.safe_cut for name, published in _PUBLISHED.items()
