@@ -1,4 +1,4 @@
-"""What binding a state to its messages costs `fit`, in CPU time beside the same call without it.
+"""What binding a state to its messages costs `fit`, beside the same call without it.
 
 Run it as `python -m benchmarks.bound_states`. The messages are those of the demo conversations, or
 of any folder with `--data`, repeated; the state is that of one compaction.
@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import argparse
 import gc
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from benchmarks.conversations import DEMO, load_messages, repeated
-from benchmarks.timing import interleaved, print_command, print_times
+from benchmarks.timing import (
+    Cost,
+    Work,
+    cost_of,
+    effort_of,
+    interleaved,
+    print_command,
+    print_costs,
+)
 from ctxcore import CompactionState, compact, fit
 from ctxcore.messages.values import JsonObject
 
@@ -36,22 +43,23 @@ def main() -> None:
         messages = repeated(data, size)
         state = compact(messages, max_tokens=BUDGET, model=MODEL, force=True).state
         ways = {
-            "state made by hand": _timed(messages, replace(state, seen=None)),
-            "state bound to its messages": _timed(messages, state),
+            "state made by hand": _fit(messages, replace(state, seen=None)),
+            "state bound to its messages": _fit(messages, state),
         }
-        times = interleaved(ways, rounds=ROUNDS, most_seconds=MOST_SECONDS)
-        print_times(f"fit() on {size:,} messages, CPU time", times, baseline="state made by hand")
+        timed = {name: partial(_cost, work) for name, work in ways.items()}
+        costs = interleaved(timed, rounds=ROUNDS, most_seconds=MOST_SECONDS)
+        efforts = {name: effort_of(work) for name, work in ways.items()}
+        title = f"fit() on {size:,} messages"
+        print_costs(title, costs, baseline="state made by hand", efforts=efforts)
 
 
-def _timed(messages: Sequence[JsonObject], state: CompactionState) -> Callable[[], float]:
-    return partial(_seconds, messages, state)
+def _fit(messages: Sequence[JsonObject], state: CompactionState) -> Work:
+    return partial(fit, messages, max_tokens=BUDGET, model=MODEL, state=state)
 
 
-def _seconds(messages: Sequence[JsonObject], state: CompactionState) -> float:
+def _cost(work: Work) -> Cost:
     gc.collect()  # so that neither pays for what the other left
-    begun = time.process_time()
-    fit(messages, max_tokens=BUDGET, model=MODEL, state=state)
-    return time.process_time() - begun
+    return cost_of(work)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.conversations import DEMO, load_messages, repeated
 from benchmarks.peers import MODEL, Contenders, peers
 from benchmarks.stored import stored_session
-from benchmarks.timing import interleaved, print_command, print_times, seconds_of
+from benchmarks.timing import Cost, cost_of, effort_of, interleaved, print_command, print_costs
 from ctxcore import Policy, count_messages, fit
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import ListHistory
@@ -43,10 +43,11 @@ def main() -> None:
         title = f"{size:,} messages of {each:.0f} tokens, budget {options.max_tokens:,}"
         with TemporaryDirectory() as folder:
             contenders = _contenders(messages, options.max_tokens, Path(folder))
-            times = interleaved(
+            costs = interleaved(
                 _timed(contenders), rounds=options.rounds, most_seconds=MOST_SECONDS
             )
-        print_times(title, times, baseline=BASELINE)
+            efforts = {name: effort_of(work) for name, work in contenders.items()}
+        print_costs(title, costs, baseline=BASELINE, efforts=efforts)
 
 
 def _contenders(messages: Sequence[JsonObject], max_tokens: int, folder: Path) -> Contenders:
@@ -65,8 +66,8 @@ def _contenders(messages: Sequence[JsonObject], max_tokens: int, folder: Path) -
     }
 
 
-def _timed(contenders: Contenders) -> Mapping[str, Callable[[], float]]:
-    return {name: partial(seconds_of, work) for name, work in contenders.items()}
+def _timed(contenders: Contenders) -> Mapping[str, Callable[[], Cost]]:
+    return {name: partial(cost_of, work) for name, work in contenders.items()}
 
 
 def _options() -> argparse.Namespace:

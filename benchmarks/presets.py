@@ -7,14 +7,19 @@ message is counted when it is appended. The aim is 50 ms for both together.
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.conversations import DEMO, load_messages, repeated
-from benchmarks.timing import print_command
+from benchmarks.timing import (
+    Work,
+    cost_of,
+    effort_of,
+    interleaved,
+    print_command,
+    print_costs,
+)
 from ctxcore import Policy
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.fitting import ruling
@@ -26,25 +31,20 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import counter_for
 
 MODEL = "gpt-4o"
+MOST_SECONDS = 20.0  # of one part of one preset
 
 
 def main() -> None:
-    """Print a line for each preset."""
+    """Print a table for each preset."""
     print_command()
     options = _options()
     messages = repeated(load_messages(options.data), options.size)
-    print(f"{options.size:,} messages, window {options.window:,}, median of {options.rounds}")
-    print(f"{'preset':24}{'plan':>10}{'context':>10}{'together':>10}")
+    print(f"{options.size:,} messages, window {options.window:,}")
     for name in Policy.presets():
-        planning, building = _times(name, messages, options.window, options.rounds)
-        both = planning + building
-        print(f"{name:24}{planning:>7.1f} ms{building:>7.1f} ms{both:>7.1f} ms")
+        _print_preset(name, messages, options.window, options.rounds)
 
 
-def _times(
-    name: str, messages: Sequence[JsonObject], window: int, rounds: int
-) -> tuple[float, float]:
-    """Milliseconds of planning and of building, medians."""
+def _print_preset(name: str, messages: Sequence[JsonObject], window: int, rounds: int) -> None:
     policy, counter = Policy.preset(name), counter_for(MODEL)
     call = Call(
         policy=policy,
@@ -53,19 +53,20 @@ def _times(
         **ruling(policy, MODEL, None),
     )
     view = ListHistory(parse_messages(messages), counter)
-    plans, contexts = [], []
-    for _ in range(rounds + 1):  # the first one counts by the preset's own rule
-        begun = time.perf_counter()
+
+    def plan_it() -> None:
         measured = measure(view, call)
         trigger = find_trigger(measured, call)
         assert trigger is not None  # as long as the window is small for so many messages
-        planned = plan(view, for_trigger(call, measured, trigger), None, measured, trigger)
-        plans.append(time.perf_counter() - begun)
-        assert planned is not None
-        begun = time.perf_counter()
-        build_context(view, replace(call), None)
-        contexts.append(time.perf_counter() - begun)
-    return 1_000 * statistics.median(plans[1:]), 1_000 * statistics.median(contexts[1:])
+        assert plan(view, for_trigger(call, measured, trigger), None, measured, trigger) is not None
+
+    works: Mapping[str, Work] = {"plan": plan_it, "context": partial(build_context, view, call)}
+    for work in works.values():
+        work()  # the first one counts by the preset's own rule
+    timed = {part: partial(cost_of, work) for part, work in works.items()}
+    costs = interleaved(timed, rounds=rounds, most_seconds=MOST_SECONDS)
+    efforts = {part: effort_of(work) for part, work in works.items()}
+    print_costs(name, costs, baseline="context", efforts=efforts)
 
 
 def _options() -> argparse.Namespace:

@@ -1,7 +1,7 @@
 """Importing, in fresh interpreters, beside peers.
 
-Run it as `python -m benchmarks.startup`. Each time is that of the import alone, taken inside the
-interpreter; the first round, which warms the disk cache, is left out.
+Run it as `python -m benchmarks.startup`. Time and memory are those of the import alone, taken
+inside the interpreter; the first round, which warms the disk cache, is left out.
 """
 
 from __future__ import annotations
@@ -9,43 +9,59 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from benchmarks.peers import OFFLINE, is_there
-from benchmarks.timing import interleaved, print_command, print_times
+from benchmarks.timing import Cost, Effort, interleaved, print_command, print_costs
 
 ROUNDS = 9
 BASELINE = "import ctxcore"
 _FIT = "from ctxcore import fit; fit([{'role': 'user', 'content': 'hi'}], max_tokens=100)"
-_CODE = "from time import perf_counter; t = perf_counter(); {}; print(perf_counter() - t)"
+_TIMED = (
+    "from time import perf_counter, process_time; t, c = perf_counter(), process_time(); {}; "
+    "print(perf_counter() - t, process_time() - c)"
+)
+_TRACED = "import tracemalloc; tracemalloc.start(); {}; print(tracemalloc.get_traced_memory()[1])"
 _PEERS = {"langchain_core": "import langchain_core.messages", "litellm": "import litellm"}
 
 
 def main() -> None:
     """Print one table."""
     print_command()
-    contenders = _contenders()
+    statements = _statements()
+    contenders = {name: partial(_cost, statement) for name, statement in statements.items()}
     interleaved(contenders, rounds=1, most_seconds=1)
-    times = interleaved(contenders, rounds=ROUNDS, most_seconds=120)
-    print_times("Fresh interpreters", times, baseline=BASELINE)
+    costs = interleaved(contenders, rounds=ROUNDS, most_seconds=120)
+    efforts = {name: _effort(statement) for name, statement in statements.items()}
+    print_costs("Fresh interpreters", costs, baseline=BASELINE, efforts=efforts)
 
 
-def _contenders() -> Mapping[str, Callable[[], float]]:
-    statements = {BASELINE: BASELINE, "ctxcore, import and first fit()": _FIT}
-    statements |= {said: said for name, said in _PEERS.items() if is_there(name)}
-    return {name: partial(_seconds, statement) for name, statement in statements.items()}
+def _statements() -> Mapping[str, str]:
+    peers = {said: said for name, said in _PEERS.items() if is_there(name)}
+    return {BASELINE: BASELINE, "ctxcore, import and first fit()": _FIT, **peers}
 
 
-def _seconds(statement: str) -> float:
+def _cost(statement: str) -> Cost:
+    seconds, cpu_seconds = map(float, _printed(_TIMED, statement))
+    return Cost(seconds=seconds, cpu_seconds=cpu_seconds)
+
+
+def _effort(statement: str) -> Effort:
+    (peak_bytes,) = _printed(_TRACED, statement)
+    return Effort(statements=0, peak_bytes=int(peak_bytes))
+
+
+def _printed(code: str, statement: str) -> list[str]:
+    """What a fresh interpreter prints in its last line."""
     done = subprocess.run(
-        [sys.executable, "-c", _CODE.format(statement)],
+        [sys.executable, "-c", code.format(statement)],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, **OFFLINE},
     )
-    return float(done.stdout.split()[-1])
+    return done.stdout.splitlines()[-1].split()
 
 
 if __name__ == "__main__":

@@ -1,17 +1,46 @@
-"""Times contenders side by side and prints their medians with ratios.
+"""Measures contenders side by side, and prints what a call of each costs.
 
-Contenders take turns, so that a slow spell of the machine hits all of them alike.
+They take turns, so that a slow spell of the machine hits all of them alike. Ratios are of processor
+time, which other programs change less. SQL statements and memory are measured in one more call.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
+import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import Final
 
-Times = Mapping[str, Sequence[float]]
+from benchmarks.statements import statements_run
+
+Work = Callable[[], object]
+MEBIBYTE: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What one call took."""
+
+    seconds: float
+    cpu_seconds: float
+    """Of the processor, in all threads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What a call does, which is the same on any machine."""
+
+    statements: int
+    """SQL statements."""
+    peak_bytes: int
+    """The most memory at once, beyond what was taken before; of Python's own objects."""
+
+
+Costs = Mapping[str, Sequence[Cost]]
 
 
 def print_command() -> None:
@@ -19,37 +48,63 @@ def print_command() -> None:
     print(f"$ python {shlex.join(sys.orig_argv[1:])}")
 
 
-def seconds_of(work: Callable[[], object]) -> float:
+def cost_of(work: Work) -> Cost:
     """How long `work` takes."""
-    start = perf_counter()
+    start, cpu_start = perf_counter(), process_time()
     work()
-    return perf_counter() - start
+    return Cost(seconds=perf_counter() - start, cpu_seconds=process_time() - cpu_start)
+
+
+def effort_of(work: Work) -> Effort:
+    """What `work` does, in a call that takes several times as long."""
+    tracemalloc.start()
+    try:
+        with statements_run() as run:
+            work()
+        return Effort(statements=len(run), peak_bytes=tracemalloc.get_traced_memory()[1])
+    finally:
+        tracemalloc.stop()
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], float]], *, rounds: int, most_seconds: float
-) -> Times:
-    """The seconds that each contender reports, `rounds` times in turn.
+    contenders: Mapping[str, Callable[[], Cost]], *, rounds: int, most_seconds: float
+) -> Costs:
+    """The cost that each contender reports, `rounds` times in turn.
 
     One that has used up `most_seconds` sits out the rounds that are left; all run at least once.
     """
-    times: dict[str, list[float]] = {name: [] for name in contenders}
+    costs: dict[str, list[Cost]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
-            if sum(times[name]) < most_seconds:
-                times[name].append(run())
-    return times
+            if sum(cost.seconds for cost in costs[name]) < most_seconds:
+                costs[name].append(run())
+    return costs
 
 
-def print_times(title: str, times: Times, *, baseline: str) -> None:
-    """A table of medians, each beside that of `baseline`."""
-    base = median(times[baseline])
+def print_costs(
+    title: str, costs: Costs, *, baseline: str, efforts: Mapping[str, Effort] | None = None
+) -> None:
+    """A table of medians, each beside that of `baseline`; and what the calls did, where known."""
+    base = cpu_median(costs[baseline])
     print(f"\n{title}")
-    print(f"  {'':<46} {'median':>12} {'ratio':>9}  runs")
-    for name, taken in times.items():
-        middle = median(taken)
-        print(f"  {name:<46} {_shown(middle):>12} {middle / base:>8.4g}×  {len(taken)}")
+    head = f"  {'':<46} {'median':>12} {'CPU':>12} {'ratio':>9}  runs"
+    print(head + (f" {'statements':>11} {'peak memory':>13}" if efforts else ""))
+    for name, taken in costs.items():
+        cpu, wall = cpu_median(taken), median(cost.seconds for cost in taken)
+        ratio = f"{cpu / base:>8.4g}×" if base else f"{'-':>9}"
+        line = f"  {name:<46} {shown(wall):>12} {shown(cpu):>12} {ratio}  {len(taken):>4}"
+        print(line + (_did(efforts[name]) if efforts else ""))
 
 
-def _shown(seconds: float) -> str:
+def cpu_median(costs: Sequence[Cost]) -> float:
+    """The median of their processor seconds."""
+    return median(cost.cpu_seconds for cost in costs)
+
+
+def shown(seconds: float) -> str:
+    """A time to read."""
     return f"{seconds * 1000:,.2f} ms" if seconds < 1 else f"{seconds:,.2f} s"
+
+
+def _did(effort: Effort) -> str:
+    return f" {effort.statements:>11,} {effort.peak_bytes / MEBIBYTE:>9,.1f} MiB"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
+from functools import _lru_cache_wrapper
 from types import FrameType
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from ctxcore.tokens import exact
+
+CLOCK_SECONDS: Final = 0.05  # some clocks of processor time move by 4 ms
 T = TypeVar("T")
 
 
@@ -28,9 +33,37 @@ def calls_made(work: Callable[[T], object], given: T) -> int:
     return made
 
 
-def processor_seconds(work: Callable[[T], object], given: T) -> float:
-    """The processor time of the fastest of three runs; the first also loads what is needed."""
-    return min(_timed(work, given) for _ in range(3))
+def processor_seconds(work: Callable[[T], object], given: T, *, runs: int = 3) -> float:
+    """The processor time of the fastest of some runs; the first also loads what is needed."""
+    return min(_timed(work, given) for _ in range(runs))
+
+
+def growth(work: Callable[[str], object], make: Callable[[int], str], chars: int) -> float:
+    """The exponent with which the processor time of `work` grows up to texts of `chars` characters.
+
+    Nothing that was cached before helps.
+    """
+    small, large = make(chars // 8), make(chars)
+    return math.log(_steady(work, large) / _steady(work, small)) / math.log(len(large) / len(small))
+
+
+def _steady(work: Callable[[T], object], given: T) -> float:
+    """The processor time of a run, of as many as a coarse clock needs."""
+    total, runs = 0.0, 0
+    while total < CLOCK_SECONDS:
+        forget()
+        total += _timed(work, given)
+        runs += 1
+    return total / runs
+
+
+def forget() -> None:
+    """Empties what the library has cached, but not what it has loaded once."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("ctxcore")]
+    for value in [value for module in modules for value in vars(module).values()]:
+        if isinstance(value, _lru_cache_wrapper) and value.cache_info().maxsize is not None:
+            value.cache_clear()
+    exact.forget()
 
 
 def _timed(work: Callable[[T], object], given: T) -> float:

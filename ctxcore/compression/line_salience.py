@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from ctxcore.compression.salience import odd_members
 from ctxcore.compression.structures import Kind
-from ctxcore.compression.target import shared_terms
+from ctxcore.compression.target import shared_by_line
 from ctxcore.messages.values import JsonValue
-from ctxcore.text.signals import error_report, mentions_error
+from ctxcore.text.joined_lines import JoinedLines
+from ctxcore.text.patterns import one_of
+from ctxcore.text.signals import error_report, mentions_error, suspect_lines
 
 # Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 HEAD_SALIENCE: Final = 2.0
@@ -31,6 +34,7 @@ LEAST_NAMED: Final = 0.6  # chosen: of the score of a term that a single line ha
 MOST_ALIKE: Final = 4  # chosen: lines of one form, or as close to the query, that are kept first
 MOST_BELOW: Final = 4  # chosen: lines of an entry that are kept with its first
 MOST_LINES: Final = 2_000  # chosen: a budget holds a few hundred; to judge a million takes seconds
+SEARCHED_LINES: Final = 256  # chosen: of very many, so many are searched at once
 LINE_CHARS: Final = 400  # chosen: of a longer line only the head is judged
 FORM_CHARS: Final = 60  # chosen: lines are of one form if these differ in digits only
 SAMPLE_LINES: Final = 20  # chosen: enough to find what separates the cells of a table
@@ -40,6 +44,17 @@ _SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast a
     r"total|summary|exit code|exit status|finished|completed|succeeded|warn(?:ing)?s?|result)\b|"
     r"总计|合计|共计|完成|成功|警告|结果|總計|合計|共計|結果",
 )
+# One is in whatever `_SUMMARY` finds, and several times as fast to find.
+_SUMMARY_STEM: Final = re.compile(
+    one_of(
+        [
+            *(" passed", " failed", " error", " warning", " skipped", " test", " file"),
+            *(" matches", " rows", "total", "summary", "exit code", "exit status", "finished"),
+            *("completed", "succeeded", "warn", "result", "总计", "合计", "共计", "完成", "成功"),
+            *("警告", "结果", "總計", "合計", "共計", "結果"),
+        ]
+    )
+)
 _DEFINITION: Final = re.compile(
     r"\W*+(?:\d++\W++)?(?:(?:async|export|default|pub|public|private|static|abstract)\s+)*"
     r"(?:def|class|function|fn|func|struct|interface|enum|impl|trait|type|module|defmodule|defp?)\s+\w"
@@ -48,7 +63,7 @@ _CHANGE: Final = re.compile(r"^(?:[+-](?![+-]{2})|@@|diff --git|\+\+\+)")
 LINE_NUMBER: Final = re.compile(r"^ *\d+→")
 _WORD: Final = re.compile(r"\w")
 _DIGITS: Final = re.compile(r"\d+")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]*[\w.:/-]{3}")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]{3,}")
 _RULE: Final = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _GAP: Final = re.compile(r" {2,}|\t+")
 
@@ -58,56 +73,85 @@ def candidate_lines(lines: Sequence[str], terms: frozenset[str]) -> list[int]:
     if len(lines) <= MOST_LINES:
         return list(range(len(lines)))
     ends = MOST_LINES // 4
-    inner = range(ends, len(lines) - ends)
-    heads = ((at, lines[at][:LINE_CHARS]) for at in inner if lines[at])
-    outstanding = (at for at, head in heads if mentions_error(head) or shared_terms(terms, head))
+    outstanding = _outstanding(lines, range(ends, len(lines) - ends), terms)
     return [*range(ends), *islice(outstanding, ends), *range(len(lines) - ends, len(lines))]
 
 
-def line_salience(
-    lines: Mapping[int, str],
-    failing: Collection[int],
-    named: Mapping[int, float],
-    kind: Kind,
-    *,
-    count: int,
-) -> dict[int, float]:
+def _outstanding(lines: Sequence[str], places: range, terms: frozenset[str]) -> Iterator[int]:
+    """Those of `places` where a line mentions an error or is named by the query."""
+    for start in range(0, len(places), SEARCHED_LINES):
+        some = places[start : start + SEARCHED_LINES]
+        heads = [lines[at][:LINE_CHARS] for at in some]
+        joined = JoinedLines(heads)
+        failing = {n for n in suspect_lines(joined) if mentions_error(heads[n])}
+        yield from (some[n] for n in sorted(failing.union(shared_by_line(terms, joined))))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The lines by which an output is judged, by their places, and what is found in all at once."""
+
+    lines: Mapping[int, str]
+    failing: Sequence[int]
+    """The places of those that mention errors."""
+    suspect: Sequence[int]
+    """The places outside which none reports an error."""
+    summing_up: frozenset[int]
+    """The places of those that sum up."""
+    scores: Mapping[int, float]
+    """Of the lines that share terms with the query: how rare these are, 2 at most."""
+
+    @classmethod
+    def of(cls, lines: Mapping[int, str], terms: frozenset[str]) -> Judged:
+        """What is found in `lines` and by the terms of a query."""
+        places, joined = list(lines), JoinedLines(lines.values())
+        suspect = [places[n] for n in sorted(suspect_lines(joined))]
+        sums = (places[n] for n in joined.matching(_SUMMARY_STEM))
+        shared = shared_by_line(terms, joined)
+        return cls(
+            lines=lines,
+            failing=[at for at in suspect if mentions_error(lines[at])],
+            suspect=suspect,
+            summing_up=frozenset(at for at in sums if _SUMMARY.search(lines[at].lower())),
+            scores=_scores({places[n]: those for n, those in shared.items()}, len(lines)),
+        )
+
+
+def line_salience(judged: Judged, kind: Kind, *, count: int) -> dict[int, float]:
     """The salience of each line, by its place of `count`; 0 for a line without words.
 
-    `failing` are the places of those that mention errors, `named` the scores of those that the
-    query names. Lines gain from those beside them, since they explain each other.
+    Lines gain from those beside them, since they explain each other.
     """
-    own = _own_salience(lines, failing, named, kind)
+    own = _own_salience(judged, kind)
     padded = [0.0, *(salience or 0.0 for salience in own), 0.0]
     beside = (BESIDE_FACTOR * max(pair) for pair in zip(padded, padded[2:], strict=False))
     return {
         at: 0.0 if salience is None else _place_salience(at, count) + salience + near
-        for at, salience, near in zip(lines, own, beside, strict=True)
+        for at, salience, near in zip(judged.lines, own, beside, strict=True)
     }
 
 
-def _own_salience(
-    lines: Mapping[int, str], failing: Collection[int], named: Mapping[int, float], kind: Kind
-) -> list[float | None]:
+def _own_salience(judged: Judged, kind: Kind) -> list[float | None]:
     """The salience of the words of each line, wherever it stands; None if it has none."""
     forms: Counter[str] = Counter()
     known: set[str] = set()
+    failing = frozenset(judged.failing if kind != "code" else ())
     saliences: list[float | None] = []
-    for at, line in lines.items():
+    for at, line in judged.lines.items():
         number = LINE_NUMBER.match(line)
         if not _WORD.search(line, number.end() if number else 0):
             saliences.append(None)
             continue
-        salience = SUMMARY_SALIENCE if _SUMMARY.search(line.lower()) else 0.0
+        salience = SUMMARY_SALIENCE if at in judged.summing_up else 0.0
         if kind in ("code", "diff") and _DEFINITION.match(line):
             salience += DEFINITION_SALIENCE
         if kind == "diff" and _CHANGE.match(line):
             salience += CHANGE_SALIENCE
-        salience += NAMED_SALIENCE * named.get(at, 0.0)
-        if at in failing and kind != "code":
+        salience += NAMED_SALIENCE * judged.scores.get(at, 0.0)
+        if at in failing:
             salience += ERROR_SALIENCE
-        new_terms = set(_IDENTIFIER.findall(line)) - known
-        known |= new_terms
+        new_terms = set(_IDENTIFIER.findall(line)).difference(known)
+        known.update(new_terms)
         salience += NEW_TERM_SALIENCE * min(len(new_terms), 8)
         form = _form(line)
         forms[form] += 1
@@ -124,12 +168,11 @@ def _place_salience(at: int, count: int) -> float:
     return 1.0 + HEAD_SALIENCE / (1 + at / 4) + TAIL_SALIENCE / (1 + from_end / 2)
 
 
-def named_scores(lines: Mapping[int, str], terms: frozenset[str]) -> dict[int, float]:
-    """Scores of the lines that share terms with the query: how rare these are, 2 at most."""
-    shared = {at: found for at, line in lines.items() if (found := shared_terms(terms, line))}
+def _scores(shared: Mapping[int, Collection[str]], count: int) -> dict[int, float]:
+    """How rare the terms are that lines share with the query, 2 at most, among `count` lines."""
     seen_in = Counter(term for found in shared.values() for term in found)
-    most = math.log(1 + len(lines))
-    rarity = {term: math.log(1 + len(lines) / count) / most for term, count in seen_in.items()}
+    most = math.log(1 + count)
+    rarity = {term: math.log(1 + count / lines) / most for term, lines in seen_in.items()}
     return {
         at: min(2.0, math.fsum(sorted(rarity[term] for term in found)))
         for at, found in shared.items()
@@ -159,13 +202,13 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip()) if line.strip() else 0
 
 
-def error_lines(lines: Mapping[int, str], failing: Iterable[int]) -> list[int]:
+def error_lines(judged: Judged) -> list[int]:
     """The lines that report an error, the plainest first, a few of each form."""
-    plain = [at for at, line in lines.items() if error_report(line)]
+    plain = [at for at in judged.suspect if error_report(judged.lines[at])]
     forms: Counter[str] = Counter()
     found: list[int] = []
-    for at in dict.fromkeys([*plain, *failing]):
-        form = _form(lines[at])
+    for at in dict.fromkeys([*plain, *judged.failing]):
+        form = _form(judged.lines[at])
         forms[form] += 1
         if forms[form] <= MOST_ALIKE:
             found.append(at)

@@ -17,20 +17,20 @@ from typing import Final, get_args
 from ctxcore.compression.line_salience import (
     LINE_CHARS,
     LINE_NUMBER,
+    Judged,
     below,
     candidate_lines,
     error_lines,
     header_lines,
     line_salience,
     named_lines,
-    named_scores,
     odd_rows,
 )
 from ctxcore.compression.markers import ELISION, Elision, Unit, amount, gone_ranges
 from ctxcore.compression.passages import Passages
 from ctxcore.compression.structures import Kind
-from ctxcore.compression.target import Target, estimate_tokens, shared_terms
-from ctxcore.text.signals import mentions_error
+from ctxcore.compression.target import Target, estimate_tokens, shared_by_line
+from ctxcore.text.joined_lines import JoinedLines
 
 NAMES_SHARE: Final[dict[Kind, float]] = {
     **dict.fromkeys(get_args(Kind), 0.4),
@@ -68,7 +68,7 @@ _NAME: Final = re.compile(r"[@#]?[A-Za-z_0-9][\w.:/@-]*\w|\b\d{3,}\b")
 _COMPOUND: Final = re.compile(
     r"[a-z0-9][A-Z]|[A-Za-z]_[A-Za-z]|\w[.:]+[A-Za-z]|\w-\w+-\w|[A-Za-z]\d"
 )
-_PATH: Final = re.compile(r"[\w.-]++/[\w./-]*\w|\w++\.[a-z]{1,5}$")
+_PATH: Final = re.compile(r"(?<![\w.-])[\w.-]++/[\w./-]*\w|(?<!\w)\w++\.[a-z]{1,5}$")
 
 
 class Lines:
@@ -79,30 +79,29 @@ class Lines:
         self._lines, self._kind = lines, kind
         self._tokens = cache(self._estimate_tokens)
         self._passages = cache(lambda at: Passages(lines[at], terms))
-        judged = {at: self._gist(at) for at in candidate_lines(lines, terms)}
-        failing = [at for at, line in judged.items() if mentions_error(line)]
-        scores = named_scores(judged, terms)
-        errors, heads = error_lines(judged, failing), list[int]()
+        gists = {at: self._gist(at) for at in candidate_lines(lines, terms)}
+        judged = Judged.of(gists, terms)
+        errors, heads = error_lines(judged), list[int]()
         if kind == "table":
-            heads = header_lines(judged)
-            errors += odd_rows(judged)[:MOST_ODD]
-        named = named_lines(scores)
-        named += [near for at in named for near in below(judged, at)]
-        saliences = line_salience(judged, frozenset(failing), scores, kind, count=len(lines))
+            heads = header_lines(gists)
+            errors += odd_rows(gists)[:MOST_ODD]
+        named = named_lines(judged.scores)
+        named += [near for at in named for near in below(gists, at)]
+        saliences = line_salience(judged, kind, count=len(lines))
         self._heads = heads
         self._errors = list(dict.fromkeys(errors))
         self._named = list(dict.fromkeys(named))
         first = [*heads, *errors, *named]
-        self._saliences = _promising(saliences, judged, first, most=PROMISING * target.max_tokens)
-        self._names = LineNames(judged, terms)
+        self._saliences = _promising(saliences, gists, first, most=PROMISING * target.max_tokens)
+        self._names = LineNames(gists, terms)
 
     def select(self, room: float) -> tuple[str, list[Elision]]:
         """The most salient lines in about `room` tokens, and what is gone."""
         count = len(self._lines)
         names_room = room * NAMES_SHARE[self._kind] if count > FEW_LINES else 0.0
         lines_room = room - min(names_room, self._names.tokens)
-        shown = {at: self._shorten(at, lines_room) for at in self._saliences}
-        shown |= {at: self._shorten(at, 1.5 * room) for at in self._errors}
+        shown = self._shown(self._saliences, lines_room)
+        shown |= self._shown(self._errors, 1.5 * room)
         first = [
             *self._heads,
             *_fitting(self._errors, shown, room * ERROR_SHARE[self._kind]),
@@ -130,14 +129,18 @@ class Lines:
         best = (line[passage.start : passage.stop] for passage in self._passages(at).best)
         return " ".join([line[:LINE_CHARS], *best])
 
-    def _shorten(self, at: int, room: float) -> str:
-        """The line, without its least salient parts if it takes more than its share of the room."""
+    def _shown(self, places: Iterable[int], room: float) -> dict[int, str]:
+        """These lines, without their least salient parts where they take more than their share."""
         most_tokens = max(2.0, room - MARKER_TOKENS) / min(LONGEST_SHARE, len(self._lines))
         most_tokens = max(most_tokens, min(WHOLE_LINE_TOKENS, room / 2))
-        line, tokens = self._lines[at], self._tokens(at)
-        if tokens <= most_tokens:
-            return line
-        return self._passages(at).shorten(max(8, int(most_tokens * len(line) / tokens)))
+        return {
+            at: self._lines[at] if self._tokens(at) <= most_tokens else self._cut(at, most_tokens)
+            for at in places
+        }
+
+    def _cut(self, at: int, tokens: float) -> str:
+        chars = int(tokens * len(self._lines[at]) / self._tokens(at))
+        return self._passages(at).shorten(max(8, chars))
 
     def _estimate_tokens(self, at: int) -> float:
         line = self._lines[at]
@@ -207,8 +210,10 @@ def choose_lines(
     kept = {-1, count}  # the ends of the text, so that no gap opens before its first line
 
     def price(at: int) -> float:
-        gaps_more = (at - 1 not in kept) + (at + 1 not in kept) - 1
-        return max(1.0, costs[at] + GAP_TOKENS * gaps_more)
+        is_after, is_before = at - 1 in kept, at + 1 in kept
+        if is_after and is_before:
+            return max(1.0, costs[at] - GAP_TOKENS)
+        return costs[at] if is_after or is_before else costs[at] + GAP_TOKENS
 
     used = GAP_TOKENS
     for at in first:
@@ -294,7 +299,11 @@ class LineNames:
         for at, found in self._by_line.items():
             for name in found:
                 places.setdefault(name, []).append(at)
-        rated = (_rate(name, at[0], len(at), terms) for name, at in places.items())
+        named = shared_by_line(terms, JoinedLines(places))
+        rated = (
+            _rate(name, at[0], len(at), is_named=nth in named)
+            for nth, (name, at) in enumerate(places.items())
+        )
         usable = [name for name in rated if name.ratio > 0]
         self._ranked = sorted(usable, key=lambda name: (-name.ratio, name.at, name.text))
         self.tokens = sum(name.tokens for name in usable)
@@ -323,15 +332,21 @@ class LineNames:
 
 def _is_name(word: str) -> bool:
     """Whether the word is a path, a compound or a long number."""
-    return len(word) > 3 and bool(_PATH.search(word) or _COMPOUND.search(word) or word.isdigit())
+    if len(word) <= 3 or (word.isalpha() and word[1:].islower()):  # most words, told apart fast
+        return False
+    return _is_path(word) or bool(_COMPOUND.search(word)) or word.isdigit()
 
 
-def _rate(text: str, at: int, count: int, terms: frozenset[str]) -> Name:
+def _is_path(word: str) -> bool:
+    return ("/" in word or "." in word) and bool(_PATH.search(word))
+
+
+def _rate(text: str, at: int, count: int, *, is_named: bool) -> Name:
     tokens = estimate_tokens(text) + 1
     salience = NUMBER_SALIENCE if text.isdigit() else COMPOUND_SALIENCE
-    if _PATH.search(text):
+    if _is_path(text):
         salience = PATH_SALIENCE
     salience *= 1 + 0.5 * math.log(count)
-    if shared_terms(terms, text):
+    if is_named:
         salience += NAMED_SALIENCE
     return Name(text, at, 0.0 if tokens > LONGEST_NAME_TOKENS else salience / tokens, tokens)

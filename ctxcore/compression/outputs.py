@@ -104,7 +104,7 @@ def compress_with(
     whole = Compressed(text=output, tokens=tokens, original_tokens=tokens, kind=source.kind)
     if lossless:
         text = shorten_losslessly(output, counter, tokens)
-        return replace(whole, text=text, tokens=counter.count(text))
+        return whole if text == output else replace(whole, text=text, tokens=counter.count(text))
     if tokens <= max_tokens:
         return whole
     target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
@@ -186,8 +186,9 @@ def _clean_lines(source: Source) -> tuple[list[str], int]:
     if source.kind == "html":
         return markup_lines(text)
     lines = text.replace("\r\n", "\n").split("\n")
-    # A terminal shows what a progress bar wrote last.
-    return [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines], 0
+    if "\r" in text:  # a terminal shows what a progress bar wrote last
+        lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+    return list(map(str.rstrip, lines)), 0
 
 
 def markup_lines(text: str) -> tuple[list[str], int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from ctxcore.text.joined_lines import JoinedLines
 from ctxcore.text.languages import UNSPACED
 from ctxcore.text.words import is_weak
 from ctxcore.tokens.families import TokenCounter
@@ -20,6 +21,9 @@ _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
 _PART: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]{{2,}}")
+_PART_OR_END: Final = re.compile(rf"{_PART.pattern}|\n")
+_UNSPACED_OR_END: Final = re.compile(rf"{_UNSPACED.pattern}|\n")
+FEW_TERMS: Final = 64  # chosen: to look for so many takes less than to find all words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +93,40 @@ def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
     return terms & _words(text) if terms else terms
 
 
+def shared_by_line(terms: frozenset[str], lines: JoinedLines) -> dict[int, set[str]]:
+    """What `shared_terms` finds in each line, by its number; lines without any are left out."""
+    text, found = lines.text, dict[int, set[str]]()
+    if not terms or (len(terms) <= FEW_TERMS and not any(map(text.__contains__, terms))):
+        return found
+    plain = frozenset(filter(str.isalnum, terms))
+    at = 0
+    for word in _PART_OR_END.findall(text):
+        if word == "\n":
+            at += 1
+        elif word in plain:
+            found.setdefault(at, set()).add(word)
+    at = 0
+    for run in () if text.isascii() else _UNSPACED_OR_END.findall(text):
+        if run == "\n":
+            at += 1
+        elif shared := plain.intersection(_pairs(run)):
+            found.setdefault(at, set()).update(shared)
+    for term in terms - plain:  # of several parts, so seldom there
+        for at, line in lines.containing(term):
+            if term in _words(line):
+                found.setdefault(at, set()).add(term)
+    return dict(sorted(found.items()))
+
+
 def _words(text: str) -> set[str]:
     lowered = text.lower()
     words = set(_TERM.findall(lowered))
     joined = " ".join(word for word in words if not word.isalnum())
     words.update(_PART.findall(joined))
     if not text.isascii():
-        runs = _UNSPACED.findall(lowered)
-        words.update(run[at : at + 2] for run in runs for at in range(len(run) - 1))
+        words.update(pair for run in _UNSPACED.findall(lowered) for pair in _pairs(run))
     return words
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[at : at + 2] for at in range(len(run) - 1))

