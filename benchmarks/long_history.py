@@ -8,24 +8,21 @@ is measured. The store is an SQLite file in a temporary folder.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
 from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
-from typing import NamedTuple
 
-from sqlalchemy import Connection, create_engine, event, text
-from sqlalchemy.engine import Engine
+from sqlalchemy import create_engine, text
 
 from benchmarks.conversations import DEMO, load_messages, repeated
 from benchmarks.peers import MODEL
+from benchmarks.statements import statements_run
 from benchmarks.stored import stored_session
-from benchmarks.timing import print_command
+from benchmarks.timing import Work, cost_of, cpu_median, print_command, shown
 from ctxcore import ContextEngine
 from ctxcore.messages.values import JsonObject
 
@@ -62,16 +59,6 @@ _SUMS = (
 )
 
 
-class Cost(NamedTuple):
-    """Of some calls: the median time on the clock, processor time and number of SQL statements."""
-
-    seconds: float
-    cpu_seconds: float
-    most_cpu_seconds: float
-    """The processor time that 99 of 100 calls stay within."""
-    statements: float
-
-
 def main() -> None:
     """Print a row for each size and work."""
     options = _options()
@@ -91,17 +78,12 @@ def main() -> None:
             queries = _queries(messages, options.searches)
             works = _works(engine, session_id, is_compacted=options.compact, queries=queries)
             for name, work, rounds in works:
-                cost = cost_of(work, rounds=rounds or options.rounds)
-                print(
-                    f"{length:>10,}  {name:<34} {cost.seconds * 1e3:>7.2f} ms"
-                    f" {cost.cpu_seconds * 1e3:>7.2f} ms {cost.most_cpu_seconds * 1e3:>7.2f} ms"
-                    f" {cost.statements:>11.0f}"
-                )
+                print(f"{length:>10,}  {name:<28}{_line(work, rounds or options.rounds)}")
 
 
 def _works(
     engine: ContextEngine, session_id: str, *, is_compacted: bool, queries: Sequence[str]
-) -> Iterator[tuple[str, Callable[[], object], int | None]]:
+) -> Iterator[tuple[str, Work, int | None]]:
     """What is measured, each with how often; None: as often as asked."""
     context = partial(engine.context, session_id)
     yield "first context of a process", context, 1
@@ -125,33 +107,14 @@ def _search(engine: ContextEngine, queries: Iterator[str]) -> None:
     engine.search(next(queries))
 
 
-def cost_of(work: Callable[[], object], *, rounds: int) -> Cost:
-    """What `rounds` calls of `work` cost."""
-    clocks, cpus, counts = zip(*(_measure(work) for _ in range(rounds)), strict=True)
-    most = sorted(cpus)[ceil(0.99 * rounds) - 1]
-    return Cost(median(clocks), median(cpus), most, median(counts))
-
-
-def _measure(work: Callable[[], object]) -> tuple[float, float, int]:
-    with statements() as counted:
-        clock, cpu = perf_counter(), process_time()
-        work()
-        return perf_counter() - clock, process_time() - cpu, len(counted)
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """The SQL statements that are sent inside the block."""
-    sent: list[str] = []
-
-    def note(connection: Connection, cursor: object, statement: str, *rest: object) -> None:
-        sent.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield sent
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
+def _line(work: Work, rounds: int) -> str:
+    """What `rounds` calls of `work` cost: medians, and what 99 of 100 stay within."""
+    with statements_run() as sent:
+        costs = [cost_of(work) for _ in range(rounds)]
+    taken = sorted(cost.cpu_seconds for cost in costs)
+    wall, most = median(cost.seconds for cost in costs), taken[ceil(0.99 * rounds) - 1]
+    times = "".join(f" {shown(seconds):>11}" for seconds in (wall, cpu_median(costs), most))
+    return f"{times} {len(sent) / rounds:>11.0f}"
 
 
 def _grow(database: Path, session_id: str, length: int, size: int) -> int:
