@@ -1,8 +1,8 @@
 """A stored session at 1,000 to 1,000,000 messages: its next context, a turn, a search.
 
 Run it as `python -m benchmarks.long_history`. What people wait for at every turn must not grow with
-the history. The first messages are appended; the rest are copies of their rows, since only reading
-is measured. The store is an SQLite file in a temporary folder.
+the history. The first messages are appended; the rest are copies of their rows, made in a minute.
+The store is an SQLite file in a temporary folder.
 """
 
 from __future__ import annotations
