@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
+from benchmarks.statements import statements_run
 from ctxcore import ContextEngine, open_store
 from ctxcore.messages.values import Message, text_message
 from ctxcore.store import searching
@@ -25,20 +23,6 @@ def engine(tmp_path: Path) -> Iterator[ContextEngine]:
     store = open_store(str(tmp_path / "chat.db"))
     yield ContextEngine(store, model="gpt-4o")
     store.close()
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    run: list[str] = []
-
-    def note(connection: object, cursor: object, statement: str, *others: object) -> None:
-        run.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield run
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def messages(count: int, words: str = WORDS) -> list[Message]:
@@ -62,7 +46,7 @@ class TestAppending:
         counts = []
         for before in (2, 300):
             engine.append(session_id, messages(before))
-            with statements() as run:
+            with statements_run() as run:
                 engine.append(session_id, messages(2))
             counts.append(len(run))
         assert counts[0] == counts[1] <= 10
@@ -72,7 +56,7 @@ class TestAppending:
     ) -> None:
         counts = []
         for count in (2, 500):
-            with statements() as run:
+            with statements_run() as run:
                 engine.append(session_id, messages(count))
             counts.append(len(run))
         assert counts[0] == counts[1]
@@ -112,7 +96,7 @@ class TestSearching:
         engine.append(session_id, messages(100))
         best = engine.append(session_id, [text_message("user", "budget, budget")])
         engine.append(session_id, messages(9))
-        with statements() as run:
+        with statements_run() as run:
             seqs = found(engine, "budget")
         assert seqs[0] == best[0] + 1
         assert len(seqs) == 20

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from sqlalchemy import Engine, event
 
+from benchmarks.statements import statements_run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.messages.values import JsonObject
 from tests.engines import engine_with
 
 MOST = 12  # chosen: session, settings, user, policies, compaction, history, marks, and its rows
-
-
-@contextmanager
-def counted() -> Iterator[list[str]]:
-    """The statements that run inside."""
-    seen: list[str] = []
-
-    def note(conn: object, cursor: object, statement: str, *rest: object) -> None:
-        if not statement.startswith("BEGIN"):
-            seen.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def talk(first: int, count: int) -> list[JsonObject]:
@@ -50,9 +31,10 @@ def statements_of_context(engine: ContextEngine, session_id: str) -> tuple[int, 
     The first one also reads rules, which are cached.
     """
     engine.context(session_id)
-    with counted() as seen:
+    with statements_run() as seen:
         context = engine.context(session_id)
-    return len(seen), sum(run.after_tokens == 0 for run in context.runs)
+    reads = [statement for statement in seen if not statement.startswith("BEGIN")]
+    return len(reads), sum(run.after_tokens == 0 for run in context.runs)
 
 
 @pytest.mark.parametrize("messages", [201, 601])
@@ -84,7 +66,7 @@ def test_excluded_messages_are_sized_together() -> None:
 
 def bodies_read(engine: ContextEngine, session_id: str) -> int:
     """How many statements of a context read messages themselves."""
-    with counted() as seen:
+    with statements_run() as seen:
         engine.context(session_id)
     return sum("message.body, message_tokens" in statement for statement in seen)
 
