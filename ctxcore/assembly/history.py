@@ -50,6 +50,8 @@ class Counted:
     """The calls with the shorter arguments that stand for its own."""
     said_at: datetime | None = field(default=None, compare=False)
     """When it was sent, where the history knows."""
+    notes: str = field(default="", repr=False, compare=False)
+    """What stands for its text in scoring and quoting; empty where that has to be read."""
 
     @property
     def sent_tokens(self) -> int:

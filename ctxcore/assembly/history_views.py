@@ -117,15 +117,14 @@ class AdaptedHistory:
         return counted if row.short is None else with_short(counted, row.short, self.counter)
 
     def _shortened(self, row: Counted) -> Counted:
-        text, limit = row.message.text, self._limit_of(row)
+        limit, most_chars = self._limit_of(row), self.max_message_chars
         if limit is not None and row.sent_tokens > limit:
             return self._previewed(row, limit)
-        if (
-            self.max_message_chars is not None
-            and len(text) > self.max_message_chars
-            and _is_text(row.message)
-        ):
-            return with_short(row, elide_within(text, self.max_message_chars), self.counter)
+        if most_chars is None:
+            return row
+        text = row.message.text
+        if len(text) > most_chars and _is_text(row.message):
+            return with_short(row, elide_within(text, most_chars), self.counter)
         return row
 
     def _limit_of(self, row: Counted) -> int | None:

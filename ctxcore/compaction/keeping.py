@@ -204,7 +204,10 @@ def keep_blocks(
     messages only the best pieces, but users' messages whole.
     """
     groups = [
-        *(group_of(block, outdated) for block in blocks),
+        *(
+            _noted_group(block[0]) if _is_noted(block, outdated) else group_of(block, outdated)
+            for block in blocks
+        ),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -265,6 +268,20 @@ def group_of(
         tokens=sum(row.sent_tokens for row in block) - taken + FRAME_TOKENS * len(long),
         gap_tokens=1,
     )
+
+
+def _is_noted(block: Block, outdated: Outdated) -> bool:
+    """Whether notes stand for a block that stays whole or not at all."""
+    row = block[0]
+    is_whole = row.sent_tokens <= WHOLE_TOKENS and row.seq not in outdated
+    return bool(row.notes) and len(block) == 1 and is_whole and not row.is_shortened
+
+
+def _noted_group(row: Counted) -> Group:
+    """The group of a message that its notes stand for."""
+    tokens = max(1, row.sent_tokens)
+    unit = Unit(seq=row.seq, text="", role=row.message.role, tokens=tokens, note=row.notes)
+    return Group(units=(unit,), tokens=row.sent_tokens, gap_tokens=1)
 
 
 def _competing(row: Counted) -> Message:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message, Role
+from ctxcore.salience.traits import key_of, load_note, noted_key, noted_size
 from ctxcore.text.words import all_terms_of, terms_of, weigh, words_of
 
 UnitKind = Literal["talk", "call", "output"]
@@ -43,6 +44,7 @@ class Unit:
     place: int = 0
     """Which piece of its message this is, from 0."""
     text: str
+    """Empty where its note stands for it."""
     role: Role
     kind: UnitKind = "talk"
     tokens: int
@@ -50,6 +52,18 @@ class Unit:
     answers: bool | None = None
     """Whether the message before its own ended with a question; None where the unit before it in
     the sequence tells. A caller that leaves out units must set it, or answers lose salience."""
+    note: str = ""
+    """What `traits.dump_note` noted of its text; without one the text is read."""
+
+    @property
+    def key(self) -> str:
+        """What only units of the same text share."""
+        return noted_key(self.note) if self.note else key_of(self.text)
+
+    @property
+    def chars(self) -> int:
+        """The length of its text."""
+        return noted_size(self.note).chars if self.note else len(self.text)
 
 
 def split_message(
@@ -118,12 +132,39 @@ def relevance(
 
     With a `least_share` of 1 only a text that has all words of the request reaches 1.
     """
+    read = (_said_in(text) for text in units_texts)
+    return _relevance(read, request_text, least_share)
+
+
+def units_relevance(
+    units: Iterable[Unit], request_text: str, *, least_share: float = LEAST_SHARE
+) -> list[float]:
+    """The same of units."""
+    read = (_noted_in(unit.note) if unit.note else _said_in(unit.text) for unit in units)
+    return _relevance(read, request_text, least_share)
+
+
+_Said: TypeAlias = tuple[Sequence[str], Sequence[str]]
+"""The terms of a text in order, and those of them that it repeats, unless they are among these."""
+
+
+def _said_in(text: str) -> _Said:
+    return all_terms_of(words_of(text)), ()
+
+
+def _noted_in(note: str) -> _Said:
+    noted = load_note(note)
+    return noted.terms, noted.again
+
+
+def _relevance(read: Iterable[_Said], request_text: str, least_share: float) -> list[float]:
     wanted = frozenset(terms_of(words_of(request_text)))
     counts, lengths = list[Counter[str]](), list[int]()
-    for text in units_texts:
-        terms = all_terms_of(words_of(text))
-        counts.append(Counter([term for term in terms if term in wanted]))
-        lengths.append(len(terms))
+    for terms, again in read:
+        found = Counter([term for term in terms if term in wanted])
+        found.update([term for term in again if term in wanted])
+        counts.append(found)
+        lengths.append(len(terms) + len(again))
     weights = weigh([*map(tuple, counts), tuple(wanted)])  # the request has each of them too
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
     scores = [

@@ -15,13 +15,16 @@ from sqlalchemy import Connection, RowMapping, Select, bindparam, func, select
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
 from ctxcore.assembly.prompts import Prompts
+from ctxcore.assembly.reading import WHOLE
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
+from ctxcore.messages.lazy import load_all
 from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
 from ctxcore.store.known_rows import Known
+from ctxcore.store.light_rows import LEAST, light_rows
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
@@ -172,11 +175,24 @@ class StoredHistory:
         with self._database.read() as connection:
             first = self._tail_start(connection, tokens, after, before)
             seqs = self._without_system(first)
-            if missing := self._missing(seqs):
+            missing = self._missing(seqs)
+            is_large = tokens >= WHOLE and len(missing) >= LEAST  # as when everything is folded
+            if missing and not is_large:
                 values = {**self._keys, "first": missing[0], "last": missing[-1]}
                 self._keep(connection.execute(_TAIL_ROWS, values))
-        rows = self._rows
-        return [rows[seq] for seq in seqs if seq in rows]
+        if is_large:
+            self._read_light(missing)
+        rows = [self._rows[seq] for seq in seqs if seq in self._rows]
+        if tokens < WHOLE:
+            load_all([row.message for row in rows])
+        return rows
+
+    def _read_light(self, seqs: Sequence[int]) -> None:
+        """Reads rows without the texts that notes stand for; others would push them out of the
+        cache.
+        """
+        light = light_rows(self._database, **self._keys, first=seqs[0], last=seqs[-1])
+        self._rows.update((row.seq, row) for row in light if row.seq not in self._rows)
 
     def _without_system(self, first: int) -> list[int]:
         """The places from `first` on, without those of system messages."""
@@ -190,7 +206,10 @@ class StoredHistory:
         if missing:  # what every context asks for next is read along
             beside = {self._anchors.goal, self._anchors.last_user} - {None, *missing, *self._rows}
             self._read([*missing, *filter(None, beside)])
-        return [self._rows[seq] for seq in wanted if seq in self._rows]
+        rows = [self._rows[seq] for seq in wanted if seq in self._rows]
+        if len(rows) < LEAST:
+            load_all([row.message for row in rows])
+        return rows
 
     def _read(self, seqs: Sequence[int]) -> None:
         if not seqs:
