@@ -6,7 +6,7 @@ Each read is one small query; running sums and messages are cached, since neithe
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, Select, bindparam, func, select
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.reading import WHOLE
-from ctxcore.facts.ledger import Entry
+from ctxcore.facts.ledger import Entry, RulesTaken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.lazy import load_all
@@ -259,6 +259,9 @@ class StoredHistory:
         end = self._length if until is None else min(until, self._length)
         return self._database.rule_books.standing(self._session_id, end, self._read_rules)
 
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        return self._database.rule_books.taken_back(self._session_id)
+
     def _find_facts(self, seqs: Sequence[int]) -> dict[int, Sequence[Fact]]:
         """The facts of messages that were appended before facts were stored."""
         rows = self.get(seqs)
@@ -341,6 +344,7 @@ class ScaledHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self.count, self.messages, self.turns = view.count, view.messages, view.turns
         self.anchors, self.facts, self.standing = view.anchors, view.facts, view.standing
+        self.taken_back = view.taken_back
         self._view = view
         self._ratio = ratio
 
