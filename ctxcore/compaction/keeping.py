@@ -9,6 +9,7 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
+from ctxcore.messages.lazy import load_all
 from ctxcore.messages.values import Message
 from ctxcore.salience.ranking import (
     NO_WISHES,
@@ -203,6 +204,8 @@ def keep_blocks(
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
     messages only the best pieces, but users' messages whole.
     """
+    unread = (block for block in blocks if not _is_noted(block, outdated))
+    load_all(row.message for row in chain.from_iterable([*unread, *opened]))
     groups = [
         *(
             _noted_group(block[0]) if _is_noted(block, outdated) else group_of(block, outdated)

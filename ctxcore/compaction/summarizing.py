@@ -23,7 +23,7 @@ from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.salience.traits import noted_size
+from ctxcore.salience.traits import noted_text
 from ctxcore.summarizers.checks import check_content, check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.notes import are_sized_by
@@ -271,12 +271,12 @@ def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | Non
 
 def _chars(row: Counted) -> int:
     """Returns the length of a message's text."""
-    return noted_size(row.notes).chars if row.notes else text_chars(row.message)
+    return noted_text(row.notes).chars if row.notes else text_chars(row.message)
 
 
 def _language(rows: Sequence[Counted]) -> Language:
     """Returns the language that most of `rows` are in."""
-    sizes = [noted_size(row.notes) for row in rows if row.notes]
+    sizes = [noted_text(row.notes) for row in rows if row.notes]
     return detect_language(
         (row.message for row in rows if not row.notes),
         han=sum([size.han for size in sizes]),

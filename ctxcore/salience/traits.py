@@ -69,13 +69,13 @@ class Traits(NamedTuple):
     names: int
     numbers: int
     addresses: int
-    decides: bool
-    rules: bool
+    decides: int
+    rules: int
     han: int
     """Its Chinese characters."""
     latin: int
     """Its Latin words."""
-    asks: bool
+    asks: int
     """Whether it ends with a question."""
 
 
@@ -147,6 +147,7 @@ def is_question(text: str) -> bool:
 
 _FIELD: Final = "|"  # between the fields of a note; no term and no literal has it
 _TOLD: Final = "?"  # before the terms outside questions, where those are not all in order
+_SIGNS: Final = len(Traits._fields) - 2  # of the head; the length and more follow
 _KEY_BYTES: Final = 8  # chosen: of ten million texts, two share a key once in 300,000 histories
 
 
@@ -154,24 +155,6 @@ def key_of(text: str) -> str:
     """A short name of `text` that no other text has."""
     data = text.encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=_KEY_BYTES).hexdigest()
-
-
-class Noted(NamedTuple):
-    """A text as its note has it."""
-
-    traits: Traits
-    terms: Sequence[str]
-    """All its terms, each once, in the order of the text."""
-    again: Sequence[str]
-    """The terms that it repeats, one for each further time."""
-    key: str
-    chars: int
-    lays_down: bool
-    """Whether a standing instruction is in it."""
-    tokens: int
-    """By the counter of the note; 0 where the size of its message tells."""
-    sentences: int
-    """How many it has; 0 where it is all of its message."""
 
 
 def dump_note(
@@ -194,30 +177,21 @@ def dump_note(
     return _FIELD.join(map(" ".join, fields))
 
 
-def load_note(note: str) -> Noted:
-    """What `dump_note` wrote; further lines are of other texts."""
-    _, head, key, every, again, told, _ = note.partition("\n")[0].split(_FIELD)
-    times, names, numbers, addresses, decides, rules, han, latin, asks, *rest = map(
-        int, head.split()
-    )
-    terms = every.split()
-    said = told.split()[1:] if told else terms
-    known = frozenset(said if told else ())
-    traits = Traits(
-        said,
-        [term for term in terms if term not in known] if told else (),
-        times,
-        names,
-        numbers,
-        addresses,
-        bool(decides),
-        bool(rules),
-        han,
-        latin,
-        bool(asks),
-    )
-    chars, lays_down, tokens, sentences = rest
-    return Noted(traits, terms, again.split(), key, chars, bool(lays_down), tokens, sentences)
+def noted_traits(note: str) -> Traits:
+    """The traits of a noted text."""
+    _, head, _, every, _, told, _ = note.partition("\n")[0].split(_FIELD)
+    terms, asked = every.split(), list[str]()
+    if told:
+        said = told.split()[1:]
+        known = frozenset(said)
+        terms, asked = said, [term for term in terms if term not in known]
+    return Traits(terms, asked, *map(int, head.split()[:_SIGNS]))
+
+
+def noted_terms(note: str) -> tuple[list[str], list[str]]:
+    """The terms of a noted text, each once and in order, and those that it repeats."""
+    _, _, _, every, again, _ = note.split(_FIELD, 5)
+    return every.split(), again.split()
 
 
 def noted_literals(note: str) -> tuple[str, ...]:
@@ -225,18 +199,25 @@ def noted_literals(note: str) -> tuple[str, ...]:
     return tuple(note.partition("\n")[0].rpartition(_FIELD)[2].split())
 
 
-class NotedSize(NamedTuple):
-    """How long a noted text is."""
+class NotedText(NamedTuple):
+    """What a note says of a text besides its terms."""
 
-    chars: int
     han: int
     latin: int
+    chars: int
+    lays_down: bool
+    """Whether a standing instruction is in it."""
+    tokens: int
+    """By the counter of the note; 0 where the size of its message tells."""
+    sentences: int
+    """How many it has; 0 where it is all of its message."""
 
 
-def noted_size(note: str) -> NotedSize:
-    """The size of a noted text, without its terms."""
-    head = note.split(_FIELD, 2)[1].split()
-    return NotedSize(int(head[9]), int(head[6]), int(head[7]))
+def noted_text(note: str) -> NotedText:
+    """What a note says besides terms."""
+    head = note.partition("\n")[0].split(_FIELD, 2)[1].split()
+    han, latin, _, chars, lays_down, tokens, sentences = map(int, head[_SIGNS - 3 :])
+    return NotedText(han, latin, chars, bool(lays_down), tokens, sentences)
 
 
 def noted_key(note: str) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message, Role
-from ctxcore.salience.traits import key_of, load_note, noted_key, noted_size
-from ctxcore.text.words import all_terms_of, terms_of, weigh, words_of
+from ctxcore.salience.traits import key_of, noted_key, noted_terms, noted_text
+from ctxcore.text.words import all_terms_of, terms_of, weights_of, words_of
 
 UnitKind = Literal["talk", "call", "output"]
 
@@ -63,7 +63,7 @@ class Unit:
     @property
     def chars(self) -> int:
         """The length of its text."""
-        return noted_size(self.note).chars if self.note else len(self.text)
+        return noted_text(self.note).chars if self.note else len(self.text)
 
 
 def split_message(
@@ -153,22 +153,25 @@ def _said_in(text: str) -> _Said:
 
 
 def _noted_in(note: str) -> _Said:
-    noted = load_note(note)
-    return noted.terms, noted.again
+    return noted_terms(note)
 
 
 def _relevance(read: Iterable[_Said], request_text: str, least_share: float) -> list[float]:
     wanted = frozenset(terms_of(words_of(request_text)))
-    counts, lengths = list[Counter[str]](), list[int]()
+    counts, lengths, none = list[Counter[str]](), list[int](), Counter[str]()
     for terms, again in read:
-        found = Counter([term for term in terms if term in wanted])
-        found.update([term for term in again if term in wanted])
-        counts.append(found)
+        found = [term for term in terms if term in wanted]
+        found += [term for term in again if term in wanted]
+        counts.append(Counter(found) if found else none)
         lengths.append(len(terms) + len(again))
-    weights = weigh([*map(tuple, counts), tuple(wanted)])  # the request has each of them too
+    held = Counter(wanted)  # the request has each of them too
+    for hits in counts:
+        held.update(hits.keys())
+    weights = weights_of(held, len(counts) + 1)
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
     scores = [
-        _bm25(found, weights, length / mean) for found, length in zip(counts, lengths, strict=True)
+        _bm25(found, weights, length / mean) if found else 0.0
+        for found, length in zip(counts, lengths, strict=True)
     ]
     rarest = sorted((weights[term] for term in wanted), reverse=True)[:MOST_WORDS]
     best = max([sum(rarest) * least_share, *scores])

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from operator import mul
 from typing import NamedTuple
 
-from ctxcore.salience.traits import Traits, is_question, load_note, read_traits
+from ctxcore.salience.traits import Traits, is_question, noted_traits, read_traits
 from ctxcore.salience.units import Unit
 from ctxcore.text.languages import LATIN_WORD, count_han
 from ctxcore.text.words import weights_of
@@ -60,7 +60,7 @@ class _Vocabulary:
 
     def numbered(self, terms: Sequence[str]) -> array[int]:
         """The numbers of `terms`."""
-        return array("L", map(self._numbers.__getitem__, terms))
+        return array("I", map(self._numbers.__getitem__, terms))
 
     def add(self, told: array[int], asked: array[int]) -> None:
         """Counts one utterance with these terms."""
@@ -75,11 +75,11 @@ class _Vocabulary:
 
 
 class _Read(NamedTuple):
-    """An utterance with its terms as numbers; `traits` has none."""
+    """An utterance with its terms as numbers; `signs` has its other traits."""
 
     told: array[int]
     asked: array[int]
-    traits: Traits
+    signs: Traits
 
 
 def _read(utterances: Sequence[Unit], vocabulary: _Vocabulary) -> Iterator[_Read]:
@@ -88,12 +88,12 @@ def _read(utterances: Sequence[Unit], vocabulary: _Vocabulary) -> Iterator[_Read
         traits = _traits_of(unit)
         told, asked = vocabulary.numbered(traits.told), vocabulary.numbered(traits.asked)
         vocabulary.add(told, asked)
-        yield _Read(told, asked, traits._replace(told=(), asked=()))
+        yield _Read(told, asked, Traits((), (), *traits[2:]))
 
 
 def read_signs(utterances: Sequence[Unit]) -> list[Signs]:
     """The signs of each of the utterances, which follow each other."""
-    return _signs(utterances, *_reading(utterances))
+    return list(_signs(utterances, *_reading(utterances)))
 
 
 def _reading(utterances: Sequence[Unit]) -> tuple[list[_Read], list[float]]:
@@ -104,39 +104,32 @@ def _reading(utterances: Sequence[Unit]) -> tuple[list[_Read], list[float]]:
 
 def _signs(
     utterances: Sequence[Unit], read: Sequence[_Read], weights: Sequence[float]
-) -> list[Signs]:
-    seen = bytearray(len(weights))
-    signs = []
+) -> Iterator[Signs]:
+    seen: set[int] = set()
     for unit, (told, asked, traits), answers in zip(
         utterances, read, _answers(utterances, read), strict=True
     ):
         tokens = max(1, unit.tokens)
         weight = sum([weights[term] for term in told])
-        news = sum([weights[term] for term in told if not seen[term]])
-        for term in told:
-            seen[term] = 1
-        for term in asked:
-            seen[term] = 1
-        signs.append(
-            Signs(
-                length=math.log(tokens),
-                telling=math.log((LEAST_TOLD + weight) / (HALF_TOLD + weight)),
-                news=news / tokens,
-                times=min(3, traits.times),
-                names=min(4, traits.names),
-                numbers=min(3, traits.numbers),
-                answers=float(answers),
-                addresses=min(3, traits.addresses),
-                decides=float(traits.decides),
-                rules=float(traits.rules),
-            )
+        news = sum([weights[term] for term in told if term not in seen])
+        seen.update(told, asked)
+        yield Signs(
+            length=math.log(tokens),
+            telling=math.log((LEAST_TOLD + weight) / (HALF_TOLD + weight)),
+            news=news / tokens,
+            times=min(3, traits.times),
+            names=min(4, traits.names),
+            numbers=min(3, traits.numbers),
+            answers=float(answers),
+            addresses=min(3, traits.addresses),
+            decides=float(traits.decides),
+            rules=float(traits.rules),
         )
-    return signs
 
 
 def _traits_of(unit: Unit) -> Traits:
     if unit.note:
-        return load_note(unit.note).traits
+        return noted_traits(unit.note)
     text, is_by_model = unit.text, unit.role == "assistant"
     told = _STAMP.sub("", text) if text[:1] == "[" and not unit.place else text
     traits = read_traits(told, is_by_model=is_by_model)
@@ -154,7 +147,7 @@ def _answers(utterances: Sequence[Unit], read: Sequence[_Read]) -> Iterator[bool
         if seq is not None and seq != unit.seq:
             before = asked
         yield before if unit.answers is None else unit.answers
-        asked, seq = traits.asks, unit.seq
+        asked, seq = bool(traits.asks), unit.seq
 
 
 def _are_han(read: Sequence[_Read]) -> Iterator[bool]:

@@ -6,6 +6,8 @@ the texts alone would take more memory than everything else.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +18,7 @@ from sqlalchemy.types import NullType
 
 from ctxcore.assembly.history import Counted
 from ctxcore.messages.lazy import LazyMessage
-from ctxcore.messages.values import Part, Role
+from ctxcore.messages.values import Part, Role, Text
 from ctxcore.store.database import Database
 from ctxcore.store.rows import load_message
 from ctxcore.summarizers.notes import usable_notes
@@ -27,6 +29,9 @@ _STRETCH: Final = 10_000  # chosen: rows read at once
 _BESIDE: Final = 100  # chosen: texts read along with one, since its neighbours are asked for next
 _MAX_IN_LIST: Final = 500
 
+_ONE_TEXT: Final = re.compile(
+    r'\{"content":("(?:[^"\\]|\\.)*+"),"role":"(?:user|assistant)"\}', re.DOTALL
+)
 _counted = (MESSAGE_TOKENS.c.session_id == MESSAGE.c.session_id) & (
     MESSAGE_TOKENS.c.seq == MESSAGE.c.seq
 )
@@ -121,6 +126,12 @@ class _Texts:
             values = {"session_id": self._session_id, "seqs": seqs[at : at + _MAX_IN_LIST]}
             with self._database.read() as connection:
                 for seq, body in connection.execute(_BODIES, values):
-                    message = load_message(body, session_id=self._session_id, seq=seq)
-                    found[seq] = message.content
+                    found[seq] = self._content(seq, body)
         return [found[seq] for seq in seqs]
+
+    def _content(self, seq: int, body: str) -> tuple[Part, ...]:
+        """The content of a stored body, which is one text where notes stand for it."""
+        found = _ONE_TEXT.fullmatch(body)
+        if found is not None:
+            return (Text(text=json.loads(found[1])),)
+        return load_message(body, session_id=self._session_id, seq=seq).content

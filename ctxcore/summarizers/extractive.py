@@ -258,26 +258,25 @@ class Outdated:
             return True
         if _WORDLESS.search(line):
             return True
-        words = {"", *line.split()}
-        if any(one in line for word in self.by_word.keys() & words for one in self.by_word[word]):
+        if self._has_any(line):
             return True
         return any(
             begin in self.begins if len(begin) == _BEGIN_CHARS else begin in self.text
             for begin in _BEGINS.findall(line)
         )
 
+    def _has_any(self, text: str) -> bool:
+        """Whether any of the sentences is in `text`."""
+        words = {"", *text.split()}
+        near = (one for word in self.by_word.keys() & words for one in self.by_word[word])
+        return any(one in text for one in near)
+
     def _without(self, source: Source) -> Source:
-        spans = source.line.spans
-        text = "\n".join([span.text for span in spans])
-        if not any(span.text in self.text for span in spans) and not any(
-            map(text.__contains__, self.sentences)
-        ):
-            return source
         kept = tuple(
-            LEFT_OUT
-            if any(sentence in span.text or span.text in sentence for sentence in self.sentences)
-            else span
-            for span in spans
+            LEFT_OUT if span.text in self.text or self._has_any(span.text) else span
+            for span in source.line.spans
         )
+        if kept == source.line.spans:
+            return source
         is_empty = all(span == LEFT_OUT for span in kept)
         return replace(source, line=replace(source.line, spans=() if is_empty else kept))

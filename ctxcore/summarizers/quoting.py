@@ -12,7 +12,7 @@ from typing import cast
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.salience.ranking import NO_WISHES, Group, Salience, Wishes, score_groups
-from ctxcore.salience.traits import load_note
+from ctxcore.salience.traits import noted_text
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.lines import Line, join_spans
 from ctxcore.summarizers.notes import WHOLE_BYTES, noted_stretches, stretches
@@ -257,7 +257,11 @@ def make_quotables(
         quotables.append(quotable(at, source, room, label_tokens=label_sizes[label]))
     scores = score_groups([quotable.group for quotable in quotables], wishes=wishes)
     return [
-        replace(quotable, saliences=tuple(_adjusted(source, quotable.group.units, saliences)))
+        Quotable(
+            group=quotable.group,
+            places=quotable.places,
+            saliences=tuple(_adjusted(source, quotable.group.units, saliences)),
+        )
         for source, quotable, saliences in zip(sources, quotables, scores, strict=True)
     ]
 
@@ -265,7 +269,7 @@ def make_quotables(
 def is_rule(unit: Unit) -> bool:
     """Whether a user lays down a standing instruction in it."""
     if unit.note:
-        return load_note(unit.note).lays_down
+        return noted_text(unit.note).lays_down
     return unit.kind == "talk" and lays_down_rule(unit.text, unit.role)
 
 
@@ -292,7 +296,7 @@ def _noted_quotable(at: int, source: Source, room: Room, *, label_tokens: int) -
     """The quotable of a source whose notes stand for its sentences."""
     units, places, start = list[Unit](), list[Sequence[int]](), 0
     for place, note in enumerate(noted_stretches(source.notes)):
-        noted = load_note(note)
+        noted = noted_text(note)
         tokens = room.size_of(noted.tokens or source.tokens, noted.chars)
         role = source.line.role or "user"
         units.append(Unit(seq=at, place=place, text="", role=role, tokens=tokens, note=note))
