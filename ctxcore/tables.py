@@ -171,6 +171,8 @@ class MessageRow(Row, table=True):
     """The facts found when it was appended; None: not looked for."""
     rules: int | None
     """How many of the facts set or revoke standing instructions; None: not looked for."""
+    notes: str | None = Field(sa_type=Text)
+    """What stands for its text where a compaction chooses; None: the text is read."""
 
 
 class MessageTokensRow(Row, table=True):

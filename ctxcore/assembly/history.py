@@ -22,7 +22,7 @@ from ctxcore.assembly.texts import elide, has_words
 from ctxcore.compression.markers import EXPAND_NAME, refers_to_words, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
-from ctxcore.facts.ledger import Entry, RuleBook
+from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
@@ -60,6 +60,8 @@ class Counted:
     """The calls with the shorter arguments that stand for its own."""
     said_at: datetime | None = field(default=None, compare=False)
     """When it was sent, where the history knows."""
+    notes: str = field(default="", repr=False, compare=False)
+    """What stands for its text in scoring and quoting; empty where that has to be read."""
 
     item: Any = field(default=None, init=False, repr=False, compare=False)
     """What was last made of it for a context."""
@@ -179,6 +181,9 @@ class HistoryView(Protocol):
         With 0: what is known from before the first message.
         """
 
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        """What the rules of a message took back, by its number, as far as `standing` found it."""
+
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first given; `until`: at that message.
 
@@ -287,6 +292,9 @@ class ListHistory:
             call = self._read_to.call(row.message)
             self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
+
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        return self._rules.taken
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         end = len(self._rows) if until is None else min(until, len(self._rows))

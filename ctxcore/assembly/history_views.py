@@ -7,7 +7,7 @@ Sizes are needed many times while a compaction is decided, and counted once. Onl
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -16,7 +16,7 @@ from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_e
 from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
 from ctxcore.compression.previews import preview
-from ctxcore.facts.ledger import Entry
+from ctxcore.facts.ledger import Entry, RulesTaken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
@@ -90,6 +90,9 @@ class AdaptedHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return self.view.facts()
 
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        return self.view.taken_back()
+
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         return self.view.standing(until=until)
 
@@ -117,15 +120,14 @@ class AdaptedHistory:
         return counted if row.short is None else with_short(counted, row.short, self.counter)
 
     def _shortened(self, row: Counted) -> Counted:
-        text, limit = row.message.text, self._limit_of(row)
+        limit, most_chars = self._limit_of(row), self.max_message_chars
         if limit is not None and row.sent_tokens > limit:
             return self._previewed(row, limit)
-        if (
-            self.max_message_chars is not None
-            and len(text) > self.max_message_chars
-            and _is_text(row.message)
-        ):
-            return with_short(row, elide_within(text, self.max_message_chars), self.counter)
+        if most_chars is None:
+            return row
+        text = row.message.text
+        if len(text) > most_chars and _is_text(row.message):
+            return with_short(row, elide_within(text, most_chars), self.counter)
         return row
 
     def _limit_of(self, row: Counted) -> int | None:
@@ -260,6 +262,9 @@ class PrefixHistory:
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return takewhile(lambda found: found[0] <= self._count, self._whole.facts())
+
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        return self._whole.taken_back()
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         end = self._count if until is None else min(until, self._count)

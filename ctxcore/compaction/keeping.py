@@ -9,6 +9,7 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
+from ctxcore.messages.lazy import load_all
 from ctxcore.messages.values import Message
 from ctxcore.salience.ranking import (
     NO_WISHES,
@@ -203,8 +204,13 @@ def keep_blocks(
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
     messages only the best pieces, but users' messages whole.
     """
+    unread = (block for block in blocks if not _is_noted(block, outdated))
+    load_all(row.message for row in chain.from_iterable([*unread, *opened]))
     groups = [
-        *(group_of(block, outdated) for block in blocks),
+        *(
+            _noted_group(block[0]) if _is_noted(block, outdated) else group_of(block, outdated)
+            for block in blocks
+        ),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -265,6 +271,20 @@ def group_of(
         tokens=sum(row.sent_tokens for row in block) - taken + FRAME_TOKENS * len(long),
         gap_tokens=1,
     )
+
+
+def _is_noted(block: Block, outdated: Outdated) -> bool:
+    """Whether notes stand for a block that stays whole or not at all."""
+    row = block[0]
+    is_whole = row.sent_tokens <= WHOLE_TOKENS and row.seq not in outdated
+    return bool(row.notes) and len(block) == 1 and is_whole and not row.is_shortened
+
+
+def _noted_group(row: Counted) -> Group:
+    """The group of a message that its notes stand for."""
+    tokens = max(1, row.sent_tokens)
+    unit = Unit(seq=row.seq, text="", role=row.message.role, tokens=tokens, note=row.notes)
+    return Group(units=(unit,), tokens=row.sent_tokens, gap_tokens=1)
 
 
 def _competing(row: Counted) -> Message:

@@ -23,12 +23,14 @@ from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
+from ctxcore.salience.traits import noted_text
 from ctxcore.summarizers.checks import check_content, check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
+from ctxcore.summarizers.notes import are_sized_by
 from ctxcore.summarizers.protocol import Detail, Summarizer, SummaryRequest, SummaryUsage
 from ctxcore.summarizers.support import SummaryCheck
 from ctxcore.text.languages import Language, detect_language
-from ctxcore.tokens.count import count_message
+from ctxcore.tokens.count import count_message, text_frame_tokens
 
 # Characters. Source: the `truncate-or-summarize` design.
 _LEAST_CHARS = 100  # the shortest summary that is requested
@@ -72,8 +74,7 @@ class Summarizing:
         """
         rows = self._source(record)
         is_first = not self._active.summary
-        messages = [_named(row) for row in rows]
-        language = detect_language(messages) if is_first else self._active.language
+        language = _language(rows) if is_first else self._active.language
         source_tokens = sum(row.sent_tokens for row in rows)
         # messages that the previous summary stands for and that the history no longer has
         not_passed = max(0, self._active.covered_messages - self._covered(self._active))
@@ -88,7 +89,7 @@ class Summarizing:
             summarized_until=record.covered_until,
             covered_messages=self._covered(record) + not_passed,
             source_tokens=self._active.source_tokens + source_tokens,
-            source_chars=self._active.source_chars + sum(map(text_chars, messages)),
+            source_chars=self._active.source_chars + sum(map(_chars, rows)),
             summarizer=self._summarizer.name,
             generation=0 if is_first else self._active.generation + 1,
             language=language,
@@ -108,7 +109,7 @@ class Summarizing:
     ) -> str:
         """Returns a new summary of `summary` and `rows`."""
         messages = tuple(_named(row) for row in rows)
-        chars = sum(map(text_chars, messages))
+        chars = sum(map(_chars, rows))
         asked_chars, detail = _length(self._call.policy, chars + len(summary))
         request = SummaryRequest(
             messages=messages,
@@ -123,6 +124,7 @@ class Summarizing:
             focus=self._focus,
             instructions=self._call.policy.summary_instructions or "",
             outdated=self._outdated,
+            noted=self._noted(rows),
             report=self._report,
         )
         summary_tokens = self._call.counter.count(summary)
@@ -136,6 +138,20 @@ class Summarizing:
         if not isinstance(self._summarizer, ExtractiveSummarizer):
             self._check(text, request)
         return text
+
+    def _noted(self, rows: Sequence[Counted]) -> tuple[tuple[str, int], ...]:
+        """Returns the notes of `rows` with the sizes of their texts, for quotes."""
+        counter = self._call.counter
+        frame = text_frame_tokens(counter)
+        is_quoting = isinstance(self._summarizer, ExtractiveSummarizer)
+        if not is_quoting or frame is None or self._call.is_scaled:
+            return ()
+        return tuple(
+            [
+                (row.notes if are_sized_by(row.notes, counter) else "", row.tokens - frame)
+                for row in rows
+            ]
+        )
 
     def _check(self, text: str, request: SummaryRequest) -> None:
         """Refuses a text that says what its source does not; notes what little of that it says.
@@ -251,6 +267,21 @@ def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | Non
     if source_chars < _BRIEF_CHARS:
         return wanted // 2, "brief"
     return wanted, "key_points" if source_chars < _KEY_POINTS_CHARS else "layered"
+
+
+def _chars(row: Counted) -> int:
+    """Returns the length of a message's text."""
+    return noted_text(row.notes).chars if row.notes else text_chars(row.message)
+
+
+def _language(rows: Sequence[Counted]) -> Language:
+    """Returns the language that most of `rows` are in."""
+    sizes = [noted_text(row.notes) for row in rows if row.notes]
+    return detect_language(
+        (row.message for row in rows if not row.notes),
+        han=sum([size.han for size in sizes]),
+        latin=sum([size.latin for size in sizes]),
+    )
 
 
 def _named(row: Counted) -> Message:

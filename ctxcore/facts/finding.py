@@ -35,7 +35,7 @@ from ctxcore.facts.reading import (
     sentences,
 )
 from ctxcore.facts.topics import topic_of
-from ctxcore.facts.values import ClauseChange, Fact
+from ctxcore.facts.values import ClauseChange, Effect, Fact, Kind
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
@@ -367,9 +367,48 @@ def _to_list(fact: Fact) -> list[Any]:
 
 
 def _to_fact(values: list[Any], role: Role) -> Fact:
+    if len(values) == len(_FIELDS):
+        return _changing_fact(values, role)
+    if len(values) > _TOPIC:
+        values[_TOPIC] = tuple(values[_TOPIC])
+    return _simple_fact(role, *values)
+
+
+_TOPIC: Final = list(_FIELDS).index("topic")
+
+
+@lru_cache(maxsize=16_384)  # the same names and numbers are said again and again
+def _simple_fact(
+    role: Role,
+    kind: Kind,
+    text: str = "",
+    key: str = "",
+    subject: str = "",
+    value: str = "",
+    effect: Effect = "states",
+    topic: tuple[str, ...] = (),
+    is_negative: bool = False,
+    weight: float = 1.0,
+) -> Fact:
+    """A fact that changes no rule, with its fields in the order of the stored lists."""
+    return Fact(
+        kind=kind,
+        text=text,
+        key=key,
+        subject=subject,
+        value=value,
+        effect=effect,
+        topic=topic,
+        role=role,
+        is_negative=is_negative,
+        weight=weight,
+    )
+
+
+def _changing_fact(values: list[Any], role: Role) -> Fact:
     fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
-    fields["topic"] = tuple(fields.get("topic", ()))
+    fields["topic"] = tuple(fields["topic"])
     fields["about"] = tuple(
-        ClauseChange(cue, tuple(topic), tuple(done)) for cue, topic, done in fields.get("about", ())
+        ClauseChange(cue, tuple(topic), tuple(done)) for cue, topic, done in fields["about"]
     )
     return Fact(role=role, **fields)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from ctxcore.facts.superseding import taken_back
 from ctxcore.facts.topics import overlap
@@ -60,6 +60,10 @@ class Entry:
         return self.fact.key
 
 
+RulesTaken: TypeAlias = Sequence[tuple[str, ...]]
+"""The keys of the rules that each rule of one message took back."""
+
+
 @dataclass(slots=True)
 class _Held:
     fact: Fact
@@ -91,11 +95,22 @@ class Ledger:
     _askers: set[Role] = field(default_factory=set)
     """The roles that have asked something."""
 
-    def add(self, seq: int, facts: Iterable[Fact]) -> None:
-        """Adds the facts of message `seq`."""
+    def add(
+        self, seq: int, facts: Iterable[Fact], taken: RulesTaken | None = None
+    ) -> list[tuple[str, ...]]:
+        """Adds the facts of message `seq`; returns the keys that each of its rules took back.
+
+        `taken` has them where another ledger of the same rules found them before.
+        """
         self.last_seq = max(self.last_seq, seq)
+        found: list[tuple[str, ...]] = []
         for fact in facts:
-            self._take(seq, fact)
+            if fact.kind == "instruction":
+                gone = self._gone(seq, fact) if taken is None else taken[len(found)]
+                found.append(gone)
+                self._take_rule(seq, fact, gone)
+            else:
+                self._take(seq, fact)
             held = self._held[fact.kind]
             if len(held) > MOST_OF_A_KIND + SLACK:
                 order = sorted(
@@ -103,6 +118,7 @@ class Ledger:
                 )
                 best = frozenset(order[:MOST_OF_A_KIND])
                 self._held[fact.kind] = {key: held[key] for key in held if key in best}
+        return found
 
     def copy(self) -> Ledger:
         """A copy that further facts can be added to without changing this one."""
@@ -120,8 +136,8 @@ class Ledger:
 
     def _take(self, seq: int, fact: Fact) -> None:
         match fact.kind:
-            case "instruction" | "decision":
-                self._take_rule(seq, fact)
+            case "decision":
+                self._take_rule(seq, fact, self._gone(seq, fact))
             case "question":
                 self._take_question(seq, fact)
             case "error":
@@ -146,10 +162,15 @@ class Ledger:
             held.repeat(seq, fact)
         return held
 
-    def _take_rule(self, seq: int, fact: Fact) -> None:
+    def _gone(self, seq: int, fact: Fact) -> tuple[str, ...]:
+        """The keys of what a rule or a decision takes back."""
         rules = self._held[fact.kind]
         earlier = [(held.seqs[-1], held.fact) for held in rules.values()]
-        gone = [list(rules)[at] for at in taken_back(fact, seq, earlier)]
+        keys = list(rules)
+        return tuple([keys[at] for at in taken_back(fact, seq, earlier)])
+
+    def _take_rule(self, seq: int, fact: Fact, gone: Sequence[str]) -> None:
+        rules = self._held[fact.kind]
         self._revoked += [replace(self._entry(rules.pop(key)), note=fact.text) for key in gone]
         del self._revoked[:-MOST_REVOKED]
         if fact.effect != "revokes" or gone or self._meets_system_rule(fact):
@@ -273,6 +294,12 @@ class RuleBook:
         self._ledger = Ledger()
         self._folded = 0
         self._known: dict[int, tuple[Entry, ...]] = {}
+        self._taken: dict[int, RulesTaken] = {}
+
+    @property
+    def taken(self) -> Mapping[int, RulesTaken]:
+        """What the rules of each message took back, as far as that was asked for."""
+        return self._taken
 
     def add(self, seq: int, facts: Iterable[Fact]) -> None:
         """Adds the rules of message `seq`; the messages before it count as added then too."""
@@ -306,5 +333,5 @@ class RuleBook:
         else:
             first, self._folded = self._folded, count
         for seq, facts in zip(self._seqs[first:count], self._said[first:count], strict=True):
-            ledger.add(seq, facts)
+            self._taken[seq] = ledger.add(seq, facts, self._taken.get(seq))
         return tuple(live(ledger))

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.policy.values import Policy
-from ctxcore.salience.units import Unit, relevance
+from ctxcore.salience.traits import noted_literals
+from ctxcore.salience.units import Unit, relevance, units_relevance
 from ctxcore.salience.utterances import utterance_saliences
 from ctxcore.text.identifiers import exact_strings, is_bare_number
 
@@ -73,6 +74,12 @@ class Wishes:
         """
         focus = relevance(texts, self.focus)
         others = relevance(texts, self.instructions, least_share=1.0)
+        return [max(pair) for pair in zip(focus, others, strict=True)]
+
+    def units_shares(self, units: Sequence[Unit]) -> list[float]:
+        """How much of the wishes each unit says, in [0, 1]."""
+        focus = units_relevance(units, self.focus)
+        others = units_relevance(units, self.instructions, least_share=1.0)
         return [max(pair) for pair in zip(focus, others, strict=True)]
 
 
@@ -136,7 +143,9 @@ def _score_units(units: Sequence[Unit], request: str) -> list[Salience]:
     factor = LITERAL_WORTH * min(1.0, calls / max(1, len(units)) / FULL_CALL_SHARE)
     if not factor:
         return [Salience(talk=salience) for salience in utterances]
-    literals = [exact_strings(unit.text) for unit in units]
+    literals = [
+        noted_literals(unit.note) if unit.note else exact_strings(unit.text) for unit in units
+    ]
     saliences = weigh_literals(units, literals)
     return [
         Salience(talk=salience, literals=tuple((one, factor * saliences[one]) for one in found))
@@ -150,7 +159,7 @@ def _with_wishes(
     """The saliences, raised for what people want kept; without wishes they are as they were."""
     if not (wishes and units):
         return saliences
-    shares = wishes.shares([unit.text for unit in units])
+    shares = wishes.units_shares(units)
     average = sum(one.total for one in saliences) / sum(max(1, unit.tokens) for unit in units)
     return [
         replace(one, talk=one.talk + FOCUS_WORTH * average * share * unit.tokens)
@@ -164,8 +173,8 @@ def _with_relevance(saliences: list[float], units: Sequence[Unit], request: str)
     if not (request and spoken):
         return saliences
     questions = " ".join(_QUESTION.findall(request))
-    texts = [units[at].text for at in spoken]
-    shares = relevance(texts, questions or request, least_share=1.0)
+    said = (units[at] for at in spoken)
+    shares = units_relevance(said, questions or request, least_share=1.0)
     average = sum(saliences) / sum(units[at].tokens for at in spoken)
     most = average * (ASKED_WORTH if questions else SAID_WORTH)
     raised = list(saliences)
@@ -252,8 +261,11 @@ class Ranking:
         self._saliences = score_groups(groups) if saliences is None else saliences
         self._most = most_tokens
         self._covered: set[str] = set()
-        self._kept_texts: set[str] = set()
+        self._kept_keys: set[str] = set()
         self._counts: Callable[[Unit], bool] | None = None
+        self._openings: list[_Entry] | None = None
+        """How to open each group that is one unit, or of which no unit is loose: what is kept only
+        lowers its rate, so one that was found before is never too low."""
         self.chosen: list[set[int] | None] = [None] * len(groups)
         """The loose units kept of each group; None for a group of which nothing is kept."""
 
@@ -262,8 +274,19 @@ class Ranking:
 
         Steps of no salience are left out. With `counts`, only such units have any.
         """
+        if self._openings is None:
+            self._counts = None
+            self._openings = [
+                entry
+                for at, group in enumerate(self._groups)
+                if _is_simple(group) and self.chosen[at] is None
+                for entry in self._entries(at)
+            ]
         self._counts = counts
-        heap = [entry for at in range(len(self._groups)) for entry in self._entries(at)]
+        heap = [entry for entry in self._openings if self._may_open(-entry[1])]
+        for at, group in enumerate(self._groups):
+            if self.chosen[at] is not None or not _is_simple(group):
+                heap += self._entries(at)
         heapq.heapify(heap)
         while heap:
             rate, back, unit = heapq.heappop(heap)
@@ -285,10 +308,16 @@ class Ranking:
             taken += _fixed_places(group)
         chosen.update(step.loose)
         for place in taken:
-            self._kept_texts.add(group.units[place].text)
+            self._kept_keys.add(group.units[place].key)
             self._covered.update(
                 literal for literal, _ in self._saliences[step.group][place].literals
             )
+
+    def _may_open(self, at: int) -> bool:
+        """Whether nothing of a group is kept and any of its units has salience."""
+        if self.chosen[at] is not None:
+            return False
+        return self._counts is None or any(map(self._counts, self._groups[at].units))
 
     def _entries(self, at: int) -> Iterator[_Entry]:
         """The ways to keep more of a group, with their rates."""
@@ -308,6 +337,8 @@ class Ranking:
 
     def _opening(self, at: int) -> tuple[tuple[int, ...], float]:
         """The loose units with which a group has the most salience per token, and that rate."""
+        if len(self._groups[at].units) == 1:
+            return self._opening_one(at)
         group, seen = self._groups[at], set[str]()
         salience = sum([self._salience(at, unit, seen, adds=True) for unit in _fixed_places(group)])
         tokens, loose = max(1, group.tokens), list[int]()
@@ -323,13 +354,23 @@ class Ranking:
                 best, count = salience / tokens, len(loose)
         return tuple(loose[:count]), best
 
+    def _opening_one(self, at: int) -> tuple[tuple[int, ...], float]:
+        """The same of a group of one unit."""
+        group, salience = self._groups[at], self._salience(at, 0, set())
+        tokens = max(1, group.tokens)
+        if not group.loose:
+            return (), salience / tokens
+        tokens += self._cost(at, 0)
+        if self._most is not None and tokens > self._most:
+            return (), 0.0
+        return (0,), salience / tokens
+
     def _salience(self, at: int, place: int, seen: set[str], *, adds: bool = False) -> float:
         """What a unit adds to what is kept and to `seen`, which gets its literals with `adds`."""
         unit, salience = self._groups[at].units[place], self._saliences[at][place]
         if self._counts is not None and not self._counts(unit):
             return 0.0
-        is_repeated = len(unit.text) >= REPEAT_CHARS and unit.text in self._kept_texts
-        total = 0.0 if is_repeated else salience.talk
+        total = 0.0 if self._is_repeated(unit) else salience.talk
         for literal, score in salience.literals:
             if literal not in self._covered and literal not in seen:
                 total += score
@@ -337,9 +378,17 @@ class Ranking:
             seen.update(literal for literal, _ in salience.literals)
         return total
 
+    def _is_repeated(self, unit: Unit) -> bool:
+        keys = self._kept_keys
+        return bool(keys) and unit.chars >= REPEAT_CHARS and unit.key in keys
+
     def _cost(self, at: int, unit: int) -> int:
         group = self._groups[at]
         return max(1, group.units[unit].tokens + group.gap_tokens)
+
+
+def _is_simple(group: Group) -> bool:
+    return len(group.units) == 1 or not group.loose
 
 
 def _fixed_places(group: Group) -> list[int]:

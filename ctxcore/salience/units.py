@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message, Role
-from ctxcore.text.words import all_terms_of, terms_of, weigh, words_of
+from ctxcore.salience.traits import key_of, noted_key, noted_terms, noted_text
+from ctxcore.text.words import all_terms_of, terms_of, weights_of, words_of
 
 UnitKind = Literal["talk", "call", "output"]
 
@@ -43,6 +44,7 @@ class Unit:
     place: int = 0
     """Which piece of its message this is, from 0."""
     text: str
+    """Empty where its note stands for it."""
     role: Role
     kind: UnitKind = "talk"
     tokens: int
@@ -50,6 +52,18 @@ class Unit:
     answers: bool | None = None
     """Whether the message before its own ended with a question; None where the unit before it in
     the sequence tells. A caller that leaves out units must set it, or answers lose salience."""
+    note: str = ""
+    """What `traits.dump_note` noted of its text; without one the text is read."""
+
+    @property
+    def key(self) -> str:
+        """What only units of the same text share."""
+        return noted_key(self.note) if self.note else key_of(self.text)
+
+    @property
+    def chars(self) -> int:
+        """The length of its text."""
+        return noted_text(self.note).chars if self.note else len(self.text)
 
 
 def split_message(
@@ -118,16 +132,46 @@ def relevance(
 
     With a `least_share` of 1 only a text that has all words of the request reaches 1.
     """
+    read = (_said_in(text) for text in units_texts)
+    return _relevance(read, request_text, least_share)
+
+
+def units_relevance(
+    units: Iterable[Unit], request_text: str, *, least_share: float = LEAST_SHARE
+) -> list[float]:
+    """The same of units."""
+    read = (_noted_in(unit.note) if unit.note else _said_in(unit.text) for unit in units)
+    return _relevance(read, request_text, least_share)
+
+
+_Said: TypeAlias = tuple[Sequence[str], Sequence[str]]
+"""The terms of a text in order, and those of them that it repeats, unless they are among these."""
+
+
+def _said_in(text: str) -> _Said:
+    return all_terms_of(words_of(text)), ()
+
+
+def _noted_in(note: str) -> _Said:
+    return noted_terms(note)
+
+
+def _relevance(read: Iterable[_Said], request_text: str, least_share: float) -> list[float]:
     wanted = frozenset(terms_of(words_of(request_text)))
-    counts, lengths = list[Counter[str]](), list[int]()
-    for text in units_texts:
-        terms = all_terms_of(words_of(text))
-        counts.append(Counter([term for term in terms if term in wanted]))
-        lengths.append(len(terms))
-    weights = weigh([*map(tuple, counts), tuple(wanted)])  # the request has each of them too
+    counts, lengths, none = list[Counter[str]](), list[int](), Counter[str]()
+    for terms, again in read:
+        found = [term for term in terms if term in wanted]
+        found += [term for term in again if term in wanted]
+        counts.append(Counter(found) if found else none)
+        lengths.append(len(terms) + len(again))
+    held = Counter(wanted)  # the request has each of them too
+    for hits in counts:
+        held.update(hits.keys())
+    weights = weights_of(held, len(counts) + 1)
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
     scores = [
-        _bm25(found, weights, length / mean) for found, length in zip(counts, lengths, strict=True)
+        _bm25(found, weights, length / mean) if found else 0.0
+        for found, length in zip(counts, lengths, strict=True)
     ]
     rarest = sorted((weights[term] for term in wanted), reverse=True)[:MOST_WORDS]
     best = max([sum(rarest) * least_share, *scores])

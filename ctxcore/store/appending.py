@@ -35,6 +35,7 @@ from ctxcore.store.database import Database, index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
 from ctxcore.store.search_text import message_words
+from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
 from ctxcore.tokens.families import TokenCounter
@@ -307,6 +308,10 @@ def _message_columns(
         "created_at": [time or batch.at for time in batch.times or [None] * count],
         "facts": [dump_facts(own_facts) for own_facts in facts],
         "rules": [len(rules_among(own_facts)) for own_facts in facts],
+        "notes": [
+            dump_notes(row.message, own_facts, batch.counter)
+            for row, own_facts in zip(counted, facts, strict=True)
+        ],
     }
 
 

@@ -7,14 +7,14 @@ written, since rows of messages are only inserted.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select, text
 
 from ctxcore.facts.finding import INSTRUCTING, find_rules, load_facts
-from ctxcore.facts.ledger import Entry, RuleBook, rules_among
+from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken, rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.reasons.foreign import reason_of
@@ -97,6 +97,12 @@ class RuleBooks:
                     book.add(seq, facts)
                 book.read_until = until
             return book.standing(until)
+
+    def taken_back(self, session_id: str) -> Mapping[int, RulesTaken]:
+        """What the rules of a session took back, as far as that was found."""
+        lock, book = self._book(session_id)
+        with lock:
+            return dict(book.taken)
 
     def forget(self, session_ids: Iterable[str]) -> None:
         """Drops erased sessions."""

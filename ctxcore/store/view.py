@@ -6,7 +6,7 @@ Each read is one small query; running sums and messages are cached, since neithe
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -15,13 +15,16 @@ from sqlalchemy import Connection, RowMapping, Select, bindparam, func, select
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
 from ctxcore.assembly.prompts import Prompts
-from ctxcore.facts.ledger import Entry
+from ctxcore.assembly.reading import WHOLE
+from ctxcore.facts.ledger import Entry, RulesTaken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
+from ctxcore.messages.lazy import load_all
 from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
 from ctxcore.store.known_rows import ROW_BYTES, Known
+from ctxcore.store.light_rows import LEAST, light_rows
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
@@ -123,6 +126,7 @@ class StoredHistory:
         self._database = database
         self._session_id = session_id
         self._rows: dict[int, Known] = {}
+        self._light: dict[int, Counted] = {}
         with database.read() as connection:
             session = self._head(connection, counter_id)
             self._length: int = session["length"]
@@ -172,11 +176,32 @@ class StoredHistory:
         with self._database.read() as connection:
             first = self._tail_start(connection, tokens, after, before)
             seqs = self._without_system(first)
-            if missing := self._missing(seqs):
+            missing = self._missing(seqs)
+            is_large = tokens >= WHOLE and len(missing) >= LEAST  # as when everything is folded
+            if missing and not is_large:
                 values = {**self._keys, "first": missing[0], "last": missing[-1]}
                 self._keep(connection.execute(_TAIL_ROWS, values))
-        rows = self._rows
-        return [rows[seq].row for seq in seqs if seq in rows]
+        if is_large:
+            self._read_light(missing)
+        return self._found(seqs, whole=tokens < WHOLE)
+
+    def _read_light(self, seqs: Sequence[int]) -> None:
+        """Reads rows without the texts that notes stand for; others would push them out of the
+        cache.
+        """
+        light = light_rows(self._database, **self._keys, first=seqs[0], last=seqs[-1])
+        self._light.update((row.seq, row) for row in light if row.seq not in self._rows)
+
+    def _found(self, seqs: Sequence[int], *, whole: bool) -> list[Counted]:
+        """The rows that were read; if `whole`, with all their texts."""
+        rows, light = self._rows, self._light
+        if not light:
+            return [rows[seq].row for seq in seqs if seq in rows]
+        found = (rows[seq].row if seq in rows else light.get(seq) for seq in seqs)
+        known = [row for row in found if row is not None]
+        if whole:
+            load_all([row.message for row in known])
+        return known
 
     def _without_system(self, first: int) -> list[int]:
         """The places from `first` on, without those of system messages."""
@@ -190,7 +215,7 @@ class StoredHistory:
         if missing:  # what every context asks for next is read along
             beside = {self._anchors.goal, self._anchors.last_user} - {None, *missing, *self._rows}
             self._read([*missing, *filter(None, beside)])
-        return [self._rows[seq].row for seq in wanted if seq in self._rows]
+        return self._found(wanted, whole=len(wanted) < LEAST)
 
     def _read(self, seqs: Sequence[int]) -> None:
         if not seqs:
@@ -202,7 +227,7 @@ class StoredHistory:
 
     def _missing(self, seqs: Sequence[int]) -> list[int]:
         """Those of `seqs` that nothing has read yet, neither this view nor one before it."""
-        unread = [seq for seq in seqs if seq not in self._rows]
+        unread = [seq for seq in seqs if seq not in self._rows and seq not in self._light]
         known = self._database.known_rows.of(self._key, unread) if unread else {}
         self._rows.update(known)
         return [seq for seq in unread if seq not in known] if known else unread
@@ -232,6 +257,9 @@ class StoredHistory:
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         end = self._length if until is None else min(until, self._length)
         return self._database.rule_books.standing(self._session_id, end, self._read_rules)
+
+    def taken_back(self) -> Mapping[int, RulesTaken]:
+        return self._database.rule_books.taken_back(self._session_id)
 
     def _find_facts(self, seqs: Sequence[int]) -> dict[int, Sequence[Fact]]:
         """The facts of messages that were appended before facts were stored."""
@@ -325,6 +353,7 @@ class ScaledHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self.count, self.messages, self.turns = view.count, view.messages, view.turns
         self.anchors, self.facts, self.standing = view.anchors, view.facts, view.standing
+        self.taken_back = view.taken_back
         self._view = view
         self._ratio = ratio
 

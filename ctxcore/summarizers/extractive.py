@@ -8,13 +8,16 @@ and dated lines; for all others it gives plain lines, since it cannot write thir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ctxcore.messages.lazy import load_all, texts_of
 from ctxcore.salience.ranking import Ranking, Wishes, is_prose
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
-from ctxcore.summarizers.lines import LEFT_OUT, Line, parse_lines, render_lines
+from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans, parse_lines, render_lines
+from ctxcore.summarizers.notes import WHOLE_BYTES
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import (
     Quotable,
@@ -25,6 +28,7 @@ from ctxcore.summarizers.quoting import (
     read_sources,
 )
 from ctxcore.text.languages import Language
+from ctxcore.text.sentences import MAX_SENTENCE_CHARS
 from ctxcore.tokens.families import TokenCounter
 
 RULES_SHARE = 0.2  # of the room; chosen: people forgive a lost detail sooner than a broken rule
@@ -51,9 +55,9 @@ class ExtractiveSummarizer:
         """
         room = Room.of(request, self._counter)
         as_points = request.form == "dated_points"
-        sources = _sources(request, as_points)
+        sources = _sources(request, room, as_points)
         draft = _Draft(
-            lines=[source.line for source in sources],
+            sources=sources,
             quotables=make_quotables(
                 sources,
                 room,
@@ -77,9 +81,9 @@ class ExtractiveSummarizer:
         if step is None:
             return ""
         label = draft.label(step.group)
-        unit = draft.quotables[step.group].group.units[step.loose[0]]
-        labelled = self._cut(label + unit.text, request)
-        return labelled if len(labelled) > len(label) else self._cut(unit.text, request)
+        text = draft.text(step.group, step.loose[0])
+        labelled = self._cut(label + text, request)
+        return labelled if len(labelled) > len(label) else self._cut(text, request)
 
     def _cut(self, text: str, request: SummaryRequest) -> str:
         return cut_at_sentence(text, request.max_tokens, self._counter, max_chars=request.max_chars)
@@ -101,7 +105,8 @@ def _fitting(draft: _Draft, room: Room) -> str:
 class _Draft:
     """What may be quoted for one request, and what is chosen so far."""
 
-    lines: Sequence[Line]
+    sources: list[Source]
+    """Those of which something is chosen are read."""
     quotables: Sequence[Quotable]
     language: Language
     as_points: bool
@@ -135,9 +140,9 @@ class _Draft:
 
     def fill_rules(self, most_tokens: int) -> None:
         """Chooses among the standing instructions."""
-        rules = {unit.text for unit in self._units() if is_rule(unit)}
+        rules = {unit.key for unit in self._units() if is_rule(unit)}
         if rules:
-            self.fill(most_tokens, lambda unit: unit.text in rules)
+            self.fill(most_tokens, lambda unit: unit.key in rules)
 
     def fill_shares(self, most_tokens: int) -> None:
         """Chooses within `most_tokens` in all, prose up to its share first."""
@@ -155,45 +160,123 @@ class _Draft:
 
     def label(self, source: int) -> str:
         """What a summary of one source alone starts with."""
-        return self.lines[source].label(self.language, 1 if self.as_points else None)
+        return self.sources[source].line.label(self.language, 1 if self.as_points else None)
+
+    def text(self, source: int, unit: int) -> str:
+        """What one unit quotes."""
+        line = self._read([source])[0]
+        return join_spans(line.spans, self._places(source, unit, line))
 
     def quote(self) -> str:
         """The chosen quotes as lines, in their original order."""
-        places: dict[int, list[int]] = {}
+        chosen: dict[int, list[int]] = {}
         for source, unit in self.chosen:
-            places.setdefault(source, []).extend(self.quotables[source].places[unit])
-        quoted = [(self.lines[at], sorted(places[at])) for at in sorted(places)]
+            chosen.setdefault(source, []).append(unit)
+        order = sorted(chosen)
+        quoted = [
+            (line, sorted({at for unit in chosen[one] for at in self._places(one, unit, line)}))
+            for one, line in zip(order, self._read(order), strict=True)
+        ]
         return render_lines(quoted, language=self.language, as_points=self.as_points)
 
+    def _read(self, sources: Sequence[int]) -> list[Line]:
+        """The lines of sources, with their sentences."""
+        unread = [at for at in sources if self.sources[at].notes]
+        load_all([message for at in unread if (message := self.sources[at].message)])
+        for at in unread:
+            self.sources[at] = self.sources[at].read()
+        return [self.sources[at].line for at in sources]
 
-def _sources(request: SummaryRequest, as_points: bool) -> list[Source]:
+    def _places(self, source: int, unit: int, line: Line) -> Sequence[int]:
+        """The sentences of a line that one unit quotes."""
+        return self.quotables[source].places[unit] or range(len(line.spans))
+
+
+def _sources(request: SummaryRequest, room: Room, as_points: bool) -> list[Source]:
     """What may be quoted: the lines of the summary so far, then the messages."""
     sources = [
         Source(line=line, is_output=line.role == "tool", is_quoted=True)
         for line in parse_lines(request.previous, as_points=as_points)
     ]
-    sources += read_sources(request.messages, request.dates if as_points else ())
-    if not request.outdated:
-        return sources
-    outdated = list(dict.fromkeys(request.outdated))
-    all_outdated = "\n".join(outdated)  # no sentence goes over a line
-    current = (_without(source, outdated, all_outdated) for source in sources)
-    return [source for source in current if source.line.spans]
+    noted = request.noted if room.whole_bytes == WHOLE_BYTES else ()
+    sources += read_sources(request.messages, request.dates if as_points else (), noted)
+    return list(Outdated.of(request).left_out(sources)) if request.outdated else sources
 
 
-def _without(source: Source, outdated: Sequence[str], all_outdated: str) -> Source:
-    """`source` with a mark in place of each sentence that was taken back."""
-    spans = source.line.spans
-    text = "\n".join([span.text for span in spans])
-    if not any(span.text in all_outdated for span in spans) and not any(
-        map(text.__contains__, outdated)
-    ):
-        return source
-    kept = tuple(
-        LEFT_OUT
-        if any(sentence in span.text or span.text in sentence for sentence in outdated)
-        else span
-        for span in spans
-    )
-    is_empty = all(span == LEFT_OUT for span in kept)
-    return replace(source, line=replace(source.line, spans=() if is_empty else kept))
+_BEGIN_CHARS = 28  # chosen: of a sentence, enough to tell it from others of one speaker
+_ENDS = re.compile("[.!?;。！？；]")
+_WORDLESS = re.compile(  # a sentence of signs alone
+    r"(?:^|[.!?;][^\w\s]*\s+|[。！？；][^\w\s。！？；]*\s*(?=[^\w\s。！？；]))\W*(?:$|[.!?;。！？；])"
+)
+_BEGINS = re.compile(rf"(?:^|[.!?;。！？；]\W*)(?=([^.!?;。！？；]{{1,{_BEGIN_CHARS}}}))")
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Sentences that were taken back and must not be quoted, none over a line."""
+
+    sentences: Sequence[str]
+    text: str
+    """All of them."""
+    begins: frozenset[str]
+    """The pieces of the text that are as long as the beginning of a sentence."""
+    by_word: Mapping[str, Sequence[str]]
+    """The sentences by a word in their middle; by none where they have no middle."""
+
+    @classmethod
+    def of(cls, request: SummaryRequest) -> Outdated:
+        """Those of a request."""
+        sentences = list(dict.fromkeys(request.outdated))
+        text, by_word = "\n".join(sentences), dict[str, list[str]]()
+        for sentence in sentences:
+            middle = max(sentence.split()[1:-1], key=len, default="")
+            by_word.setdefault(middle, []).append(sentence)
+        pieces = (text[at : at + _BEGIN_CHARS] for at in range(len(text)))
+        return cls(sentences, text, frozenset(pieces), by_word)
+
+    def left_out(self, sources: Sequence[Source]) -> Iterator[Source]:
+        """The sources with a mark in place of each of these sentences; none that is all marks."""
+        noted = [source.message for source in sources if source.notes and source.message]
+        texts = texts_of(noted)
+        for source in sources:
+            text = next(texts) if source.notes else None
+            if text is not None and not self._may_be_in(text):
+                yield source
+                continue
+            read = source.read(text)
+            current = self._without(read)
+            if current is read:
+                yield source
+            elif current.line.spans:
+                yield current
+
+    def _may_be_in(self, line: str) -> bool:
+        """Whether a line may have one of the sentences, or a sentence that is a part of one."""
+        if len(line) > MAX_SENTENCE_CHARS and any(
+            len(part) > MAX_SENTENCE_CHARS for part in _ENDS.split(line)
+        ):
+            return True
+        if _WORDLESS.search(line):
+            return True
+        if self._has_any(line):
+            return True
+        return any(
+            begin in self.begins if len(begin) == _BEGIN_CHARS else begin in self.text
+            for begin in _BEGINS.findall(line)
+        )
+
+    def _has_any(self, text: str) -> bool:
+        """Whether any of the sentences is in `text`."""
+        words = {"", *text.split()}
+        near = (one for word in self.by_word.keys() & words for one in self.by_word[word])
+        return any(one in text for one in near)
+
+    def _without(self, source: Source) -> Source:
+        kept = tuple(
+            LEFT_OUT if span.text in self.text or self._has_any(span.text) else span
+            for span in source.line.spans
+        )
+        if kept == source.line.spans:
+            return source
+        is_empty = all(span == LEFT_OUT for span in kept)
+        return replace(source, line=replace(source.line, spans=() if is_empty else kept))

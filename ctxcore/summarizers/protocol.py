@@ -68,6 +68,9 @@ class SummaryRequest(Plain):
     """What every summary should keep and how: the policy's `summary_instructions`."""
     outdated: tuple[str, ...] = ()
     """Sentences in `messages` or `previous` that were taken back and must not be quoted."""
+    noted: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
+    """The notes that stand for each of `messages` and the size of its text, for quoting; empty
+    where texts have to be read."""
     report: Callable[[SummaryUsage], None] = field(default=_ignore, repr=False, compare=False)
     """Called after each request to a model."""
 

@@ -12,8 +12,10 @@ from typing import cast
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
 from ctxcore.salience.ranking import NO_WISHES, Group, Salience, Wishes, score_groups
-from ctxcore.salience.units import WHOLE_TOKENS, Unit
-from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans
+from ctxcore.salience.traits import noted_text
+from ctxcore.salience.units import Unit
+from ctxcore.summarizers.lines import Line, join_spans
+from ctxcore.summarizers.notes import WHOLE_BYTES, noted_stretches, stretches
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
 from ctxcore.text.sentences import MAX_SENTENCE_CHARS, Span, split_sentences
@@ -44,8 +46,6 @@ _CODE_CUES = (
     *_CUES,
 )
 
-STRETCH_BYTES = 280  # chosen: about two lines of prose, kept or left out together
-WHOLE_BYTES = WHOLE_TOKENS * 4  # a message up to this is quoted whole, or not at all
 MOST_OF_ROOM = 2  # bytes per unit of room; chosen: at half the room single sentences compete
 MIDDLE_NUMBER = 10  # of a point; chosen: as long as most numbers
 GAP_TOKENS = 2  # the mark of something left out
@@ -79,11 +79,19 @@ class Room:
 
     def size(self, text: str) -> int:
         """The units that `text` takes."""
-        tokens = self.counter.count(text)
+        return self.size_of(self.counter.count(text), len(text))
+
+    def size_of(self, tokens: int, chars: int) -> int:
+        """The units that a text of so many tokens and characters takes."""
         if self.max_chars is None:
             return tokens
         of_tokens = -(-tokens * self.units // max(1, self.max_tokens))
-        return max(of_tokens, -(-len(text) * self.units // max(1, self.max_chars)))
+        return max(of_tokens, -(-chars * self.units // max(1, self.max_chars)))
+
+    @property
+    def whole_bytes(self) -> int:
+        """Up to which size a message is quoted whole, or not at all."""
+        return min(WHOLE_BYTES, self.units * MOST_OF_ROOM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +103,18 @@ class Source:
     """Whether an earlier summary quoted it; its weak sentences are gone already."""
     is_output: bool = False
     """Whether it is machine output or code."""
+    message: Message | None = None
+    """What is quoted, where notes stand for its sentences."""
+    notes: str = ""
+    tokens: int = 0
+    """The size of the message's text; known with notes."""
+
+    def read(self, text: str | None = None) -> Source:
+        """The same with its sentences, read from its message, whose `text` may be given."""
+        if self.message is None or self.line.spans:
+            return self
+        spans = tuple(split_sentences(self.message.text if text is None else text))
+        return replace(self, line=replace(self.line, spans=spans), notes="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,19 +122,30 @@ class Quotable:
     """The units of one source; `places` are the sentences of its line that each unit quotes."""
 
     group: Group
-    places: tuple[tuple[int, ...], ...]
+    places: tuple[Sequence[int], ...]
+    """Of a unit of noted text that is all of its message, none: they are not counted."""
     saliences: tuple[Salience, ...] = ()
 
 
 def read_sources(
-    messages: Sequence[Message], dates: Sequence[datetime | None] = ()
+    messages: Sequence[Message],
+    dates: Sequence[datetime | None] = (),
+    noted: Sequence[tuple[str, int]] = (),
 ) -> Iterator[Source]:
     """What may be quoted of each message: its prose, and its machine output or code.
 
-    A line carries its date where `dates`, one a message, knows it.
+    A line carries its date where `dates`, one a message, knows it. `noted` has the notes of each
+    message, empty where there are none, and the size of its text.
     """
     tool_names: dict[str, str] = {}
     for at, message in enumerate(messages):
+        time = dates[at] if at < len(dates) else None
+        date = time.date().isoformat() if time else None
+        if at < len(noted) and noted[at][0]:
+            line = Line(spans=(), role=message.role, date=date)
+            notes, tokens = noted[at]
+            yield Source(line=line, message=message, notes=notes, tokens=tokens)
+            continue
         tool_names.update((call.id, call.name) for call in message.calls)
         name = message.name
         if message.is_tool_result:
@@ -122,8 +153,6 @@ def read_sources(
         elif name and message.text.startswith(name):
             name = None
         role: Role = "system" if message.is_system else message.role
-        time = dates[at] if at < len(dates) else None
-        date = time.date().isoformat() if time else None
         for is_output, spans in enumerate(_quotable_spans(message)):
             if spans:
                 line = Line(spans=tuple(spans), role=role, name=name, date=date)
@@ -224,23 +253,30 @@ def make_quotables(
         label = source.line.label(language, MIDDLE_NUMBER if as_points else None)
         if label not in label_sizes:
             label_sizes[label] = room.size(f"{label}\n")
-        quotables.append(_quotable(at, source, room, label_tokens=label_sizes[label]))
+        quotable = _noted_quotable if source.notes else _quotable
+        quotables.append(quotable(at, source, room, label_tokens=label_sizes[label]))
     scores = score_groups([quotable.group for quotable in quotables], wishes=wishes)
     return [
-        replace(quotable, saliences=tuple(_adjusted(source, quotable.group.units, saliences)))
+        Quotable(
+            group=quotable.group,
+            places=quotable.places,
+            saliences=tuple(_adjusted(source, quotable.group.units, saliences)),
+        )
         for source, quotable, saliences in zip(sources, quotables, scores, strict=True)
     ]
 
 
 def is_rule(unit: Unit) -> bool:
     """Whether a user lays down a standing instruction in it."""
+    if unit.note:
+        return noted_text(unit.note).lays_down
     return unit.kind == "talk" and lays_down_rule(unit.text, unit.role)
 
 
 def _quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quotable:
     line = source.line
-    whole_bytes = min(WHOLE_BYTES, room.units * MOST_OF_ROOM)
-    places = tuple(tuple(run) for run in _stretches(source, whole_bytes))
+    runs = stretches(line.spans, room.whole_bytes, is_output=source.is_output)
+    places = tuple(map(tuple, runs))
     texts = [join_spans(line.spans, run) for run in places]
     units = tuple(
         Unit(
@@ -253,13 +289,30 @@ def _quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quot
         )
         for place, text in enumerate(texts)
     )
-    group = Group(
-        units=units,
+    return Quotable(group=_group(units, label_tokens), places=places)
+
+
+def _noted_quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quotable:
+    """The quotable of a source whose notes stand for its sentences."""
+    units, places, start = list[Unit](), list[Sequence[int]](), 0
+    for place, note in enumerate(noted_stretches(source.notes)):
+        noted = noted_text(note)
+        tokens = room.size_of(noted.tokens or source.tokens, noted.chars)
+        role = source.line.role or "user"
+        units.append(Unit(seq=at, place=place, text="", role=role, tokens=tokens, note=note))
+        places.append(range(start, start + noted.sentences))
+        start += noted.sentences
+    group = _group(units, label_tokens)
+    return Quotable(group=group, places=tuple(places))
+
+
+def _group(units: Sequence[Unit], label_tokens: int) -> Group:
+    return Group(
+        units=tuple(units),
         loose=frozenset(range(len(units))),
         tokens=max(1, label_tokens - GAP_TOKENS),  # the first of a line follows no gap
         gap_tokens=GAP_TOKENS,
     )
-    return Quotable(group=group, places=places)
 
 
 def _adjusted(
@@ -280,20 +333,3 @@ def _cue_salience(line: str) -> float:
     return CUE_SALIENCE * sum(
         value for words, value in _CUE_WORDS if any(map(lower.__contains__, words))
     )
-
-
-def _stretches(source: Source, whole_bytes: int) -> Iterator[list[int]]:
-    """Runs of neighbouring spans that are quoted together, never across what was left out."""
-    spans = source.line.spans
-    sizes = [len(span.text.encode("utf-8", "replace")) for span in spans]
-    most = whole_bytes if sum(sizes) <= whole_bytes else min(STRETCH_BYTES, whole_bytes)
-    run: list[int] = []
-    for place, span in enumerate(spans):
-        is_full = sum(sizes[p] for p in run) + sizes[place] > most or source.is_output
-        if run and (is_full or span == LEFT_OUT):
-            yield run
-            run = []
-        if span != LEFT_OUT:
-            run.append(place)
-    if run:
-        yield run

@@ -30,15 +30,18 @@ def count_han(text: str) -> int:
     return 0 if text.isascii() else sum(map(len, HAN_RUN.findall(text)))
 
 
-def detect_language(messages: Iterable[Message]) -> Language:
+def detect_language(messages: Iterable[Message], *, han: int = 0, latin: int = 0) -> Language:
     """`zh` where Chinese characters outnumber Latin words, `en` otherwise.
 
     A Chinese word is about two characters, so a Chinese conversation full of English identifiers
     is still Chinese. Tool outputs do not count: they are seldom in the language people speak.
+    `han` and `latin` are counted already, in other messages.
     """
     texts = [message.text[:CHARS_READ] for message in messages if not message.is_tool_result]
-    han = sum(map(count_han, texts))
-    return "zh" if han and han > sum(len(LATIN_WORD.findall(text)) for text in texts) else "en"
+    han += sum(map(count_han, texts))
+    if not han:
+        return "en"
+    return "zh" if han > latin + sum(len(LATIN_WORD.findall(text)) for text in texts) else "en"
 
 
 def simplified(text: str) -> str:

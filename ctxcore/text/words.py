@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ctxcore.text.languages import HAN, HAN_RUN
@@ -112,7 +112,12 @@ def is_weak(word: str) -> bool:
 def weigh(terms: Sequence[Collection[str]]) -> dict[str, float]:
     """The inverse document frequency of each term over the units, less for common words."""
     counts = Counter(term for unit_terms in terms for term in unit_terms)
-    total = len(terms) + PRIOR_UNITS
+    return weights_of(counts, len(terms))
+
+
+def weights_of(counts: Mapping[str, int], units: int) -> dict[str, float]:
+    """The weight of each term that so many of the `units` have."""
+    total = units + PRIOR_UNITS
     return {term: _factor(term) * math.log(total / count) for term, count in counts.items()}
 
 

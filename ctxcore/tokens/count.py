@@ -121,6 +121,13 @@ def count_message(message: Message, counter: TokenCounter, *, function_name: str
     return frame + content + name + calls + _CALL_TOKENS * len(message.calls)
 
 
+def text_frame_tokens(counter: TokenCounter) -> int | None:
+    """What a message of one text takes besides that text; None where it is not always the same."""
+    if template_of(counter) is not None or isinstance(counter, RuleCounter):
+        return None
+    return _MESSAGE_TOKENS
+
+
 def count_priming(counter: TokenCounter, *, has_tools: bool, has_system: bool) -> int:
     """Tokens of a request besides those of its messages and tool definitions."""
     if isinstance(counter, RuleCounter):

@@ -52,7 +52,7 @@ COLUMNS = {
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
     " active_compaction_id indexed_until working system_changes count_factor",
     "message": "id session_id seq role body block function_name short turn_id created_at"
-    " facts rules",
+    " facts rules notes",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
     "message_index": "words",
     "compaction": "id session_id number parent_id body covered_until summary_tokens before_tokens"
@@ -367,7 +367,9 @@ class TestRevisions:
 
         assert folder.get_heads() == [HEAD]
 
-    @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"])
+    @pytest.mark.parametrize(
+        "revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
+    )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
     ) -> None:

@@ -1,0 +1,225 @@
+"""Reads what scoring needs of a text, apart from where the text stands.
+
+A history stores the traits of short messages beside them, so that a compaction of very many
+messages reads the texts of those alone that it chooses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from ctxcore.text.identifiers import exact_strings
+from ctxcore.text.languages import LATIN_WORD, count_han
+from ctxcore.text.words import all_terms_of, terms_of, word_set, words_of
+
+SHORT_CHARS = 600  # of a text whose traits are cached; chosen: most are shorter
+# "march" and "may" are left out of the months: in lower case they are seldom one.
+_TIMES = word_set("""
+    january april february june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    yesterday today tonight tomorrow weekend ago last next week month year since recently
+    soon summer winter spring morning night birthday anniversary
+""")
+TIME_WORDS = _TIMES | {f"{word}s" for word in _TIMES}
+NUMBER_WORDS = word_set("two three four five six seven eight nine ten twice couple dozen")
+ADDRESS_WORDS = word_set("you your yours")
+DECISION_WORDS = word_set("decided decision agreed chose chosen approved confirmed")
+
+_OPENS = r"(?:(?<![^\n])|(?<=[.,;:!?(] )|(?<=please ))"
+_RULE = re.compile(
+    rf"{_OPENS}(?:never|always)\b(?! (?:mind|been|had|saw|gets?|good|here|up|\w+ed)\b)"
+    r"|\bfrom now on\b|\bgoing forward\b|\bmust (?:not|never|always)\b"
+    rf"|{_OPENS}(?:make sure|ensure) (?:that )?(?:every|each|all|any|no)\b"
+    rf"|{_OPENS}(?:do not|don['’]t) [^.!?\n]{{0,200}}\b(?:without|unless|until|ever)\b"
+)
+"""Only what opens a clause: "I have always lived here" is no rule, "always run the tests" is."""
+_RULE_WORDS = word_set("never always must now forward sure ensure without unless until ever")
+"""Each form of a rule has at least one of them."""
+_HAN_RULE = re.compile(
+    "(?<!要)不要(?![了钱门])|(?<![了怪巴舍])不得|禁止|必须|务必|只能|从现在|今后|以后都|始终|永远|千万别|不再"
+)
+_HAN_DECISION = re.compile("决定|确定了|同意|采用|定为|就用|结论|敲定")
+_NUMBER = re.compile(r"\d[\d.,:/-]*")
+_NAME = re.compile(r"(?<=[a-z,;0-9'] )(?!I\b)[A-Z][\w-]+")
+_HAN_TIME = re.compile(
+    "[昨明今前后]天|今晚|上周|下周|本周|[上下]个月|[去今明前]年|周[一二三四五六日末]|星期|礼拜|早上|晚上|[上下]午|凌晨"
+)
+_HAN_NUMBER = re.compile(
+    "[一二三四五六七八九十两百千万]+(?=[个年月日号点元人次岁天位名部首张本家只块])"
+)
+_HAN_ADDRESS = re.compile("[你您]")
+_SENTENCE = re.compile(r"[^.!?。！？；\n]+[.!?。！？；]*|[.!?]+")
+_MAY_ASK = re.compile("[?？吗呢么]")
+_QUESTION = re.compile(r"[?？][\"'”’)）\]]*\s*$|[吗呢么][。！!~]*\s*$")
+
+
+class Traits(NamedTuple):
+    """The terms of a text, and those signs that do not depend on where it stands."""
+
+    told: Sequence[str]
+    """The terms outside questions, each once."""
+    asked: Sequence[str]
+    """The terms that only its questions have."""
+    times: int
+    names: int
+    numbers: int
+    addresses: int
+    decides: int
+    rules: int
+    han: int
+    """Its Chinese characters."""
+    latin: int
+    """Its Latin words."""
+    asks: int
+    """Whether it ends with a question."""
+
+
+def read_traits(text: str, *, is_by_model: bool) -> Traits:
+    """The traits of `text`, which a model or somebody else said."""
+    read = _cached_traits if len(text) <= SHORT_CHARS else _traits
+    return read(text, is_by_model)
+
+
+def _traits(text: str, is_by_model: bool) -> Traits:
+    return _read(text, is_by_model)[0]
+
+
+def _read(text: str, is_by_model: bool) -> tuple[Traits, Sequence[str]]:
+    """The traits of `text`, and all its terms in order, repeated as in `text`."""
+    told, asked = _split_questions(text)
+    words, words_asked = words_of(told), words_of(asked) if asked else []
+    every = all_terms_of(words)
+    terms, unique = tuple(dict.fromkeys(every)), frozenset(words)
+    known, is_foreign = frozenset(terms if words_asked else ()), not text.isascii()
+    traits = Traits(
+        told=terms,
+        asked=tuple([term for term in terms_of(words_asked) if term not in known]),
+        times=len(TIME_WORDS & unique) + (is_foreign and len(_HAN_TIME.findall(told))),
+        names=len(_NAME.findall(told)),
+        numbers=len(_NUMBER.findall(told))
+        + len(NUMBER_WORDS & unique)
+        + (is_foreign and len(_HAN_NUMBER.findall(told))),
+        addresses=sum(map(words.count, ADDRESS_WORDS))
+        + sum(map(words_asked.count, ADDRESS_WORDS))
+        + (is_foreign and len(_HAN_ADDRESS.findall(text))),
+        decides=not DECISION_WORDS.isdisjoint(unique)
+        or (is_foreign and _HAN_DECISION.search(told) is not None),
+        rules=not is_by_model and _lays_down(told, unique),
+        han=count_han(text),
+        latin=len(LATIN_WORD.findall(text)),
+        asks=is_question(text),
+    )
+    return traits, all_terms_of(words_of(text)) if words_asked else every
+
+
+# What is kept and what is quoted is scored from the same messages, and again with every turn.
+_cached_traits = lru_cache(maxsize=16_384)(_traits)
+
+
+def _lays_down(told: str, words: frozenset[str]) -> bool:
+    if not _RULE_WORDS.isdisjoint(words) and _RULE.search(told.lower()):
+        return True
+    return not told.isascii() and _HAN_RULE.search(told) is not None
+
+
+def _split_questions(text: str) -> tuple[str, str]:
+    """What `text` tells and what it asks."""
+    if not _MAY_ASK.search(text):
+        return text, ""
+    told: list[str] = []
+    asked: list[str] = []
+    for sentence in _SENTENCE.findall(text):
+        # Of a Chinese question, what stands before the last comma may tell something.
+        for clause in sentence.rsplit("，", 1) if is_question(sentence) else [sentence]:
+            (asked if is_question(clause) else told).append(clause)
+    return " ".join(told), " ".join(asked)
+
+
+def is_question(text: str) -> bool:
+    """Whether `text` ends with a question."""
+    return _QUESTION.search(text, max(0, len(text) - 8)) is not None
+
+
+_FIELD: Final = "|"  # between the fields of a note; no term and no literal has it
+_TOLD: Final = "?"  # before the terms outside questions, where those are not all in order
+_SIGNS: Final = len(Traits._fields) - 2  # of the head; the length and more follow
+_KEY_BYTES: Final = 8  # chosen: of ten million texts, two share a key once in 300,000 histories
+
+
+def key_of(text: str) -> str:
+    """A short name of `text` that no other text has."""
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_KEY_BYTES).hexdigest()
+
+
+def dump_note(
+    text: str,
+    *,
+    source: str,
+    is_by_model: bool,
+    lays_down: bool,
+    tokens: int = 0,
+    sentences: int = 0,
+) -> str:
+    """The note of `text`, a line that stands for it in scoring; `source` tells who noted it."""
+    traits, every = _read(text, is_by_model)
+    counts = Counter(every)
+    again = [term for term in counts for _ in range(counts[term] - 1)]
+    head = (*map(int, traits[2:]), len(text), int(lays_down), tokens, sentences)
+    told = () if tuple(counts) == traits.told else (_TOLD, *traits.told)
+    literals = exact_strings(text)
+    fields = ((source,), map(str, head), (key_of(text),), counts, again, told, literals)
+    return _FIELD.join(map(" ".join, fields))
+
+
+def noted_traits(note: str) -> Traits:
+    """The traits of a noted text."""
+    _, head, _, every, _, told, _ = note.partition("\n")[0].split(_FIELD)
+    terms, asked = every.split(), list[str]()
+    if told:
+        said = told.split()[1:]
+        known = frozenset(said)
+        terms, asked = said, [term for term in terms if term not in known]
+    return Traits(terms, asked, *map(int, head.split()[:_SIGNS]))
+
+
+def noted_terms(note: str) -> tuple[list[str], list[str]]:
+    """The terms of a noted text, each once and in order, and those that it repeats."""
+    _, _, _, every, again, _ = note.split(_FIELD, 5)
+    return every.split(), again.split()
+
+
+def noted_literals(note: str) -> tuple[str, ...]:
+    """The exact strings in a noted text, each once, in order."""
+    return tuple(note.partition("\n")[0].rpartition(_FIELD)[2].split())
+
+
+class NotedText(NamedTuple):
+    """What a note says of a text besides its terms."""
+
+    han: int
+    latin: int
+    chars: int
+    lays_down: bool
+    """Whether a standing instruction is in it."""
+    tokens: int
+    """By the counter of the note; 0 where the size of its message tells."""
+    sentences: int
+    """How many it has; 0 where it is all of its message."""
+
+
+def noted_text(note: str) -> NotedText:
+    """What a note says besides terms."""
+    head = note.partition("\n")[0].split(_FIELD, 2)[1].split()
+    han, latin, _, chars, lays_down, tokens, sentences = map(int, head[_SIGNS - 3 :])
+    return NotedText(han, latin, chars, bool(lays_down), tokens, sentences)
+
+
+def noted_key(note: str) -> str:
+    """The key of a noted text."""
+    return note.split(_FIELD, 3)[2]
