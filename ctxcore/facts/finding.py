@@ -369,15 +369,15 @@ def _to_list(fact: Fact) -> list[Any]:
 def _to_fact(values: list[Any], role: Role) -> Fact:
     if len(values) == len(_FIELDS):
         return _changing_fact(values, role)
-    if len(values) > _TOPIC:
-        values[_TOPIC] = tuple(values[_TOPIC])
-    return _simple_fact(role, *values)
+    if len(values) <= _TOPIC:
+        return _repeated_fact(role, *values)
+    values[_TOPIC] = tuple(values[_TOPIC])
+    return (_simple_fact if values[_TOPIC] else _repeated_fact)(role, *values)
 
 
 _TOPIC: Final = list(_FIELDS).index("topic")
 
 
-@lru_cache(maxsize=16_384)  # the same names and numbers are said again and again
 def _simple_fact(
     role: Role,
     kind: Kind,
@@ -403,6 +403,10 @@ def _simple_fact(
         is_negative=is_negative,
         weight=weight,
     )
+
+
+# The same names and numbers are said again and again, statements with a topic are not.
+_repeated_fact = lru_cache(maxsize=16_384)(_simple_fact)
 
 
 def _changing_fact(values: list[Any], role: Role) -> Fact:

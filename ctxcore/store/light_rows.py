@@ -7,7 +7,6 @@ the texts alone would take more memory than everything else.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -29,9 +28,6 @@ _STRETCH: Final = 10_000  # chosen: rows read at once
 _BESIDE: Final = 100  # chosen: texts read along with one, since its neighbours are asked for next
 _MAX_IN_LIST: Final = 500
 
-_ONE_TEXT: Final = re.compile(
-    r'\{"content":("(?:[^"\\]|\\.)*+"),"role":"(?:user|assistant)"\}', re.DOTALL
-)
 _counted = (MESSAGE_TOKENS.c.session_id == MESSAGE.c.session_id) & (
     MESSAGE_TOKENS.c.seq == MESSAGE.c.seq
 )
@@ -131,7 +127,8 @@ class _Texts:
 
     def _content(self, seq: int, body: str) -> tuple[Part, ...]:
         """The content of a stored body, which is one text where notes stand for it."""
-        found = _ONE_TEXT.fullmatch(body)
-        if found is not None:
-            return (Text(text=json.loads(found[1])),)
+        stored = json.loads(body)
+        text = stored.get("content") if len(stored) == 2 else None  # and its role
+        if isinstance(text, str):
+            return (Text(text=text),)
         return load_message(body, session_id=self._session_id, seq=seq).content

@@ -267,9 +267,11 @@ class Outdated:
 
     def _has_any(self, text: str) -> bool:
         """Whether any of the sentences is in `text`."""
-        words = {"", *text.split()}
-        near = (one for word in self.by_word.keys() & words for one in self.by_word[word])
-        return any(one in text for one in near)
+        by_word = self.by_word
+        near = [word for word in text.split() if word in by_word]
+        if not near and "" not in by_word:
+            return False
+        return any(one in text for word in ("", *near) for one in by_word.get(word, ()))
 
     def _without(self, source: Source) -> Source:
         kept = tuple(

@@ -1,0 +1,90 @@
+"""Compactions of long stored sessions: chosen from notes, and the same as from texts."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ctxcore.assembly.records import Compaction
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.policies import save_figures
+from ctxcore.messages.values import Message, tool_result
+from ctxcore.store import open_store
+from ctxcore.store.light_rows import LEAST, _Texts
+from tests.histories import assistant, call, user
+
+MODEL = "gpt-4o"
+PLACES = ("Naxos", "Paros", "Tinos", "Syros", "Milos", "Andros", "Ikaria")
+
+
+def said(count: int) -> list[Message]:
+    """A plain conversation of `count` messages, with a rule, its end and two calls."""
+    found: list[Message] = []
+    for at in range(count // 2):
+        place, other = PLACES[at % 7], PLACES[at % 5]
+        found.append(
+            user(f"Is there a boat from {place} to {other} on day {at}? I pay {at} euros.")
+        )
+        found.append(assistant(f"The boat of day {at} leaves {place} at {at % 24}:05, seat {at}."))
+    found[20:20] = [user("From now on never book a seat without asking me first.")]
+    found[60:60] = [user("You may book a seat without asking me first from now on.")]
+    found[90:90] = [
+        assistant("I look.", call("c1", q="boats")),
+        tool_result("c1", '{"boat": "FX-2207", "seat": 12}'),
+        assistant("It is FX-2207."),
+    ]
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "chat.db"
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[ContextEngine]:
+    with closing(open_store(str(path))) as store:
+        save_figures(store, MODEL, {"window_tokens": 12_000})
+        yield ContextEngine(store, model=MODEL)
+
+
+def proposed(engine: ContextEngine, session_id: str) -> Compaction:
+    record = engine.propose(session_id).record
+    assert record is not None
+    return record
+
+
+class TestAFirstCompaction:
+    def test_is_the_same_as_without_notes(self, engine: ContextEngine, path: Path) -> None:
+        session = engine.create_session("boats")
+        engine.append(session.id, said(LEAST + 200))
+        with_notes = proposed(engine, session.id)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            noted = connection.execute("UPDATE message SET notes = NULL WHERE notes > ''").rowcount
+
+        assert noted > LEAST
+        assert proposed(engine, session.id) == with_notes
+        assert with_notes.summary
+        assert with_notes.kept
+
+    def test_reads_few_texts(self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+        session = engine.create_session("boats")
+        engine.append(session.id, [one for one in said(LEAST * 3) if "book a seat" not in one.text])
+        read: list[int] = []
+        original = _Texts.contents
+
+        def contents(texts: _Texts, seqs: Sequence[int]) -> Any:
+            read.extend(seqs)
+            return original(texts, seqs)
+
+        monkeypatch.setattr(_Texts, "contents", contents)
+
+        proposed(engine, session.id)
+
+        assert 0 < len(set(read)) < LEAST
+        assert len(read) < 2 * LEAST
