@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.compression.target import scalar_tokens, shared_terms
+from ctxcore.compression.target import scalar_tokens, shared_by_line
 from ctxcore.messages.values import JsonValue
-from ctxcore.text.signals import mentions_error
+from ctxcore.text.joined_lines import JoinedLines
+from ctxcore.text.signals import mentions_error, suspect_lines
 
 LEAST_RECORDS: Final = 6  # chosen: fewer records fit or shrink well enough without a focus
 CLIFF: Final = 0.7  # chosen: of the best match; below it a record is not named by the query
@@ -108,25 +109,27 @@ def standing_out(members: Sequence[JsonValue], terms: frozenset[str]) -> list[in
         return []
     most = min(MOST_RECORDS, max(1, len(members) // GREATEST_SHARE))
     texts = [(m if isinstance(m, str) else render_json(m)).lower() for m in members]
-    failed = [at for at, text in enumerate(texts) if mentions_error(text) and _fails(members[at])]
-    groups = (_named(texts, terms), failed, odd_members(members))
+    joined = JoinedLines(text.replace("\n", " ") for text in texts)
+    suspect = sorted(suspect_lines(joined))
+    failed = [at for at in suspect if mentions_error(texts[at]) and _fails(members[at])]
+    groups = (_named(texts, joined, terms), failed, odd_members(members))
     return sorted({at for group in groups if len(group) <= most for at in group})
 
 
-def _named(texts: Sequence[str], terms: frozenset[str]) -> list[int]:
+def _named(texts: Sequence[str], joined: JoinedLines, terms: frozenset[str]) -> list[int]:
     """The places of the texts that share the rarest terms with the query."""
-    if not terms:
-        return []
+    shared: Mapping[int, Collection[str]]
     if len(texts) > MANY_TEXTS:
         longest = sorted(terms, key=lambda term: (-len(term), term))[:MOST_TERMS]
-        shared = [frozenset(term for term in longest if term in text) for text in texts]
+        found = ([term for term in longest if term in text] for text in texts)
+        shared = {at: named for at, named in enumerate(found) if named}
     else:
-        shared = [shared_terms(terms, text) for text in texts]
-    seen_in = Counter(term for found in shared for term in found)
+        shared = shared_by_line(terms, joined)
+    seen_in = Counter(term for named in shared.values() for term in named)
     rarity = {term: math.log(len(texts) / count) for term, count in seen_in.items()}
-    scores = [math.fsum(sorted(rarity[term] for term in found)) for found in shared]
-    best = max(scores)
-    return [at for at, score in enumerate(scores) if best > 0 and score >= best * CLIFF]
+    scores = {at: math.fsum(sorted(map(rarity.__getitem__, shared[at]))) for at in shared}
+    best = max(scores.values(), default=0.0)
+    return [at for at, score in scores.items() if best > 0 and score >= best * CLIFF]
 
 
 def _fails(member: JsonValue, key: str = "") -> bool:

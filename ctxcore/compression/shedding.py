@@ -50,14 +50,6 @@ class Step(ABC, Generic[NodeT]):
         """The price; None if the node is not present."""
         return self.price() if self.node.is_present else None
 
-    def ratio(self) -> float | None:
-        """Salience lost for each token freed now; None if the part cannot go."""
-        price = self.present_price()
-        if price is None:
-            return None
-        salience, tokens = price
-        return salience / tokens if tokens > 0 else salience * FREES_NOTHING
-
 
 AnyStep: TypeAlias = Step[Branch] | Step[Leaf] | Step[Table]
 
@@ -184,7 +176,8 @@ def steps_of(node: Node) -> Iterator[AnyStep]:
                 yield DropNames(node)
             for at, child in enumerate(node.children):
                 yield DropMember(node, at)
-                yield from steps_of(child)
+                if _has_steps(child):
+                    yield from steps_of(child)
         case Table():
             yield from _steps_of_table(node)
 
@@ -203,8 +196,13 @@ def _steps_of_table(table: Table) -> Iterator[AnyStep]:
     for r in table.shown_rows:
         yield DropRow(table, r)
         for cell in table.rows[r]:
-            if cell is not None:
+            if cell is not None and _has_steps(cell):
                 yield from steps_of(cell)
+
+
+def _has_steps(node: Node) -> bool:
+    """Whether a part offers any: most are short texts and numbers, which do not."""
+    return not isinstance(node, Leaf) or node.can_shorten
 
 
 Taken: TypeAlias = tuple[AnyStep, int]
@@ -220,7 +218,7 @@ class Shedding:
         self._heap: list[tuple[float, int, AnyStep]] = []
         self._order = 0
         for step in steps_of(tree):
-            self._offer(step)
+            self._offer(step, step.price())  # all nodes are present
 
     def shed_to(self, tokens: float) -> bool:
         """Leaves parts out until the tree's estimate is at most `tokens`; False if none is left."""
@@ -263,9 +261,10 @@ class Shedding:
         """The step that loses the least salience per token at current prices."""
         while self._heap:
             ratio, order, step = heapq.heappop(self._heap)
-            now = step.ratio()
-            if now is None:
+            price = step.present_price()
+            if price is None:
                 continue
+            now = _ratio(price)
             if now <= ratio * 1.02 or not self._heap or now <= self._heap[0][0]:
                 return step
             heapq.heappush(self._heap, (now, order, step))
@@ -282,7 +281,7 @@ class Shedding:
             if price is not None and price[1] >= excess and price[0] < least:
                 best, least = other, price[0]
         if best is not step:
-            self._offer(step)
+            self._offer(step, step.present_price())
         return best
 
     def _take(self, step: AnyStep) -> None:
@@ -290,10 +289,15 @@ class Shedding:
         step.set_out(True)
         self._taken.append((step, before - self.tree.tokens))
         for following in step.next_steps():
-            self._offer(following)
+            self._offer(following, following.present_price())
 
-    def _offer(self, step: AnyStep) -> None:
-        ratio = step.ratio()
-        if ratio is not None:
+    def _offer(self, step: AnyStep, price: tuple[float, float] | None) -> None:
+        if price is not None:
             self._order += 1
-            heapq.heappush(self._heap, (ratio, self._order, step))
+            heapq.heappush(self._heap, (_ratio(price), self._order, step))
+
+
+def _ratio(price: tuple[float, float]) -> float:
+    """Salience lost for each token freed."""
+    salience, tokens = price
+    return salience / tokens if tokens > 0 else salience * FREES_NOTHING

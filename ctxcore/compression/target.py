@@ -88,13 +88,8 @@ def terms_of(text: str) -> frozenset[str]:
     return frozenset(word for word in words if not is_weak(word))
 
 
-def shared_terms(terms: frozenset[str], text: str) -> frozenset[str]:
-    """Those of `terms` that `text` contains."""
-    return terms & _words(text) if terms else terms
-
-
 def shared_by_line(terms: frozenset[str], lines: JoinedLines) -> dict[int, set[str]]:
-    """What `shared_terms` finds in each line, by its number; lines without any are left out."""
+    """Those of `terms` that each line contains, by its number; lines without any are left out."""
     text, found = lines.text, dict[int, set[str]]()
     if not terms or (len(terms) <= FEW_TERMS and not any(map(text.__contains__, terms))):
         return found
@@ -112,8 +107,8 @@ def shared_by_line(terms: frozenset[str], lines: JoinedLines) -> dict[int, set[s
         elif shared := plain.intersection(_pairs(run)):
             found.setdefault(at, set()).update(shared)
     for term in terms - plain:  # of several parts, so seldom there
-        for at, line in lines.containing(term):
-            if term in _words(line):
+        for at in lines.containing(term):
+            if term in _words(lines.line(at)):
                 found.setdefault(at, set()).add(term)
     return dict(sorted(found.items()))
 

@@ -88,7 +88,10 @@ class TreeBuilder:
                 inner = parse_inner(value)
                 return value if inner is None else self._thin(inner, tokens)
             case dict() if len(value) < LEAST_MEMBERS:
-                return {key: self._thin(item, tokens) for key, item in value.items()}
+                return {
+                    key: self._thin(item, tokens) if isinstance(item, str | list | dict) else item
+                    for key, item in value.items()
+                }
             case dict():
                 keys, members = list(value), list(value.values())
                 found = self._choose(members, tokens, LEAST_MEMBERS)

@@ -28,11 +28,14 @@ class JoinedLines:
         places = (found.start() for found in pattern.finditer(self.text))
         return {bisect_right(self._ends, at) for at in places}
 
-    def containing(self, words: str) -> Iterator[tuple[int, str]]:
-        """The lines that contain `words`, each with its number."""
+    def containing(self, words: str) -> Iterator[int]:
+        """The lines that contain `words`, which hold no line feed, in order."""
         at = self.text.find(words)
         while at >= 0:
             line = bisect_right(self._ends, at)
-            end = self._ends[line]
-            yield line, self.text[self._ends[line - 1] if line else 0 : end - 1]
-            at = self.text.find(words, end)
+            yield line
+            at = self.text.find(words, self._ends[line])
+
+    def line(self, number: int) -> str:
+        """The line of this number, in lower case."""
+        return self.text[self._ends[number - 1] if number else 0 : self._ends[number] - 1]

@@ -119,6 +119,8 @@ def suspect_lines(lines: JoinedLines) -> set[int]:
 
 def error_places(text: str, most: int) -> list[int]:
     """The first `most` places in `text` that mention an error."""
+    if not _STEM.search(text.lower()):
+        return []
     return [found.start() for found in islice(_MENTION.finditer(text), most)]
 
 
