@@ -203,12 +203,13 @@ def _sources(request: SummaryRequest, room: Room, as_points: bool) -> list[Sourc
     return list(Outdated.of(request).left_out(sources)) if request.outdated else sources
 
 
-_BEGIN_CHARS = 28  # chosen: of a sentence, enough to tell it from others of one speaker
+_BEGIN_CHARS = (8, 28)  # chosen: of a sentence, to tell it from others, and from one speaker's
 _ENDS = re.compile("[.!?;。！？；]")
 _WORDLESS = re.compile(  # a sentence of signs alone
     r"(?:^|[.!?;][^\w\s]*\s+|[。！？；][^\w\s。！？；]*\s*(?=[^\w\s。！？；]))\W*(?:$|[.!?;。！？；])"
 )
-_BEGINS = re.compile(rf"(?:^|[.!?;。！？；]\W*)(?=([^.!?;。！？；]{{1,{_BEGIN_CHARS}}}))")
+_BEGUN = re.compile(r"(?:^|[.!?;。！？；]\W*)(?=([^.!?;。！？；]+))")
+"""A sentence up to a sign that may end it, without signs before its first word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,7 @@ class Outdated:
     text: str
     """All of them."""
     begins: frozenset[str]
-    """The pieces of the text that are as long as the beginning of a sentence."""
+    """The pieces of the text that are as long as the beginnings of sentences."""
     by_word: Mapping[str, Sequence[str]]
     """The sentences by a word in their middle; by none where they have no middle."""
 
@@ -231,7 +232,7 @@ class Outdated:
         for sentence in sentences:
             middle = max(sentence.split()[1:-1], key=len, default="")
             by_word.setdefault(middle, []).append(sentence)
-        pieces = (text[at : at + _BEGIN_CHARS] for at in range(len(text)))
+        pieces = (text[at : at + size] for size in _BEGIN_CHARS for at in range(len(text)))
         return cls(sentences, text, frozenset(pieces), by_word)
 
     def left_out(self, sources: Sequence[Source]) -> Iterator[Source]:
@@ -261,17 +262,17 @@ class Outdated:
         if self._has_any(line):
             return True
         return any(
-            begin in self.begins if len(begin) == _BEGIN_CHARS else begin in self.text
-            for begin in _BEGINS.findall(line)
+            all(len(begun) < size or begun[:size] in self.begins for size in _BEGIN_CHARS)
+            and begun in self.text
+            for begun in _BEGUN.findall(line)
         )
 
     def _has_any(self, text: str) -> bool:
         """Whether any of the sentences is in `text`."""
-        by_word = self.by_word
-        near = [word for word in text.split() if word in by_word]
-        if not near and "" not in by_word:
-            return False
-        return any(one in text for word in ("", *near) for one in by_word.get(word, ()))
+        near = self.by_word.keys() & text.split()
+        if "" in self.by_word:
+            near.add("")
+        return any(one in text for word in near for one in self.by_word[word])
 
     def _without(self, source: Source) -> Source:
         kept = tuple(

@@ -269,7 +269,7 @@ def make_quotables(
 def is_rule(unit: Unit) -> bool:
     """Whether a user lays down a standing instruction in it."""
     if unit.note:
-        return noted_text(unit.note).lays_down
+        return unit.role != "assistant" and noted_text(unit.note).lays_down
     return unit.kind == "talk" and lays_down_rule(unit.text, unit.role)
 
 
