@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from ctxcore.text.joined_lines import JoinedLines
@@ -106,19 +106,25 @@ def shared_by_line(terms: frozenset[str], lines: JoinedLines) -> dict[int, set[s
             at += 1
         elif shared := plain.intersection(_pairs(run)):
             found.setdefault(at, set()).update(shared)
-    for term in terms - plain:  # of several parts, so seldom there
+    whole = cache(lambda at: _whole(lines.line(at)))
+    for term in terms - plain:  # of several parts
         for at in lines.containing(term):
-            if term in _words(lines.line(at)):
+            if term in whole(at):
                 found.setdefault(at, set()).add(term)
     return dict(sorted(found.items()))
 
 
 def _words(text: str) -> set[str]:
-    lowered = text.lower()
-    words = set(_TERM.findall(lowered))
+    words = _whole(text.lower())
     joined = " ".join(word for word in words if not word.isalnum())
     words.update(_PART.findall(joined))
-    if not text.isascii():
+    return words
+
+
+def _whole(lowered: str) -> set[str]:
+    """The words that are not parts of others, and the pairs of scripts without blanks."""
+    words = set(_TERM.findall(lowered))
+    if not lowered.isascii():
         words.update(pair for run in _UNSPACED.findall(lowered) for pair in _pairs(run))
     return words
 
