@@ -38,8 +38,10 @@ _RULE = re.compile(
     rf"|{_OPENS}(?:do not|don['’]t) [^.!?\n]{{0,200}}\b(?:without|unless|until|ever)\b"
 )
 """Only what opens a clause: "I have always lived here" is no rule, "always run the tests" is."""
-_RULE_WORDS = word_set("never always must now forward sure ensure without unless until ever")
-"""Each form of a rule has at least one of them."""
+# Each form of a rule has one of these words or phrases; to look for them takes a tenth of the time.
+_RULE_WORDS = word_set("never always ensure")
+_RULE_PHRASES = ("from now on", "going forward", "must not", "make sure ")
+_CONDITIONS, _BANS = word_set("without unless until ever"), ("do not ", "don't ", "don’t ")
 _HAN_RULE = re.compile(
     "(?<!要)不要(?![了钱门])|(?<![了怪巴舍])不得|禁止|必须|务必|只能|从现在|今后|以后都|始终|永远|千万别|不再"
 )
@@ -122,7 +124,13 @@ _cached_traits = lru_cache(maxsize=16_384)(_traits)
 
 
 def _lays_down(told: str, words: frozenset[str]) -> bool:
-    if not _RULE_WORDS.isdisjoint(words) and _RULE.search(told.lower()):
+    lower = told.lower()
+    may_rule = (
+        not _RULE_WORDS.isdisjoint(words)
+        or any(phrase in lower for phrase in _RULE_PHRASES)
+        or (not _CONDITIONS.isdisjoint(words) and any(ban in lower for ban in _BANS))
+    )
+    if may_rule and _RULE.search(lower):
         return True
     return not told.isascii() and _HAN_RULE.search(told) is not None
 
@@ -169,7 +177,7 @@ def dump_note(
     """The note of `text`, a line that stands for it in scoring; `source` tells who noted it."""
     traits, every = _read(text, is_by_model)
     counts = Counter(every)
-    again = [term for term in counts for _ in range(counts[term] - 1)]
+    again = [term for term, count in counts.items() if count > 1 for _ in range(count - 1)]
     head = (*map(int, traits[2:]), len(text), int(lays_down), tokens, sentences)
     told = () if tuple(counts) == traits.told else (_TOLD, *traits.told)
     literals = exact_strings(text)
