@@ -1,7 +1,7 @@
 """The web application: the dashboard behind security headers.
 
 Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
-so that text of a model cannot make a browser fetch anything.
+so that text of a model cannot make a browser fetch anything. `/chat` leads to the chat page.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from importlib import import_module
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -67,4 +70,17 @@ async def import_early(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App("dashboard/main.py", lifespan=import_early, middleware=[Middleware(SecurityHeaders)])
+def to_chat(request: Request) -> RedirectResponse:
+    """Leads from `/chat` to `/`: the first page of a navigation has no path of its own."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"./{query}")  # relative, as the dashboard may be below a path
+
+
+ROUTES = (Route("/chat", to_chat),)
+
+app = st.App(
+    "dashboard/main.py",
+    lifespan=import_early,
+    routes=ROUTES,
+    middleware=[Middleware(SecurityHeaders)],
+)

@@ -164,7 +164,7 @@ class SummarizerError(ContextError):
 
 
 class SummarizerTypeError(ContextError, TypeError):
-    """What was passed as a summarizer is none; nothing was computed."""
+    """What was passed as a summarizer is none, or returned no text; nothing was changed."""
 
     def __init__(self, *, problem: Reason) -> None:
         self.problem = problem

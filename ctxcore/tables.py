@@ -26,7 +26,7 @@ from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
-from ctxcore.messages.canonical import parse_canonical, printable, to_canonical
+from ctxcore.messages.canonical import parse_canonical, printable, to_canonical, to_ordered
 from ctxcore.messages.values import JsonValue
 
 _BIG = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows in INTEGER columns only
@@ -63,6 +63,15 @@ class JsonText(TypeDecorator[JsonValue]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
         return None if value is None else parse_canonical(value)
+
+
+class OrderedJsonText(JsonText):
+    """Any JSON value with the keys of objects as they stand."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: JsonValue | None, dialect: Dialect) -> str | None:
+        return None if value is None else to_ordered(value)
 
 
 class Label(TypeDecorator[str]):
@@ -109,7 +118,7 @@ class SessionRow(Row, table=True):
     title: str = Field(sa_type=Label)
     model: str | None = Field(sa_type=Label)
     origin: str = Field(sa_type=Label)
-    tools: list[object] = Field(sa_type=JsonText)
+    tools: list[object] = Field(sa_type=OrderedJsonText)
     parent_id: str | None = Field(sa_type=Text)
     parent_seq: int | None
     created_at: datetime = Field(sa_type=UtcTime)

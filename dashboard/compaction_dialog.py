@@ -13,6 +13,7 @@ from typing import cast
 
 import streamlit as st
 
+from ctxcore.assembly.records import Compaction
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
 from ctxcore.facts.presence import SearchedText
@@ -141,15 +142,20 @@ def _comparison(proposal: Proposal) -> None:
         max(0, record.before_tokens - before.tokens),
         max(0, record.after_tokens - after.tokens),
     )
-    st.html(comparison_table(before.breakdown, after.breakdown, segment_label, outside=outside))
+    is_exact = after.is_exact
+    st.html(
+        comparison_table(
+            before.breakdown, after.breakdown, segment_label, is_exact=is_exact, outside=outside
+        )
+    )
     with st.expander(t("compact.steps", count=len(proposal.steps)), key="compact_steps"):
         for step in proposal.steps:
             st.markdown(
                 t(
                     "compact.step",
                     strategy=plain_label(strategy_label(step.strategy)),
-                    before=numbers.tokens(step.before_tokens),
-                    after=numbers.tokens(step.after_tokens),
+                    before=numbers.tokens(step.before_tokens, is_exact=is_exact),
+                    after=numbers.tokens(step.after_tokens, is_exact=is_exact),
                     outcome=plain_label(reason_text(step.outcome), max_chars=300),
                 )
             )
@@ -158,12 +164,13 @@ def _comparison(proposal: Proposal) -> None:
 def _gain(proposal: Proposal) -> str:
     record = proposal.record
     assert record is not None
+    is_exact = proposal.before.is_exact
     saved = record.before_tokens - record.after_tokens
     return t(
         "compact.gain",
-        before=numbers.tokens(record.before_tokens),
-        after=numbers.tokens(record.after_tokens),
-        saved=numbers.tokens(saved),
+        before=numbers.tokens(record.before_tokens, is_exact=is_exact),
+        after=numbers.tokens(record.after_tokens, is_exact=is_exact),
+        saved=numbers.tokens(saved, is_exact=is_exact),
         share=numbers.percent(saved, record.before_tokens),
     )
 
@@ -197,7 +204,7 @@ def _summary(proposal: Proposal) -> None:
     record = proposal.record
     assert record is not None
     if not record.summary:
-        st.info(t("compact.truncation"), icon=":material/content_cut:")
+        _no_summary(record)
         return
     st.session_state.setdefault(_SUMMARY, record.summary)
     edited = st.text_area(
@@ -215,6 +222,16 @@ def _summary(proposal: Proposal) -> None:
     elif change:
         st.caption(t("compact.edited", after=numbers.tokens(expected, is_exact=False)))
     _check(proposal, edited)
+
+
+def _no_summary(record: Compaction) -> None:
+    """Says that nothing stands for the messages, and why where a summary failed."""
+    reason = record.reason
+    if reason is not None and reason.mentions(OutcomeCode.TRUNCATED_INSTEAD):
+        why = plain_label(reason_text(reason), max_chars=400)
+        st.warning(t("compact.summary_failed", reason=why), icon=":material/warning:")
+    else:
+        st.info(t("compact.truncation"), icon=":material/content_cut:")
 
 
 def _check(proposal: Proposal, edited: str) -> None:

@@ -21,7 +21,16 @@ def corrected(value: int, budget: TokenBudget) -> str:
     size = tokens(round(value * budget.count_factor), is_exact=False)
     if budget.count_error_ratio is None:
         return size
-    return f"{size} ± {max(1, round(100 * budget.count_error_ratio))}\u00a0%"
+    return f"{size} ± {_error(budget.count_error_ratio)}"
+
+
+def within(value: float, error_ratio: float) -> str:
+    """A percentage with its error, e.g. `112 % ± 3 %`."""
+    return f"{value:.0f}\u00a0% ± {_error(error_ratio)}"
+
+
+def _error(ratio: float) -> str:
+    return f"{max(1, round(100 * ratio))}\u00a0%"
 
 
 def short_tokens(value: int | None) -> str:

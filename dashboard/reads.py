@@ -171,7 +171,7 @@ def _token_report(
 def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> int:
     del url
     view = engine().store.view(session_id, counter_id)
-    return view.span_tokens(1, length) if length else 0
+    return view.spans_tokens([(1, length)])[0] if length else 0
 
 
 def transcript_of(

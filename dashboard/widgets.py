@@ -181,6 +181,16 @@ def show_summary(text: str, unsupported: Sequence[str] = ()) -> None:
         st.caption(f":material/help: {t('compact.unsupported', count=count, items=named)}")
 
 
+def draw_nothing() -> None:
+    """Takes the place of an element that is not drawn this time.
+
+    The browser keeps what an earlier run drew until a run ends, which lasts as long as an answer
+    streams: without this everything below would move up, and its last part stand there twice.
+    `st.empty` keeps the earlier element too.
+    """
+    st.container()
+
+
 @contextmanager
 def report_errors(key: str) -> Iterator[None]:
     """Keeps the text of a ContextError under `key`; `show_problem` shows it on the next run."""
@@ -193,6 +203,7 @@ def report_errors(key: str) -> Iterator[None]:
 def show_problem(key: str, *, max_chars: int = 400, is_notice: bool = False) -> None:
     """Shows the text kept under `key` once."""
     if (text := st.session_state.pop(key, None)) is None:
+        draw_nothing()
         return
     text = plain_label(text, max_chars=max_chars)
     if is_notice:

@@ -210,12 +210,18 @@ def changes(before: Breakdown, after: Breakdown) -> tuple[Change, ...]:
 
 
 def comparison_table(
-    before: Breakdown, after: Breakdown, label: Label, *, outside: tuple[int, int] = (0, 0)
+    before: Breakdown,
+    after: Breakdown,
+    label: Label,
+    *,
+    is_exact: bool,
+    outside: tuple[int, int] = (0, 0),
 ) -> str:
     """Before, after and change of each segment as an HTML table, with the total.
 
     `outside` are the tokens that do not fit, before and after; they are part of the total.
     """
+    # The total alone is marked: a mark on each number would hide the numbers.
     rows = [
         _change_row(
             f"{swatch(change.segment)}{escape(label(change.segment))}",
@@ -231,14 +237,19 @@ def comparison_table(
             f"<strong>{escape(label('total'))}</strong>",
             before.input_tokens + outside[0],
             after.input_tokens + outside[1],
+            mark="" if is_exact else "≈",
         )
     )
     return _table(("segment", "before", "after", "change"), rows, label)
 
 
-def _change_row(name: str, before: int, after: int) -> str:
+def _change_row(name: str, before: int, after: int, *, mark: str = "") -> str:
     change = after - before
-    cells = (f"{before:,}", f"{after:,}", f"{change:+,}".replace("-", "−") if change else "±0")
+    cells = (
+        f"{mark}{before:,}",
+        f"{mark}{after:,}",
+        f"{change:+,}".replace("-", "−") if change else "±0",
+    )
     numbers = "".join(
         f'<td style="text-align:right;font-variant-numeric:tabular-nums;{CELL}">{cell}</td>'
         for cell in cells

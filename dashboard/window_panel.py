@@ -6,6 +6,7 @@ A share of the trigger is always computed from the number that the trigger compa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,24 +81,25 @@ def window_panel(
     st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))
     how = t("compact.counted", how=numbers.exactness(is_exact))
     parts = (_distance(level.tokens, context.budget), level_text(level), how)
-    st.caption(" · ".join(filter(None, parts)))
-    _true_sizes(breakdown, context.budget)
+    lines = [" · ".join(filter(None, parts)), *_true_sizes(breakdown, context.budget)]
     if outside:
-        st.caption(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
+        lines.append(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
+    # One element however many lines: a redraw with fewer would leave the last table twice.
+    st.caption("\n\n".join(lines))
     st.html(window_bar(breakdown, context.budget, segment_label))
     st.html(window_table(breakdown, segment_label, is_exact=is_exact))
 
 
-def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> None:
-    """Says what the sizes are worth: in the model's own tokens, and in which window."""
+def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> Iterator[str]:
+    """What the sizes are worth: in the model's own tokens, and in which window."""
     if budget is None:
         return
     if budget.count_error_ratio is not None:
         used = numbers.corrected(breakdown.input_tokens, budget)
         usable = numbers.tokens(round(budget.usable_tokens * budget.count_factor))
-        st.caption(t("compact.corrected", used=used, usable=usable))
+        yield t("compact.corrected", used=used, usable=usable)
     if budget.is_assumed:
-        st.caption(f":material/help: {t('compact.assumed')}")
+        yield f":material/help: {t('compact.assumed')}"
 
 
 def _headline(

@@ -80,11 +80,12 @@ def draw() -> None:
     transcript = _transcript(session, turn)
     with right:
         side.draw_window(panel, context, level)
+        knowledge.draw_cut(context, session)
         if is_busy:
             background.watch(session.id)
         else:
             side.draw_failure(session)
-            side.draw_cut(session)
+        side.draw_cut(session)
         compaction_buttons(
             session,
             engine().compactions(session.id),

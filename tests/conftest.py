@@ -13,10 +13,10 @@ settings.register_profile(
     "default",
     deadline=None,
     derandomize=True,
-    max_examples=60,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
-    "thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=1000
+    "thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=300
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

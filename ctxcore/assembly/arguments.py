@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from ctxcore.assembly.records import ShortArguments
-from ctxcore.assembly.texts import ELIDED, elide_within
-from ctxcore.compression.json_text import parse_json, render_json
+from ctxcore.assembly.texts import ELIDED, elide, elide_within
+from ctxcore.compression.json_text import TooDeepError, parse_json, render_json
 from ctxcore.compression.markers import EXPAND_NAME, reference
 from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.policy.values import Policy
@@ -36,15 +36,18 @@ def shorten_calls(message: Message, policy: Policy, counter: TokenCounter) -> Sh
 def shorten_arguments(arguments: str, max_tokens: int, counter: TokenCounter) -> str | None:
     """JSON of the same shape as `arguments` within `max_tokens`, or as near as its texts allow.
 
-    None where they fit, are no JSON, or have no text that is worth cutting.
+    What is no JSON is one text, which a context sends within JSON. None where they fit, or have no
+    text that is worth cutting, or are nested too deeply.
     """
     tokens = counter.count(arguments)
     if tokens <= max_tokens:
         return None
     try:
         value = parse_json(arguments)
-    except ValueError:
+    except TooDeepError:
         return None
+    except ValueError:
+        return elide(arguments, max_tokens, counter) or None
     low, high, cut = 0, max_tokens * _CHARS_PER_TOKEN, _cut(value, 0)
     if cut == value:
         return None

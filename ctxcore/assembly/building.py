@@ -76,6 +76,8 @@ class Call:
     """What the tool definitions take by `rule`."""
     system: str | None = None
     """The call's own system prompt, in place of those in force in the history; "": none."""
+    is_scaled: bool = False
+    """Whether the history's sizes are scaled from another counter's until a recount is done."""
 
     @property
     def by_rule(self) -> Call:
@@ -185,6 +187,7 @@ class Builder:
             uncovered=uncovered - sum(seq > covered for seq in hidden),
             language=self._language(reading),
             counter=self._counter,
+            refers=self._call.offers_expand,
         )
 
     def _reader(self) -> Reader:
@@ -210,6 +213,7 @@ class Builder:
             budget=self._call.budget,
             language=self._language(reading),
             counter=self._counter,
+            refers=self._call.offers_expand,
         )
 
     def _language(self, reading: Reading) -> Language:
@@ -234,10 +238,12 @@ class Builder:
         bounds, so that a larger budget never keeps less.
         """
         budget, context = self._call.budget, made.context
+        if budget is None or not self._is_covered:
+            return made
         is_cut = context.summary != self._active.summary or any(
             run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs
         )
-        if budget is None or not self._is_covered or not is_cut:
+        if not is_cut:
             return made
         more = budget.usable_tokens - context.tokens
         for _ in range(_FILLS):
@@ -414,6 +420,7 @@ class Builder:
             "tools": call.tools_tokens,
         }
         reminded, has_summary = layout.reminded_seqs, bool(layout.summary)
+        current = reading.current
         verdicts = explain(
             self._view, reading, items, self._active, reminded, has_summary=has_summary
         )
@@ -422,7 +429,7 @@ class Builder:
         return Context(
             messages=[to_dictionary(group) for group in merged],
             tokens=sum(tokens.values()),
-            is_exact=self._counter.is_exact,
+            is_exact=self._counter.is_exact and not call.is_scaled,
             breakdown=make_breakdown(
                 tokens,
                 window_tokens=budget.window_tokens if budget else None,
@@ -445,7 +452,7 @@ class Builder:
                 item.message
                 for item in items
                 if item.row is not None
-                and item.seq != reading.current
+                and item.seq != current
                 and item.message.role in ("user", "assistant")
             ),
             summary=layout.summary_text,

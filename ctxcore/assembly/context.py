@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, Merged
@@ -42,7 +43,7 @@ class Context(Plain):
     tokens: int
     """Framing, tools and messages together, by the session model's counter."""
     is_exact: bool
-    """Whether the tokens were counted with the model's own vocabulary, not estimated."""
+    """Whether the tokens were counted with the model's own vocabulary, not estimated or scaled."""
     breakdown: Breakdown
     runs: tuple[Run, ...]
     """The verdicts as they are stored: neighbours of one verdict and reason together."""
@@ -205,17 +206,47 @@ def explain(
     """
     shown = {item.seq: _shown(item) for item in items if item.row is not None}
     replaced = frozenset(reading.anchors.replaced)
-    left_out = _LeftOut(view, active, has_summary=has_summary, replaced=replaced)
+    left_out = _LeftOut(active, has_summary=has_summary, replaced=replaced)
     lost = [row.seq for row in reading.kept if row.seq not in shown]
-    special = {seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost}
+    special: dict[int, Run | _Gap] = {
+        seq: left_out.dropped(seq, VerdictCode.NO_ROOM_TO_KEEP()) for seq in lost
+    }
     for seq in reminded:
-        run = special.get(seq) or next(left_out.between(seq, seq))
-        special[seq] = replace(run, reason=VerdictCode.REMINDED(why=run.reason))
+        why = special[seq] if seq in special else next(left_out.between(seq, seq))
+        special[seq] = left_out.dropped(seq, VerdictCode.REMINDED(why=why.reason), why.verdict)
     for seq in (*reading.excluded, *reading.anchors.dismissed):
         special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
     special |= _out_of_force(view, reading, special)
-    runs = merge_runs(list(_with_gaps(left_out, {**special, **shown}, view.count())))
-    return Verdicts(runs, view.sizes)
+    runs = _sized(view, _with_gaps(left_out, {**special, **shown}, view.count()))
+    return Verdicts(merge_runs(runs), view.sizes)
+
+
+class _Gap(NamedTuple):
+    """The messages first … last, none of them in the context; a run before its size is read."""
+
+    first: int
+    last: int
+    verdict: VerdictKind
+    reason: Reason
+
+
+def _sized(view: HistoryView, parts: Iterable[Run | _Gap]) -> list[Run]:
+    """`parts` as runs, the sizes of all gaps read at once."""
+    found = list(parts)
+    gaps = [part for part in found if isinstance(part, _Gap)]
+    sizes = iter(view.spans_tokens([(gap.first, gap.last) for gap in gaps]))
+    return [_to_run(part, next(sizes)) if isinstance(part, _Gap) else part for part in found]
+
+
+def _to_run(gap: _Gap, tokens: int) -> Run:
+    return Run(
+        first=gap.first - 1,
+        last=gap.last - 1,
+        verdict=gap.verdict,
+        reason=gap.reason,
+        before_tokens=tokens,
+        after_tokens=0,
+    )
 
 
 def _out_of_force(
@@ -253,39 +284,40 @@ def _shown(item: Item) -> Run:
     )
 
 
-def _with_gaps(left_out: _LeftOut, special: dict[int, Run], count: int) -> Iterator[Run]:
-    """`special` in order, and runs for what lies between: covered or outside the window."""
+def _with_gaps(
+    left_out: _LeftOut, special: Mapping[int, Run | _Gap], count: int
+) -> Iterator[Run | _Gap]:
+    """`special` in order, and what lies between: covered or outside the window."""
     next_seq = 1
     for seq in sorted(special):
-        yield from left_out.between(next_seq, seq - 1)
+        if next_seq < seq:  # most messages have no gap before them
+            yield from left_out.between(next_seq, seq - 1)
         yield special[seq]
         next_seq = seq + 1
     yield from left_out.between(next_seq, count)
 
 
 class _LeftOut:
-    """Makes runs of messages that are not in the context."""
+    """Says why messages are not in the context."""
 
     def __init__(
         self,
-        view: HistoryView,
         active: Compaction,
         *,
         has_summary: bool,
         replaced: Collection[int],
     ) -> None:
-        self._view = view
         self._replaced = replaced
         self._folded, self._cut = stands_until(active), active.covered_until
         self._kind: VerdictKind = "summarized" if has_summary else "dropped"
         self._reason = VerdictCode.FOLDED() if has_summary else VerdictCode.NO_ROOM_FOR_SUMMARY()
 
-    def dropped(self, seq: int, reason: Reason) -> Run:
-        """The run of one message."""
-        return self._run(seq, seq, "dropped", reason)
+    def dropped(self, seq: int, reason: Reason, verdict: VerdictKind = "dropped") -> _Gap:
+        """One message by itself."""
+        return _Gap(seq, seq, verdict, reason)
 
-    def between(self, first: int, last: int) -> Iterator[Run]:
-        """Runs of the messages first … last."""
+    def between(self, first: int, last: int) -> Iterator[_Gap]:
+        """The messages first … last, those of one reason together."""
         parts: tuple[tuple[int, int, VerdictKind, Reason], ...] = (
             (1, self._folded, self._kind, self._reason),
             (self._folded + 1, self._cut, "dropped", VerdictCode.TRUNCATED()),
@@ -293,7 +325,7 @@ class _LeftOut:
         )
         for low, high, kind, reason in parts:
             if max(first, low) <= min(last, high):
-                yield self._run(max(first, low), min(last, high), kind, reason)
+                yield _Gap(max(first, low), min(last, high), kind, reason)
 
     def _uncovered(self, first: int, last: int) -> Reason:
         """Why none of the messages first … last is there, which no compaction covers."""
@@ -301,13 +333,3 @@ class _LeftOut:
             seq in self._replaced for seq in range(first, last + 1)
         )
         return VerdictCode.SYSTEM_REPLACED() if are_replaced else VerdictCode.OUTSIDE()
-
-    def _run(self, first: int, last: int, verdict: VerdictKind, reason: Reason) -> Run:
-        return Run(
-            first=first - 1,
-            last=last - 1,
-            verdict=verdict,
-            reason=reason,
-            before_tokens=self._view.span_tokens(first, last),
-            after_tokens=0,
-        )

@@ -19,12 +19,12 @@ from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
 from ctxcore.assembly.records import ShortArguments
 from ctxcore.assembly.texts import elide, has_words
-from ctxcore.compression.markers import EXPAND_NAME, with_reference
+from ctxcore.compression.markers import EXPAND_NAME, refers_to_words, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook
 from ctxcore.facts.values import Fact
-from ctxcore.messages.blocks import BlockTracker, call_of
+from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -154,8 +154,8 @@ class HistoryView(Protocol):
     def sizes(self, first: int, last: int) -> Sequence[int]:
         """The own size in tokens of each message first … last."""
 
-    def span_tokens(self, first: int, last: int) -> int:
-        """The own size of the messages first … last together."""
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        """The own size of the messages first … last of each of `spans` together."""
 
 
 _LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
@@ -215,6 +215,7 @@ class ListHistory:
         self._sums = [0, *accumulate(bounds)]
         self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
         self._facts: list[Sequence[Fact]] = []
+        self._read_to = BlockTracker()
         self._inherited = inherited
         self._rules = RuleBook()
         self._rules.add(0, inherited)
@@ -248,8 +249,9 @@ class ListHistory:
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         for row in self._rows[len(self._facts) :]:
-            calls = self._rows[row.block - 1].message.calls if row.message.is_tool_result else ()
-            self._facts.append(facts_of(row, calls, self._rules.said_at(row.seq)))
+            self._read_to = self._read_to.next(row.message, row.seq)
+            call = self._read_to.call(row.message)
+            self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -263,8 +265,8 @@ class ListHistory:
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return [row.tokens for row in self._rows[first - 1 : last]]
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._cum[last] - self._cum[first - 1]
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return [self._cum[last] - self._cum[first - 1] for first, last in spans]
 
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]
@@ -295,13 +297,12 @@ def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenC
 
 
 def facts_of(
-    row: Counted, calls: Sequence[ToolCall], known_rules: Sequence[Fact] | None = None
+    row: Counted, call: ToolCall | None, known_rules: Sequence[Fact] | None = None
 ) -> tuple[Fact, ...]:
-    """The facts of a message; `calls` are those that a tool result may answer.
+    """The facts of a message; `call` is the one that a tool result answers.
 
     `known_rules` are the rules among them, where they are found already.
     """
-    call = call_of(row.message, calls)
     return find_facts(
         row.message,
         function_name=row.function_name,
@@ -378,23 +379,28 @@ def unshortened(row: Counted) -> Counted:
 
 
 def referring(row: Counted, counter: TokenCounter) -> Counted:
-    """`row` with references to its original, if it is a shortened tool output or has such calls."""
+    """`row` with references to its original, if it is shortened: an output, words, or calls."""
     if row.short_calls is not None:
         calls = with_call_references(row.short_calls, row.message.calls, row.seq)
         shorter = replace(row, short_calls=calls)
         return replace(shorter, short_tokens=count_message(shorter.sent, counter))
-    if row.short is None or not row.message.is_tool_result:
+    if row.short is None or not (row.message.is_tool_result or refers_to_words(row.sent_tokens)):
         return row
     text = with_reference(row.short, row.seq)
-    if not isinstance(counter, Hashable):
-        return with_short(row, text, counter, keeps_media=row.keeps_media)
     named = replace_text(row.message, text, keeps_media=row.keeps_media)
-    tokens = _count_once(named, row.function_name, counter)
+    tokens = count_once(named, counter, function_name=row.function_name)
     return replace(row, short=text, short_tokens=tokens)
 
 
-@lru_cache(maxsize=256)  # the same texts are in every context until they are folded
-def _count_once(message: Message, function_name: str, counter: TokenCounter) -> int:
+def count_once(message: Message, counter: TokenCounter, *, function_name: str = "") -> int:
+    """`count_message` of a message that stands in every context until the next compaction."""
+    if not isinstance(counter, Hashable):
+        return count_message(message, counter, function_name=function_name)
+    return _count_once(message, counter, function_name)
+
+
+@lru_cache(maxsize=1_024)  # chosen: what some contexts join or make themselves
+def _count_once(message: Message, counter: TokenCounter, function_name: str) -> int:
     return count_message(message, counter, function_name=function_name)
 
 

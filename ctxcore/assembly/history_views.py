@@ -98,10 +98,10 @@ class AdaptedHistory:
             return self.view.sizes(first, last)
         return [row.tokens for row in self.get(range(first, last + 1))]
 
-    def span_tokens(self, first: int, last: int) -> int:
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         if not self.recounts:
-            return self.view.span_tokens(first, last)
-        return sum(self.sizes(first, last))
+            return self.view.spans_tokens(spans)
+        return [sum(self.sizes(first, last)) for first, last in spans]
 
     def _row(self, row: Counted) -> Counted:
         found = self._rows.get(row.seq)
@@ -268,8 +268,8 @@ class PrefixHistory:
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return self._whole.sizes(first, last)
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._whole.span_tokens(first, last)
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return self._whole.spans_tokens(spans)
 
     @cached_property
     def _users(self) -> Sequence[int]:

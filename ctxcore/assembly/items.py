@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ctxcore.assembly.history import (
     Counted,
+    count_once,
     leaves_words,
     media_of,
     referring,
@@ -17,10 +18,10 @@ from ctxcore.assembly.history import (
 )
 from ctxcore.assembly.texts import elide, has_words, knowledge_text
 from ctxcore.assembly.verdicts import Segment, VerdictKind
-from ctxcore.compression.markers import REFERENCE_TOKENS, with_reference
+from ctxcore.compression.markers import REFERENCE_TOKENS, refers_to_words, with_reference
 from ctxcore.messages.canonical import printable, printable_json
-from ctxcore.messages.openai import to_openai
-from ctxcore.messages.values import JsonObject, Message, Text, text_message
+from ctxcore.messages.openai import only_text, to_openai
+from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.count import count_message
@@ -56,7 +57,15 @@ class Item:
         """The same item of another size."""
         if tokens == self.tokens:
             return self  # most often; a merged meeting has thousands of items
-        return replace(self, tokens=tokens)
+        return Item(  # takes half the time of `replace`
+            segment=self.segment,
+            message=self.message,
+            tokens=tokens,
+            row=self.row,
+            verdict=self.verdict,
+            reason=self.reason,
+            is_laid_out=self.is_laid_out,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ def _why_short(row: Counted) -> Reason:
 
 def own_item(segment: Segment, message: Message, counter: TokenCounter) -> Item:
     """The item of a text that this library puts in."""
-    return Item(segment=segment, message=message, tokens=count_message(message, counter))
+    return Item(segment=segment, message=message, tokens=count_once(message, counter))
 
 
 def with_message(
@@ -195,12 +204,23 @@ def cut_item(
     return _with_text(item, begin(item.message.text, room, counter), counter, reason)
 
 
-def cut_item_named(item: Item, limit_tokens: int, counter: TokenCounter) -> Item:
+def goal_item(row: Counted, limit_tokens: int, counter: TokenCounter, *, refers: bool) -> Item:
+    """The excerpt of the goal within `limit_tokens`; with `refers` it names its original."""
+    item, reason = from_row(row, "pinned", VerdictCode.GOAL()), VerdictCode.GOAL()
+    if refers and item.tokens > limit_tokens and refers_to_words(limit_tokens):
+        return cut_item_named(item, limit_tokens, counter, reason)
+    return elide_item(item, limit_tokens, counter, reason=reason)
+
+
+def cut_item_named(
+    item: Item, limit_tokens: int, counter: TokenCounter, reason: Reason | None = None
+) -> Item:
     """`item` with its words cut to `limit_tokens`, the reference to its original among them."""
-    cut = cut_item(item, limit_tokens - REFERENCE_TOKENS, counter)
-    if cut is item:
-        return item
-    text = with_reference(words_of(cut.message), item.seq)
+    cut = cut_item(item, limit_tokens - REFERENCE_TOKENS, counter, reason)
+    words = words_of(cut.message)
+    if cut is item or words.endswith(with_reference("", item.seq)):
+        return cut
+    text = with_reference(words, item.seq)
     message = replace_text(cut.message, text, keeps_media=True)
     return with_message(cut, message, counter, item.function_name)
 
@@ -247,10 +267,9 @@ def _frame_tokens(item: Item, counter: TokenCounter, *, keeps_media: bool = Fals
 
 def to_dictionary(group: Merged) -> JsonObject:
     """The message that a group of joined items is sent as."""
-    content, calls = group.message.content, group.message.calls
-    if len(content) == 1 and not calls and isinstance(content[0], Text) and not content[0].extra:
+    if (text := only_text(group.message)) is not None:
         plain = to_openai(group.message)  # nearly every message: only its words can need care
-        plain["content"] = printable(content[0].text)
+        plain["content"] = printable(text)
         return plain
     message = to_openai(group.message, with_reasoning=group.has_reasoning)
     return {key: printable_json(value) for key, value in message.items()}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from ctxcore.assembly.history import Anchors, Counted
-from ctxcore.assembly.items import Item, cut_words, elide_item, from_row, own_item, total
+from ctxcore.assembly.history import Anchors, Counted, count_once
+from ctxcore.assembly.items import Item, cut_words, from_row, goal_item, own_item, total
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.roles import are_mergeable
@@ -33,7 +33,6 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import Language
-from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
 _LEAST_SUMMARY_TOKENS = 12  # chosen: a summary of fewer is not worth its frame
@@ -116,6 +115,8 @@ class LayoutMaker:
     """How many messages behind the compaction may be shown."""
     language: Language
     counter: TokenCounter
+    refers: bool = False
+    """Whether an excerpt of the goal names its original."""
 
     def __post_init__(self) -> None:
         reading = self.reading
@@ -293,8 +294,7 @@ class LayoutMaker:
             return ()
         if row is self.reading.last_user and row.sent_tokens > limit:
             return ()  # whole, as the request
-        item = from_row(row, "pinned", VerdictCode.GOAL())
-        return (elide_item(item, limit, self.counter, reason=VerdictCode.GOAL()),)
+        return (goal_item(row, limit, self.counter, refers=self.refers),)
 
     def _request(self, present: set[int]) -> tuple[Item, ...]:
         row = self.reading.last_user
@@ -317,8 +317,8 @@ def as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
 
     Kept blocks are many and short, so that their frames would leave a twentieth of a budget empty.
     """
-    alone = count_message(text_message("user", "a"), counter)
-    saved = max(0, 2 * alone - count_message(text_message("user", "a\n\na"), counter))
+    alone = count_once(text_message("user", "a"), counter)
+    saved = max(0, 2 * alone - count_once(text_message("user", "a\n\na"), counter))
     before: Item | None = None
     for item in items:
         is_merged = before is not None and are_mergeable(before.message, item.message)

@@ -6,7 +6,7 @@ texts left room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -130,8 +130,12 @@ class Reader:
         moved = [seq for seq in self._active.pins if seq not in placed]
         kept = [seq for seq in self._active.kept if seq not in placed]
         late = set(anchors.pinned) - placed - in_tail - {*moved, *kept}
+        elsewhere = excluded.union(anchors.prompts)  # a goal may be a system message
+        anchored = {anchors.goal, anchors.last_user} - elsewhere
+        alone = self._get({seq for seq in {*anchored, *moved, *late, *kept} if seq is not None})
+        known = {row.seq: row for row in alone}
         goal, last_user = (
-            None if seq is None or seq in excluded else self._prepare(self._view.get([seq])[0])
+            known[seq] if seq is not None and seq in anchored else None
             for seq in (anchors.goal, anchors.last_user)
         )
         return Reading(
@@ -139,9 +143,9 @@ class Reader:
             system=self._prompt(anchors.system),
             goal=goal,
             last_user=last_user,
-            moved_pins=self._get(moved),
-            late_pins=self._get(late),
-            kept=self._get(set(kept) - set(moved)),
+            moved_pins=_chosen(known, moved),
+            late_pins=_chosen(known, late),
+            kept=_chosen(known, set(kept).difference(moved)),
             blocks=self._with_open(blocks, last_user),
             is_complete=is_complete,
             excluded=excluded,
@@ -214,8 +218,8 @@ class Reader:
         is_output = row.short is not None and row.message.is_tool_result
         return is_output and row.seq not in self._shortened
 
-    def _get(self, seqs: Sequence[int] | set[int]) -> tuple[Counted, ...]:
-        return tuple(self._prepare(row) for row in self._view.get(seqs)) if seqs else ()
+    def _get(self, seqs: Collection[int]) -> list[Counted]:
+        return [self._prepare(row) for row in self._view.get(seqs)] if seqs else []
 
     def _tail(self, limit_tokens: int, excluded: frozenset[int]) -> tuple[list[Counted], bool]:
         """The newest rows that pass `limit_tokens` as they will be sent, or all uncovered ones."""
@@ -259,6 +263,11 @@ class Reader:
 
     def _referring(self, row: Counted) -> Counted:
         return referring(row, self._counter) if self._refers else row
+
+
+def _chosen(known: Mapping[int, Counted], seqs: Collection[int]) -> tuple[Counted, ...]:
+    """Those of `known` that `seqs` name, oldest first."""
+    return tuple(known[seq] for seq in sorted(set(seqs)) if seq in known)
 
 
 def _without_system(anchors: Anchors) -> Anchors:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.items import Item, Merged, to_dictionary
 from ctxcore.assembly.rules.roles import join_messages
-from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.canonical import parse_canonical, to_canonical, to_ordered
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 
@@ -22,7 +22,7 @@ _MARK_CHARS = 4  # of each message's SHA-256: tells which one differs, 65,535 ti
 
 
 def address_of(text: str) -> str:
-    """The SHA-256 of a text in canonical JSON."""
+    """The SHA-256 of a text in JSON."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -35,13 +35,16 @@ class Sending:
     max_output_tokens: int | None
 
     def digest_with(self, messages: Iterable[str]) -> str:
-        """The SHA-256 of a request with these messages in canonical JSON."""
+        """The SHA-256 of a request with these messages in canonical JSON.
+
+        Definitions of tools count as they stand, since models read their keys in order.
+        """
         rest: JsonObject = {
             "max_output_tokens": self.max_output_tokens,
             "model": self.model,
             "tools": list(self.tools),
         }
-        return address_of("\n".join([*messages, to_canonical(rest)]))
+        return address_of("\n".join([*messages, to_ordered(rest)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ class Recipe:
     digest: str
     body: JsonObject
     texts: Mapping[str, str]
-    """What the history does not hold, by address, in canonical JSON."""
+    """What the history does not hold, by address, in JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,7 @@ def write_recipe(context: Context, sending: Sending) -> Recipe:
         "messages": entries,
         "marks": "".join(map(_mark, lines)),
         "max_output_tokens": sending.max_output_tokens,
-        "tools": writer.keep(list(sending.tools)) if sending.tools else None,
+        "tools": writer.keep(to_ordered([*sending.tools])) if sending.tools else None,
     }
     return Recipe(digest=sending.digest_with(lines), body=body, texts=writer.texts)
 
@@ -101,9 +104,8 @@ class _Writer:
 
     texts: dict[str, str] = field(default_factory=dict)
 
-    def keep(self, value: JsonValue) -> str:
-        """The address under which `value` is kept."""
-        text = to_canonical(value)
+    def keep(self, text: str) -> str:
+        """The address under which `text` is kept."""
         address = address_of(text)
         self.texts[address] = text
         return address
@@ -117,11 +119,12 @@ class _Writer:
 
     def _part(self, item: Item) -> JsonValue:
         if item.row is None:
-            address = self.keep(to_full(item.message))
+            address = self.keep(to_canonical(to_full(item.message)))
             return {"text": address, "segment": item.segment, "tokens": item.tokens}
         if item.message is item.row.message:
             return item.seq
-        return {"seq": item.seq, "text": self.keep(_changes(item.row.message, item.message))}
+        changes = _changes(item.row.message, item.message)
+        return {"seq": item.seq, "text": self.keep(to_canonical(changes))}
 
 
 def _changes(stored: Message, sent: Message) -> JsonObject:

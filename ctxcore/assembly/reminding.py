@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.items import elide_item, from_row, own_item
+from ctxcore.assembly.items import goal_item, own_item
 from ctxcore.assembly.layout import Layout
 from ctxcore.assembly.reading import WHOLE, Reading
 from ctxcore.assembly.records import Compaction
@@ -24,7 +24,6 @@ from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.codes import VerdictCode
 from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
@@ -50,6 +49,8 @@ class Reminder:
     budget: TokenBudget | None
     language: Language
     counter: TokenCounter
+    refers: bool = False
+    """Whether an excerpt of the goal names its original."""
 
     @cached_property
     def folded(self) -> Reminded:
@@ -118,10 +119,9 @@ class Reminder:
         texts = [active.facts, active.summary]
         texts += [row.message.text for row in reading.system if not row.seq]
         goal, shown = reading.goal, {row.seq for row in rows if row.seq and row.short is None}
-        limit, reason = self.policy.request_tokens, VerdictCode.GOAL()
+        limit = self.policy.request_tokens
         if limit and goal and goal.seq <= active.covered_until and goal.seq not in shown:
-            item = from_row(goal, "pinned", reason)
-            texts.append(elide_item(item, limit, self.counter, reason=reason).message.text)
+            texts.append(goal_item(goal, limit, self.counter, refers=self.refers).message.text)
         return shown, texts
 
     def _is_stated(self, entry: Entry, shown: Collection[int], texts: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.history import Counted
-from ctxcore.assembly.items import elide_item, from_row, total
+from ctxcore.assembly.items import cut_item_named, elide_item, from_row, total
 from ctxcore.assembly.layout import Layout, LayoutMaker
 from ctxcore.assembly.legality import Repairer
 from ctxcore.assembly.reading import WHOLE
@@ -54,16 +54,16 @@ def choose_recent(
     """
     blocks, last = maker.reading.blocks, maker.reading.open_at
     sizes = [block_tokens(one, maker.counter, oversize_tokens, shortened) for one in blocks[last:]]
-    beside = _BesideRecent(maker)
-    best, sent = None, float(sum(sizes))
-    for first in range(last, -1, -1):
-        if first < last:
-            sent += block_tokens(blocks[first], maker.counter, oversize_tokens, shortened)
-        if sent > available_tokens:
+    sent = [float(sum(sizes))]  # with the blocks from `last` on, from the one before it on, …
+    for block in reversed(blocks[:last]):
+        if sent[-1] > available_tokens:
             break
-        if sent + beside.tokens(first) <= available_tokens:
-            best = first
-    return Choice(first_block=last if best is None else best, fits=best is not None)
+        sent.append(sent[-1] + block_tokens(block, maker.counter, oversize_tokens, shortened))
+    beside = _BesideRecent(maker)
+    for first, tokens in enumerate(reversed(sent), start=last + 1 - len(sent)):
+        if tokens <= available_tokens and tokens + beside.tokens(first) <= available_tokens:
+            return Choice(first_block=first, fits=True)
+    return Choice(first_block=last, fits=False)
 
 
 def choose_chains(maker: LayoutMaker, *, available_tokens: int, recent_tokens: int) -> Choice:
@@ -112,7 +112,8 @@ def elide_newest(maker: LayoutMaker, choice: Choice, room_tokens: int) -> Layout
     layout = maker.make(at)
     item = layout.recent[0]
     limit = item.tokens - (layout.tokens - room_tokens)
-    elided = elide_item(item, limit, maker.counter, reason=VerdictCode.ELIDED_TO_SHARE())
+    cut = cut_item_named if maker.refers else elide_item
+    elided = cut(item, limit, maker.counter, reason=VerdictCode.ELIDED_TO_SHARE())
     if limit < _LEAST_ELIDED_TOKENS or elided.tokens > limit:
         return None
     return replace(layout, recent=(elided, *layout.recent[1:]))

@@ -28,6 +28,7 @@ from ctxcore.assembly.items import (
 )
 from ctxcore.assembly.layout import Layout, LayoutMaker, as_merged
 from ctxcore.assembly.selection import block_tokens
+from ctxcore.compression.markers import refers_to_words
 from ctxcore.errors import BudgetError
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
@@ -37,7 +38,6 @@ _STUB_OUTPUT_CHARS = (24, 6, 0)  # chosen: of each output; the last is only a si
 _LEAST_OUTPUT_TOKENS = 60  # ADR 0029: the first share of the outputs that the model has yet to see
 _LEAST_GOAL_TOKENS = 48  # ADR 0029
 _LEAST_PIN_TOKENS = 16  # chosen: the frame and a dozen words
-_REFERS_FROM_TOKENS = _LEAST_OUTPUT_TOKENS  # ADR 0042: below, it would take half of the words
 _CUT_PARTS = ("goal", "pins", "late_pins", "request", "recent")
 
 Place = tuple[str, int]
@@ -128,12 +128,12 @@ class Shedder:
     def _least(self, layout: Layout) -> Shares:
         """A few words of each; fewer where not even they find room."""
         for output_chars in _STUB_OUTPUT_CHARS:
-            shares, least = Shares(), replace(layout, facts=(), summary=(), kept=(), gap=())
+            stubs: dict[Place, Item] = {}
             for place, item in self._places(layout):
                 chars = output_chars if item.message.is_tool_result else _STUB_CHARS
-                stub = stub_item(item, chars, self.maker.counter)
-                shares[place] = stub.tokens
-                least = _with_item(least, place, stub)
+                stubs[place] = stub_item(item, chars, self.maker.counter)
+            shares = Shares({place: stub.tokens for place, stub in stubs.items()})
+            least = _with_items(replace(layout, facts=(), summary=(), kept=(), gap=()), stubs)
             if least.tokens <= self.room.tokens:
                 return shares
         taken, available = self.room.taken, self.room.available_tokens
@@ -180,9 +180,8 @@ class Shedder:
                     yield (part, at), item
 
     def _cut(self, layout: Layout, shares: Shares) -> Layout:
-        shorter = replace(layout, kept=(), gap=())
-        for place, item in self._places(layout):
-            shorter = _with_item(shorter, place, self._cut_item(item, shares[place]))
+        cut = {place: self._cut_item(item, shares[place]) for place, item in self._places(layout)}
+        shorter = _with_items(replace(layout, kept=(), gap=()), cut)
         shorter = self.maker.with_facts(shorter, shares.get(_FACTS, 0))
         return self.maker.with_summary(shorter, shares.get(_SUMMARY, 0))
 
@@ -203,26 +202,30 @@ class Shedder:
         No message is shown whole for it.
         """
         order = ("recent", "request", "goal", "late_pins", "pins")
+        free, longer = self._free(layout), dict[Place, Item]()
         for place, item in sorted(self._places(whole), key=lambda found: order.index(found[0][0])):
             shown = _item_at(layout, place)
-            limit = min(item.tokens - 1, shown.tokens + self._free(layout))
+            limit = min(item.tokens - 1, shown.tokens + free)
             if shown.tokens < limit:
                 more = self._cut_item(item, limit)
                 if shown.tokens < more.tokens <= limit:
-                    layout = _with_item(layout, place, more)
+                    longer[place] = more
+                    free -= more.tokens - shown.tokens
+        layout = _with_items(layout, longer)
         for fill in (self._with_facts, self._with_summary, self._with_kept, self._with_recent):
             layout = self._marked(fill(layout, whole), is_granted=bool(layout.gap))
         return layout
 
     def _referring(self, layout: Layout, whole: Layout) -> Layout:
         """`layout` whose cut messages name their originals, as long as they were."""
+        referring: dict[Place, Item] = {}
         for place, item in self._places(whole):
             shown = _item_at(layout, place)
-            if _REFERS_FROM_TOKENS <= shown.tokens < item.tokens:
+            if refers_to_words(shown.tokens) and shown.tokens < item.tokens:
                 named = self._named(item, shown.tokens)
                 if named.tokens <= shown.tokens:
-                    layout = _with_item(layout, place, named)
-        return layout
+                    referring[place] = named
+        return _with_items(layout, referring)
 
     def _named(self, item: Item, limit: int) -> Item:
         if item.message.is_tool_result:
@@ -288,11 +291,15 @@ def _item_at(layout: Layout, place: Place) -> Item:
     return items[place[1]]
 
 
-def _with_item(layout: Layout, place: Place, item: Item) -> Layout:
-    part, at = place
-    items = list(getattr(layout, part))
-    items[at] = item
-    return replace(layout, **{part: tuple(items)})  # type: ignore[arg-type]  # `part` names items
+def _with_items(layout: Layout, items: Mapping[Place, Item]) -> Layout:
+    """`layout` with other items in some places; an open turn may have thousands of outputs."""
+    parts: dict[str, list[Item]] = {}
+    for (part, at), item in items.items():
+        if part not in parts:
+            parts[part] = list(getattr(layout, part))
+        parts[part][at] = item
+    changed = {part: tuple(found) for part, found in parts.items()}
+    return replace(layout, **changed)  # type: ignore[arg-type]  # `part` names items
 
 
 def _raise(shares: Shares, wanted: Mapping[Place, int], room: int) -> int:

@@ -123,6 +123,7 @@ def check_tool_safety(
     max_tokens: int,
     tools_count: int,
     model: str | None = None,
+    count_factor: float = 1.0,
 ) -> ToolSafety:
     """Checks whether `tools_count` planned calls and their results fit the budget.
 
@@ -131,6 +132,7 @@ def check_tool_safety(
         max_tokens: the model's limit, as for `recommend`.
         tools_count: how many calls are planned.
         model: whose tokens count beside the design's own rule.
+        count_factor: as for `recommend`.
 
     Raises:
         MessageError: one of `messages` is not a chat message.
@@ -144,9 +146,12 @@ def check_tool_safety(
         tools=None,
         knowledge=None,
         state=None,
+        count_factor=count_factor,
     )
     measured = measure(prepared.view, prepared.call, None)
-    return tool_safety(larger_input_tokens(measured), _available(prepared), tools_count)
+    return tool_safety(
+        larger_input_tokens(measured, count_factor), _available(prepared), tools_count
+    )
 
 
 def tool_safety(input_tokens: int, available: int, tools_count: int) -> ToolSafety:

@@ -39,7 +39,7 @@ from ctxcore.compaction.triggers import (
     overflow,
 )
 from ctxcore.errors import CompactionRefusedError
-from ctxcore.messages.arguments import Tools
+from ctxcore.messages.arguments import Tools, checked_focus
 from ctxcore.messages.shapes.reading import Given
 from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy
@@ -134,6 +134,7 @@ def plan_compaction(
     The arguments are those of `compact`; no summarizer is called. Knowledge belongs to its call:
     nothing is planned because of it.
     """
+    focus = checked_focus(focus)
     prepared = prepare(
         messages,
         policy=policy,
@@ -209,11 +210,13 @@ def compact(
         BudgetError: what must be kept does not fit.
         CompactionRefusedError: `confirm` answered "refuse".
         MessageError: one of `messages` is no message, or of another shape than those before it;
-            `tools` or `knowledge` are not what they may be.
+            `tools`, `knowledge` or `focus` are not what they may be.
         StateError: `state` was made from other messages.
-        SummarizerTypeError: `summarizer` is neither a summarizer nor such a function.
+        SummarizerTypeError: `summarizer` is neither a summarizer nor such a function, or what it
+            returned is no text.
     """
     writer = None if summarizer is None else to_summarizer(summarizer)
+    focus = checked_focus(focus)
     prepared = prepare(
         messages,
         policy=policy,
@@ -304,7 +307,9 @@ def compact_prepared(
         for_trigger(prepared.call.without_knowledge, measured, trigger, halves=halves),
         prepared.state.active,
     )
-    uses = Uses.of(prepared.state, has_summarizer=summarizer is not None)
+    # Quotes need no model, and a truncation would keep nothing of what a person named.
+    writes = summarizer is not None or bool(focus)
+    uses = Uses.of(prepared.state, has_summarizer=writes)
     planned = plan(prepared.view, call, active, measured, trigger, uses=uses, focus=focus)
     if planned is None:
         return unchanged((OutcomeCode.NOTHING_FOLDS if is_forced else OutcomeCode.NOTHING_HELPS)())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from ctxcore.budget import clamp
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
 from ctxcore.compaction.selectors import Outdated, text_at
 from ctxcore.compaction.triggers import measure
-from ctxcore.errors import ConfigurationError, SummarizerError
+from ctxcore.errors import ConfigurationError, SummarizerError, SummarizerTypeError
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
@@ -189,9 +190,14 @@ class Summarizing:
             kind = type(error).__name__
             problem = SummaryProblem.RAISED(kind=kind, problem=reason_of(error))
             raise SummarizerError(problem=problem) from error
-        if not isinstance(text, str):
-            raise SummarizerError(problem=SummaryProblem.NOT_TEXT(kind=type(text).__name__))
-        return text
+        if isinstance(text, str):
+            return text
+        problem = SummaryProblem.NOT_TEXT(kind=type(text).__name__)
+        if text is None:  # as libraries of models give a reply without text
+            raise SummarizerError(problem=problem)
+        if inspect.iscoroutine(text):
+            text.close()  # else Python warns that nobody awaited it
+        raise SummarizerTypeError(problem=SummaryProblem.NO_SUMMARY(problem=problem))
 
     def _source(self, record: Compaction) -> Sequence[Counted]:
         """Returns the messages to summarize: truncated ones too, but none that stays shown.

@@ -19,6 +19,7 @@ from ctxcore.compression.tree import MARKER_TOKENS, Leaf, Node
 from ctxcore.compression.tree_building import TreeBuilder
 from ctxcore.messages.values import JsonValue
 
+CUT_OFF: Final = render_json(f"{ELISION} cut off here")
 MAX_ROUNDS: Final = 20  # chosen: each leaves out at least one part; two or three are usual
 REFILL_SHARES: Final = (0.9, 0.9, 0.5, 0.5, 0.3)  # of the room left each time; estimates err
 USUAL_SCALE: Final = 0.85  # real tokens for each estimated one; corrected after the first count
@@ -40,15 +41,18 @@ def compress_json(source: Source, target: Target, tokens: int) -> tuple[str, Eli
     value, tail = source.structure.value, source.structure.tail
     if tail is None:
         return _compress_value(source, value, target, tokens)
-    note = render_json(f"{ELISION} cut off here")
+    text, elided = _compress_value(source, value, beside_note(CUT_OFF, target), tokens)
+    return with_note(text, CUT_OFF, tail, target), elided
+
+
+def beside_note(note: str, target: Target) -> Target:
+    """`target` with the room that `note` leaves."""
     room = target.max_tokens - target.counter.count(note) - 2 * MARKER_TOKENS
-    within = replace(target, max_tokens=max(0, room))
-    text, elided = _compress_value(source, value, within, tokens)
-    return _with_note(text, note, tail, target), elided
+    return replace(target, max_tokens=max(0, room))
 
 
-def _with_note(text: str, note: str, tail: str, target: Target) -> str:
-    """`text` with `note` as its last part, and the `tail` too if it fits."""
+def with_note(text: str, note: str, tail: str, target: Target) -> str:
+    """JSON `text` with `note` as its last part, and the `tail` too if it fits."""
     closing = text[-1]
     if closing not in "]}":
         return text

@@ -1,7 +1,8 @@
 """Parses JSON text that a tool returned, and renders it as short as possible.
 
 What is rendered is strict JSON: `NaN`, `Infinity` and numbers beyond a double, which Python reads
-and other parsers refuse, become strings; a lone surrogate becomes an escape.
+and other parsers refuse, become strings, as do integers that Python refuses; a lone surrogate
+becomes an escape.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ depends on the caller's own depth, and the same input must give the same bytes e
 
 # Created once: `json.dumps` creates an encoder for every value.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_MOST_DIGITS: Final = 640  # the lowest limit that Python can be set to
 _STARTS: Final = frozenset('{["-0123456789tfnNI')
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
@@ -36,9 +38,20 @@ def parse_json(text: str) -> JsonValue:
     if _is_too_deep(text):
         raise TooDeepError(f"nested deeper than {MAX_NESTING} levels")
     try:
-        value = json.loads(text, parse_constant=str, parse_float=_parse_float)
+        return _parsed(text)
     except RecursionError as error:
         raise TooDeepError("nested deeper than the caller's stack allows") from error
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        value = json.loads(text, parse_constant=str, parse_float=_parse_float)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # an integer of more digits than Python reads
+        value = json.loads(
+            text, parse_constant=str, parse_float=_parse_float, parse_int=_parse_integer
+        )
     return cast("JsonValue", value)
 
 
@@ -65,6 +78,10 @@ def join_surrogates(text: str) -> str:
     if not SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _parse_integer(literal: str) -> int | str:
+    return int(literal) if len(literal) <= _MOST_DIGITS else literal
 
 
 def _parse_float(literal: str) -> float | str:

@@ -71,6 +71,7 @@ def gone_ranges(
 EXPAND_NAME: Final = "expand_tool_output"
 EXPAND_ANSWER_TOKENS: Final = 1_000  # of an answer, where the model names no number
 REFERENCE_TOKENS: Final = 12  # that a reference takes at most, up to m999999
+_REFERS_FROM_TOKENS: Final = 60  # ADR 0042: below, a reference would take half of the words
 LEAST_TOKENS: Final = 40  # below, no budget of a compression holds
 
 EXPAND_TOOL: Final[JsonObject] = {
@@ -98,6 +99,11 @@ EXPAND_TOOL: Final[JsonObject] = {
 """The tool `expand_tool_output` as a definition in OpenAI's form."""
 
 _REFERENCE: Final = re.compile(rf"\s*\[?(?:{ELISION}?\s*whole:\s*)?m?(\d{{1,15}})\]?\s*")
+
+
+def refers_to_words(tokens: int) -> bool:
+    """Whether words that are cut to so many tokens name their original."""
+    return tokens >= _REFERS_FROM_TOKENS
 
 
 def reference(seq: int) -> str:

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ctxcore.compression.json_outputs import compress_json
+from ctxcore.compression.json_outputs import beside_note, compress_json, with_note
+from ctxcore.compression.json_text import render_json
 from ctxcore.compression.lines import Lines, fit_lines
 from ctxcore.compression.lossless import shorten_losslessly
 from ctxcore.compression.markers import ELISION, Elided, Elision, amount, totals
@@ -127,15 +128,38 @@ def _reduce_announced(
     source: Source, structure: Structure, target: Target, tokens: int
 ) -> tuple[str, Elided, Kind]:
     """The words around JSON, if there is room for them, and the JSON in the rest of the budget."""
-    words = [structure.before.strip(), structure.after.strip()]
-    taken = target.counter.count("\n\n".join(words))
+    within = beside_words(structure, target)
+    if within is not None:
+        text, elided = compress_json(source, within, tokens)
+        return with_words(structure, text), elided, source.kind
+    note, lines = _note_of_words(structure)
+    text, elided = compress_json(source, beside_note(note, target), tokens)
+    gone = Elision(unit="lines", count=lines)
+    return with_note(text, note, "", target), (gone, *elided), "json"
+
+
+def beside_words(structure: Structure, target: Target) -> Target | None:
+    """`target` with the room that the words around JSON leave; None if they take too much."""
+    taken = target.counter.count("\n\n".join(_words_of(structure)))
     if taken > target.max_tokens * PROSE_SHARE:
-        text, elided = compress_json(source, target, tokens)
-        gone = Elision(unit="lines", count=sum(part.count("\n") + 1 for part in words if part))
-        return text, (gone, *elided), "json"
-    within = replace(target, max_tokens=target.max_tokens - taken)
-    text, elided = compress_json(source, within, tokens)
-    return "\n".join(filter(None, [words[0], text, words[1]])), elided, source.kind
+        return None
+    return replace(target, max_tokens=target.max_tokens - taken)
+
+
+def with_words(structure: Structure, text: str) -> str:
+    """`text` between the words that stand around the JSON of `structure`."""
+    before, after = _words_of(structure)
+    return "\n".join(filter(None, [before, text, after]))
+
+
+def _words_of(structure: Structure) -> tuple[str, str]:
+    return structure.before.strip(), structure.after.strip()
+
+
+def _note_of_words(structure: Structure) -> tuple[str, int]:
+    """The note, as JSON, that the words around JSON are gone, and how many lines they are."""
+    lines = sum(part.count("\n") + 1 for part in _words_of(structure) if part)
+    return render_json(f"{ELISION} {amount(lines, 'lines')} around this"), lines
 
 
 def _compress_text(source: Source, target: Target) -> tuple[str, Elided]:

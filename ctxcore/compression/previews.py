@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from ctxcore.compression.json_outputs import CUT_OFF, beside_note, with_note
 from ctxcore.compression.json_text import parse_json, render_json
-from ctxcore.compression.outputs import compress_with
+from ctxcore.compression.outputs import beside_words, compress_with, with_words
+from ctxcore.compression.structures import Structure, read_structure
+from ctxcore.compression.target import Target, most_fitting
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.text.languages import has_han
 from ctxcore.tokens.families import TokenCounter
@@ -47,29 +50,45 @@ _SIZES: Final = tuple(
 
 
 def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
-    """`output` in at most `max_tokens` tokens: JSON stays JSON, marked as compressed."""
+    """`output` in at most `max_tokens` tokens: JSON stays JSON, and names what it holds."""
     if counter.count(output) <= max_tokens:
         return output
     try:
-        value = parse_json(output)
+        structure = read_structure(output)
     except ValueError:
-        value = None
-    if isinstance(value, list):
+        structure = None
+    value = structure.value if structure is not None else None
+    if isinstance(value, list) and structure is not None and structure.is_json:
         value = {_ITEMS: value}
-    if not isinstance(value, dict) or not value:
+    if structure is None or not isinstance(value, dict) or not value:
         return compress_with(output, max_tokens=max_tokens, counter=counter).text
-    return _of_object(value, output, max_tokens, counter)
+    return _of_structure(structure, value, output, Target(max_tokens=max_tokens, counter=counter))
 
 
-def _of_object(value: JsonObject, output: str, max_tokens: int, counter: TokenCounter) -> str:
-    compressed = ""
+def _of_structure(structure: Structure, value: JsonObject, output: str, target: Target) -> str:
+    """The preview of `value`, within the words around it, and with a note where it was cut off."""
+    within = beside_words(structure, target)
+    if within is None:
+        return compress_with(output, max_tokens=target.max_tokens, counter=target.counter).text
+    if structure.tail is None:
+        return with_words(structure, _of_object(value, output, within))
+    text = _of_object(value, output, beside_note(CUT_OFF, within))
+    return with_note(text, CUT_OFF, structure.tail, within)
+
+
+def _of_object(value: JsonObject, output: str, target: Target) -> str:
+    compressed, is_chinese = "", has_han(output)
     if not _is_listing(value):  # the worth of its parts tells better what to show
-        compressed = compress_with(output, max_tokens=max_tokens, counter=counter).text
+        compressed = _compressed(value, target)
         if _names_all(compressed, value):
             return compressed
-    sharing = _Sharing(_Preview(value, is_chinese=has_han(output)), max_tokens, counter)
-    compressed = compressed or compress_with(output, max_tokens=max_tokens, counter=counter).text
-    return sharing.text() or compressed
+    shared = _Sharing(_Preview(value, is_chinese=is_chinese), target).text()
+    return shared or compressed or _compressed(value, target)
+
+
+def _compressed(value: JsonObject, target: Target) -> str:
+    output = render_json(value)
+    return compress_with(output, max_tokens=target.max_tokens, counter=target.counter).text
 
 
 def _is_listing(value: JsonObject) -> bool:
@@ -95,8 +114,7 @@ class _Sharing:
     """Finds how much of each part fits together."""
 
     shape: _Preview
-    max_tokens: int
-    counter: TokenCounter
+    target: Target
 
     def text(self) -> str:
         """The preview that fits; empty if not even names and counts do."""
@@ -104,7 +122,13 @@ class _Sharing:
             levels = dict.fromkeys(self.shape.parts, level)
             if (text := self._fitting(levels, level)) is not None:
                 return self._raised(levels, level, text)
-        return ""
+        plain = len(self.shape.value) - len(self.shape.parts)
+        found = most_fitting(self._named, plain, self._is_fitting)
+        return "" if found is None else found[1]
+
+    def _named(self, before: int) -> str:
+        """The preview with fewer plain values than `before`, and the names of the others."""
+        return render_json(self.shape.named(before - 1))
 
     def _raised(self, levels: dict[str, int], level: int, text: str) -> str:
         """The preview with parts raised in turn, a size at a time, as long as it fits."""
@@ -121,7 +145,10 @@ class _Sharing:
 
     def _fitting(self, levels: dict[str, int], level: int) -> str | None:
         text = render_json(self.shape.shown(levels, _SIZES[level].chars))
-        return text if self.counter.count(text) <= self.max_tokens else None
+        return text if self._is_fitting(text) else None
+
+    def _is_fitting(self, text: str) -> bool:
+        return self.target.may_fit(text) and self.target.fits(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +173,17 @@ class _Preview:
                 shape.update(maker.member(key, item, self.value, _DEEPEST))
             elif key not in shape:  # a total may stand already beside its items
                 shape[key] = _short(item, chars)
-        return {**shape, "compressed": True}
+        shape.setdefault("compressed", True)
+        return shape
+
+    def named(self, count: int) -> JsonObject:
+        """Every part with its count, `count` plain values, and the names of the others."""
+        levels = dict.fromkeys(self.parts, len(_SIZES) - 1)
+        shape = self.shown(levels, _SIZES[-1].chars)
+        plain = [key for key in _status_first(self.value) if key not in levels]
+        for key in (gone := plain[count:]):
+            shape.pop(key, None)
+        return {**shape, "…": [*gone]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +197,8 @@ class _Maker:
         """A member of `parent` under its name; the document's list with its total beside it."""
         if not isinstance(item, list):
             return {key: self._object(item, depth) if isinstance(item, dict) else self._text(item)}
-        if key == _ITEMS and sum(isinstance(other, list) for other in parent.values()) == 1:
-            named = (parent[name] for name in _TOTALS if _is_number(parent.get(name)))
-            return {"total": next(named, len(item)), f"{_ITEMS}_preview": self._ends(item)}
+        if _is_the_list(key, item, parent):
+            return {"total": len(item), f"{_ITEMS}_preview": self._ends(item)}
         return {key: self._list(item)}
 
     def _list(self, items: Sequence[JsonValue]) -> JsonObject:
@@ -178,8 +214,9 @@ class _Maker:
         lists = [key for key, item in value.items() if isinstance(item, list)]
         chosen = {*plain[: self.size.fields], *objects[: self.size.fields], *lists}
         shape: JsonObject = {}
+        below = depth - (len(value) > 1)  # what only wraps an object is no level
         for key in (key for key in _status_first(value) if key in chosen and key not in shape):
-            shape.update(self.member(key, value[key], value, depth - 1))
+            shape.update(self.member(key, value[key], value, below))
         gone = sum(key not in chosen for key in value)
         return {**shape, "…": self._omitted(gone)} if gone else shape
 
@@ -202,7 +239,9 @@ class _Maker:
     def _item(self, item: JsonValue) -> JsonValue:
         """An item of a list: its short fields. Source: the document."""
         if isinstance(item, list):
-            return [self._text(part) for part in item[: self.size.fields]]
+            cells = [self._text(part) for part in item[: self.size.fields]]
+            gone = len(item) - len(cells)
+            return [*cells, self._omitted(gone)] if gone and cells else cells
         if not isinstance(item, dict):
             return self._text(item)
         plain = dict(islice(self._plain_fields(item), self.size.fields))
@@ -233,5 +272,13 @@ def _status_first(value: JsonObject) -> Iterator[str]:
     yield from (name for name in value if name not in first)
 
 
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_the_list(key: str, items: Sequence[JsonValue], parent: JsonObject) -> bool:
+    """Whether a list is the document's: the only one of `parent`, whose total is its count.
+
+    Any other total, of all pages or of prices, would describe something else beside its preview.
+    """
+    if key != _ITEMS or f"{_ITEMS}_preview" in parent:
+        return False
+    lists = sum(isinstance(other, list) for other in parent.values())
+    totals = [parent[name] for name in _TOTALS if name in parent]
+    return lists == 1 and all(type(total) is int and total == len(items) for total in totals)

@@ -165,7 +165,18 @@ def read_structure(text: str) -> Structure:
     except TooDeepError:
         raise
     except ValueError:
-        return _values_in_a_row(text) or _announced(text) or parse_literal(text)
+        return _values_in_a_row(text) or _literal_or_announced(text)
+
+
+def _literal_or_announced(text: str) -> Structure:
+    """The literal that `text` is, else the JSON in it: JSON within a literal is a part of that."""
+    try:
+        return parse_literal(text)
+    except ValueError:
+        announced = _announced(text)
+        if announced is None:
+            raise
+        return announced
 
 
 def parse_inner(text: str) -> JsonValue:

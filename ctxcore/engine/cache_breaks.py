@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.services import CallTarget
-from ctxcore.messages.canonical import digest_of_texts, to_canonical
+from ctxcore.messages.canonical import digest_of_texts, to_ordered
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, CompactionInfo
@@ -24,7 +24,7 @@ def with_front(call: CallInfo, context: Context, target: CallTarget) -> CallInfo
     return replace(
         call,
         system_digest=digest_of_texts(system),
-        tools_digest=digest_of_texts([to_canonical(list(tools))]),
+        tools_digest=digest_of_texts([to_ordered(list(tools))]),
     )
 
 

@@ -38,6 +38,7 @@ from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnReq
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
+from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
@@ -148,8 +149,12 @@ class ContextEngine:
         system: str | None = None,
         tools: Sequence[Mapping[str, object]] = (),
     ) -> SessionInfo:
-        """Creates a session, with a system prompt if one is given."""
-        definitions = to_definitions(tools)
+        """Creates a session, with a system prompt if one is given.
+
+        Raises:
+            MessageError: the prompt is no text, or the tools are no list of JSON objects.
+        """
+        definitions, system = to_definitions(tools), checked_system(system)
         session = self._services.create_session(title=title, model=model, tools=definitions)
         if system:
             self.append(session.id, [text_message("system", system)])
@@ -168,7 +173,10 @@ class ContextEngine:
         deleted: bool = False,
         branches: bool = True,
     ) -> list[SessionInfo]:
-        """The user's sessions, the one last changed first; maybe without branches of others."""
+        """The user's sessions, the one last changed first.
+
+        Without `branches` those of others are left out, and count for the session they are of.
+        """
         present: SessionFilter = "present" if branches else "unbranched"
         return self._store.list_sessions(
             self._services.user_id,
@@ -213,7 +221,7 @@ class ContextEngine:
         """Sets the tool definitions of a session from now on.
 
         Raises:
-            MessageError: they are no list of objects.
+            MessageError: they are no list of JSON objects.
         """
         self._prompts.set_tools(session_id, tools)
 
@@ -304,8 +312,9 @@ class ContextEngine:
         Raises:
             MessageError: one of them is not a message, or of another shape; nothing was added.
         """
-        target = self._services.call_target(session_id)
-        return [seq - 1 for seq in self._services.append(target, parse_messages(messages))]
+        session = self._services.session(session_id)
+        seqs = self._services.append_to(session, parse_messages(messages))
+        return [seq - 1 for seq in seqs]
 
     def pin(self, session_id: str, at: int) -> None:
         """Keeps message `at`, with its whole block, verbatim in every context.

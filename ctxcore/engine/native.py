@@ -27,7 +27,7 @@ from ctxcore.assembly.records import (
 from ctxcore.assembly.verdicts import run_from_json, run_to_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, UnreadableError
-from ctxcore.messages.canonical import to_canonical
+from ctxcore.messages.canonical import to_canonical, to_ordered
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.migrations import legacy_reasons
@@ -87,7 +87,7 @@ class SessionContent:
 
 def to_lines(content: SessionContent) -> Iterator[str]:
     """The session as JSON lines; the last one has the digest of the others."""
-    yield to_canonical(_head(content.session))
+    yield to_ordered(_head(content.session))  # keys of tool definitions as they are sent
     for record in _records(content):
         yield to_canonical(record)
     yield to_canonical({"type": "end", "digest": digest(content)})

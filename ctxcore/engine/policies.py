@@ -127,7 +127,8 @@ class ModelCatalog(Plain):
     @classmethod
     def load(cls, store: SessionStore) -> ModelCatalog:
         """Reads the catalog from the store's settings."""
-        connections, figures = store.setting(CONNECTIONS), store.setting(MODELS)
+        stored = store.settings([CONNECTIONS, MODELS])
+        connections, figures = stored.get(CONNECTIONS), stored.get(MODELS)
         listed = connections if isinstance(connections, list) else []
         named = figures if isinstance(figures, dict) else {}
         return cls(

@@ -9,6 +9,7 @@ from datetime import datetime
 from ctxcore.engine.events import SYSTEM_CHANGED, TOOLS_CHANGED
 from ctxcore.engine.services import EngineServices, to_definitions
 from ctxcore.messages.arguments import checked_system
+from ctxcore.messages.canonical import to_ordered
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.tokens.count import count_tools
@@ -68,7 +69,7 @@ class SystemPrompts:
     def set_tools(self, session_id: str, tools: Sequence[Mapping[str, object]]) -> None:
         definitions = to_definitions(tools)
         session = self._services.session(session_id)
-        if definitions == session.tools:
+        if to_ordered([*definitions]) == to_ordered([*session.tools]):
             return
         now = self._services.clock()
         self._services.store.set_tools(session_id, definitions, at=now)

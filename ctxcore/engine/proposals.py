@@ -29,6 +29,7 @@ from ctxcore.compaction.triggers import (
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
+from ctxcore.messages.arguments import checked_focus
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode
@@ -205,7 +206,7 @@ class Proposals:
         """
         measured = measure(target.view, target.call, target.record)
         cause = trigger or manual_trigger(measured)
-        focus = focus.strip()
+        focus = checked_focus(focus)
         planned = self.plan(target, measured, cause, is_refused=is_refused, focus=focus)
         if planned is not None and answer == "drop_oldest":
             planned = without_summary(planned)

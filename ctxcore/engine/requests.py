@@ -17,15 +17,16 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.gateway.values import ModelRequest
 from ctxcore.messages.canonical import to_canonical
-from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.messages.values import JsonObject, JsonValue, Message, SentObject
+from ctxcore.plain import Plain, to_plain
 from ctxcore.reasons.codes import RequestCode
-from ctxcore.reasons.values import Reason, from_json, to_json
+from ctxcore.reasons.values import Reason, document, from_json, to_json
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CallInfo, SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RebuiltPart:
+class RebuiltPart(Plain):
     """What a message that was sent is made of: a message of the history, or a text beside it."""
 
     at: int | None
@@ -44,10 +45,10 @@ class RebuiltPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RebuiltMessage:
+class RebuiltMessage(Plain):
     """A message as it was sent, and what it is made of."""
 
-    message: JsonObject
+    message: SentObject
     parts: tuple[RebuiltPart, ...]
 
     @property
@@ -66,7 +67,7 @@ class RebuiltRequest:
     verdict: Reason
     """Whether it is the same as what was sent, or why that is not known; a `RequestCode`."""
     messages: tuple[RebuiltMessage, ...] = ()
-    tools: tuple[JsonObject, ...] = ()
+    tools: tuple[SentObject, ...] = ()
     max_output_tokens: int | None = None
     temperature: float | None = None
     differs_at: int | None = None
@@ -98,9 +99,11 @@ class RebuiltRequest:
         """The request as JSON, with the verdict and what is known of the call."""
         call = self.call
         return {
-            "verdict": {"code": self.verdict.code, "text": str(self.verdict)},
+            "verdict": document(self.verdict),
+            "differs_at": self.differs_at,
             "model": self.model,
             "messages": [made.message for made in self.messages],
+            "made_of": [[part.to_dict() for part in made.parts] for made in self.messages],
             "tools": list(self.tools),
             "max_output_tokens": self.max_output_tokens,
             "temperature": self.temperature,
@@ -108,10 +111,22 @@ class RebuiltRequest:
             "counter": call.counter_id,
             "count_factor": call.count_factor,
             "library": self.library or None,
+            "knowledge": self._knowledge(),
+            "error": to_plain(call.error),
             "estimate": dict(call.estimate),
             "input_tokens": call.input_tokens,
             "output_tokens": call.output_tokens,
             "cached_tokens": call.cached_tokens,
+        }
+
+    def _knowledge(self) -> JsonObject | None:
+        """What knowledge made this call do; None for nothing."""
+        if self.knowledge_outcome is None:
+            return None
+        return {
+            "trigger": to_plain(self.knowledge_trigger),
+            "outcome": to_plain(self.knowledge_outcome),
+            "strategies": list(self.knowledge_strategies),
         }
 
 

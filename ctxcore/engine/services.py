@@ -23,11 +23,12 @@ from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
-from ctxcore.messages.arguments import checked_system, checked_tools
-from ctxcore.messages.canonical import parse_canonical, to_canonical
+from ctxcore.messages.arguments import checked_knowledge, checked_system, checked_tools
+from ctxcore.messages.canonical import ordered_at, parse_canonical, printable_json
 from ctxcore.messages.values import JsonObject, Message, ToolCall, text_message
 from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
@@ -80,8 +81,11 @@ class CallTarget:
     """This installation's own price of the model; None where the public one applies."""
     factor: CountFactor = NO_FACTOR
     """What the provider counts for one of our tokens, as the session has it in force."""
-    is_estimated: bool = False
-    """Whether sizes are scaled from another counter's until a recount is done."""
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether sizes are scaled from another counter's until a recount is done."""
+        return self.call.is_scaled
 
     @property
     def without_knowledge(self) -> CallTarget:
@@ -194,7 +198,7 @@ class EngineServices:
         counter = counter_for(name)
         # Read before the view, so that it never covers messages that the view lacks.
         active = self.store.active_compaction(session_id)
-        view, is_estimated = self.recounts.view(session, counter)
+        view, is_scaled = self.recounts.view(session, counter)
         factor = factor_of(self.store, session, name, counter, effective.policy)
         call = _to_call(
             name,
@@ -204,9 +208,10 @@ class EngineServices:
             definitions,
             counter,
             session.working,
-            knowledge or {},
+            checked_knowledge(knowledge),
             factor,
             checked_system(system),
+            is_scaled=is_scaled,
         )
         return CallTarget(
             session=session,
@@ -220,7 +225,6 @@ class EngineServices:
             connection=catalog.connection(name) if name else None,
             price=catalog.own_price(name),
             factor=factor,
-            is_estimated=is_estimated,
         )
 
     def counter(self, session: SessionInfo) -> TokenCounter:
@@ -231,17 +235,15 @@ class EngineServices:
         """`target` with the current history, working state and count factor; the rest stays."""
         session_id = target.session.id
         active = self.store.active_compaction(session_id)
-        view, is_estimated = self.recounts.view(target.session, target.call.counter)
+        view, is_scaled = self.recounts.view(target.session, target.call.counter)
         session, policy = self.store.session(session_id), target.call.policy
-        call = replace(target.call, working=session.working)
+        call = replace(target.call, working=session.working, is_scaled=is_scaled)
         factor = factor_of(self.store, session, target.model, call.counter, policy)
         if factor != target.factor:
             system_tokens = _system_tokens(view, call.system, call.counter)
             budget = _budget(policy, target.info, system_tokens, call.tools_tokens, factor)
             call = replace(call, budget=budget)
-        return replace(
-            target, active=active, view=view, call=call, factor=factor, is_estimated=is_estimated
-        )
+        return replace(target, active=active, view=view, call=call, factor=factor)
 
     def hold_factor(self, target: CallTarget, *, anew: bool = False) -> None:
         """Brings what calls have taught into force: for a first call, or `anew`."""
@@ -261,20 +263,30 @@ class EngineServices:
             turn_id=turn_id,
         )
 
+    def append_to(self, session: SessionInfo, messages: Sequence[Message]) -> list[int]:
+        """`append` outside a call: policy, tools and budget are read for tool outputs alone."""
+        if any(message.is_tool_result for message in messages):
+            return self.append(self.call_target(session.id), messages)
+        return self.store.append(
+            session.id, messages, counter=self.counter(session), at=self.clock()
+        )
+
     def oversize(self, target: CallTarget) -> int | None:
         """The size above which a tool output is shortened when it is appended."""
         return oversize_tokens(target.call.policy, target.call.budget)
 
 
 def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, ...]:
-    """Tool definitions as plain JSON objects.
+    """Tool definitions as plain JSON objects that can be sent, with keys as they stand.
 
     Raises:
-        MessageError: they are no list of objects.
+        MessageError: they are no list of JSON objects.
     """
-    given = checked_tools(tools)
-    copied = (parse_canonical(to_canonical(cast("JsonObject", dict(tool)))) for tool in given)
-    return tuple(tool for tool in copied if isinstance(tool, dict))
+    texts = (
+        ordered_at(dict(tool), Place(PlaceCode.TOOL, at))
+        for at, tool in enumerate(checked_tools(tools))
+    )
+    return tuple(cast("JsonObject", printable_json(parse_canonical(text))) for text in texts)
 
 
 def _to_call(
@@ -288,6 +300,8 @@ def _to_call(
     knowledge: Mapping[str, str],
     factor: CountFactor,
     own_system: str | None,
+    *,
+    is_scaled: bool,
 ) -> Call:
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
@@ -304,6 +318,7 @@ def _to_call(
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
         system=own_system,
+        is_scaled=is_scaled,
         **ruling(policy, model, sent_tools),
     )
 

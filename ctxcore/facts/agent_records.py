@@ -15,25 +15,26 @@ from ctxcore.facts.reading import PROSE_CHARS, one_line, sample, sentences
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Effect, Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
+from ctxcore.text.patterns import late
 from ctxcore.text.signals import error_report, mentions_error
 from ctxcore.text.words import word_set
 
 MOST_ERRORS: Final = 3  # of one output; chosen: the first ones and the last tell what went wrong
 LINE_CHARS: Final = 240  # of an error line; chosen: its head names error and place
 
-_ERROR_OBJECT = re.compile(
+_ERROR_OBJECT = late(
     r"^\s*\{[^{}]{0,60}\"(?:error|error_message|errors|exception)\"\s*:\s*"
     r"(?:\{[^{}]*?\"message\"\s*:\s*)?\"([^\"]{3,300})"
 )
-_FAILED_EXIT = re.compile(
+_FAILED_EXIT = late(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?:?|code) [1-9]\d{0,2}\b", re.IGNORECASE
 )
-_RUNS = re.compile(
+_RUNS = late(
     r"\b(?:test|tests|pytest|jest|vitest|build|compile|tsc|check|lint|ruff|mypy|eslint"
     r"|make|cargo|go (?:test|build|run|vet)|npm|npx|pnpm|yarn|bun|mvn|gradle|python[\d.]*"
     r"|node|ruby|bash|sh|deploy|docker|terraform|mix|dotnet|install|migrate)\b"
 )
-_DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
+_DIGITS = late(r"0x[0-9a-f]+|\d+")
 
 
 def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
@@ -105,18 +106,18 @@ _AFTER: Final = (
     *("new_string", "new_str", "newText", "new_text", "replace", "content", "file_text"),
     *("text", "contents", "replacement", "new_source", "insert_text", "code_edit"),
 )
-_PATCH = re.compile(
+_PATCH = late(
     r"^\*\*\* (Update|Add|Delete) File: (.+)$|^(?:\+\+\+|---) (?:[ab]/)?(\S+)"
     r"|^([+-])(?![+-]{2} )",
     re.MULTILINE,
 )
-_STAT = re.compile(r"^ ([^\s|][^|\n]{0,200}?) +\| +(\d+) ([+]*)([-]*)$", re.MULTILINE)
-_SHELL_READ = re.compile(
+_STAT = late(r"^ ([^\s|][^|\n]{0,200}?) +\| +(\d+) ([+]*)([-]*)$", re.MULTILINE)
+_SHELL_READ = late(
     r"(?:^|[;&|(]\s*)(?:cat|head|tail|less|more|nl|bat|sed -n|wc|jq)\s+((?:-\S+\s+|\d+\s+"
     r"|'[^']*'\s+|\"[^\"]*\"\s+)*)([\w./~@+-]+\.\w+|/[\w./@+-]+)"
 )
 _WRITTEN: Final = r"([\w./~@+-]+\.\w+|/(?!dev/)[\w./@+-]+)"
-_SHELL_WRITE = re.compile(
+_SHELL_WRITE = late(
     rf"(?<![0-9&=>-])>{{1,2}}\s*{_WRITTEN}|\b(?:tee(?: -a)?|touch|rm(?: -\w+)*"
     rf"|sed -i(?: '')?(?: -e)? (?:'[^']*'|\"[^\"]*\"))\s+{_WRITTEN}"
 )
@@ -274,16 +275,14 @@ MEMORY_CHARS: Final = 400
 PASSAGE_CHARS: Final = 20_000
 MOST_PASSAGES: Final = 20
 
-_PIN = re.compile(r"<pin>(.*?)</pin>", re.IGNORECASE | re.DOTALL)
-_REMEMBER = re.compile(
+_PIN = late(r"<pin>(.*?)</pin>", re.IGNORECASE | re.DOTALL)
+_REMEMBER = late(
     r"(?:^|[,.;:!] ?|\b(?:please|and|so|but|also|just) )(?:remember|keep in mind|don't forget"
     r"|do not forget|make a note|note down)(?: that|:|,|\s)(?! (?:when|me|how|the time)\b)",
     re.IGNORECASE,
 )
-_REMEMBER_HAN = re.compile(
-    "(?:^|[，,。；：请你要帮]|一定)(?:请)?(?:记住|记得|记一下|记下|别忘了|不要忘)"
-)
-_WRITES_MEMORY = re.compile(
+_REMEMBER_HAN = late("(?:^|[，,。；：请你要帮]|一定)(?:请)?(?:记住|记得|记一下|记下|别忘了|不要忘)")
+_WRITES_MEMORY = late(
     r"(?:save|add|create|store|write|update|insert|append|put|set|record|log|new|make)\w*memor"
     r"|memor(?:y|ies)\w*(?:save|add|create|store|write|update|insert|append|put|set|record)"
     r"|^(?:remember|memori[sz]e|memor(?:y|ies))(?:that|this|fact)?$"

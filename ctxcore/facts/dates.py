@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ctxcore.facts.reading import latin_words
+from ctxcore.facts.reading import latin_words, plain_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN, has_han
+from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
 _MONTH: Final = (
@@ -25,7 +26,7 @@ _AT: Final = (
     r"|afternoon|evening|night))?"
 )
 
-_ENGLISH = re.compile(
+_ENGLISH = late(
     rf"\b(?:{_CLOCK},? on (?:\d{{1,2}} {_MONTH}(?:,? \d{{4}}\b)?"
     rf"|{_MONTH} \d{{1,2}}(?:,? \d{{4}}\b)?|{_DAY})"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?"
@@ -44,24 +45,26 @@ _WORDS: Final = (
     *("day", "tomorrow", "tonight", "next ", "last ", "noon", "midnight", "following ", "within "),
     *(" ago", "in a ", "in an ", "in one ", "in two ", "in three ", "coming "),
 )
-_DATE_DIGITS = re.compile(r"\d(?::\d\d|/\d|\.\d\d?\.\d{4}|\d{3}-\d\d)")
+_DATE_DIGITS = late(r"\d(?::\d\d|/\d|\.\d\d?\.\d{4}|\d{3}-\d\d)")
 _MONTHS: Final = word_set("""
     jan january feb february mar march apr april may jun june jul july aug august sep sept september
     oct october nov november dec december
 """)
-_DATE_WORDS: Final = _MONTHS | word_set("""
-    am pm m noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
+# A date without a digit has one of these words.
+_SPOKEN_WORDS: Final = word_set("""
+    noon midnight tomorrow yesterday today tonight ago monday mondays tuesday tuesdays
     wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday sundays
     minute minutes hour hours day days week weeks weekend month months year years summer winter
     spring fall autumn quarter
 """)
+_DATE_WORDS: Final = _MONTHS | _SPOKEN_WORDS | word_set("am pm m")
 _NUMERAL: Final = "[一二三四五六七八九十两\\d]{1,3}"
 _PART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里)"
 _HOUR: Final = (
     f"(?:{_PART}?{_NUMERAL}点(?:半|整|{_NUMERAL}分?|一刻|三刻)?"
     f"|{_PART}?\\d{{1,2}}[:：]\\d{{2}}|{_PART})"
 )
-_CHINESE = re.compile(
+_CHINESE = late(
     f"(?:\\d{{4}}年)?{_NUMERAL}月(?:{_NUMERAL}[日号]|[初中底])?{_HOUR}?|\\d{{4}}年"
     f"|(?:[上下这本]个?|每)?(?:周|星期|礼拜)[一二三四五六日天末]{_HOUR}?"
     f"|(?:大后天|后天|明天|昨天|前天|今天|今晚|明晚|明早){_HOUR}?|(?:下|上|本)个?(?:月|周"
@@ -70,13 +73,13 @@ _CHINESE = re.compile(
     f"|{_HOUR}|{_NUMERAL}(?:天|周|个月|年|小时|分钟)(?:之?后|之?前|以内)|春节|国庆节?"
     "|元旦|中秋节?|端午节?|清明节?"
 )
-_DIGIT = re.compile("[0-9]")
-_NUMERIC = re.compile(  # as programs print them
+_DIGIT = late("[0-9]")
+_NUMERIC = late(  # as programs print them
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)"
     r"|\d{4}/\d{2}/\d{2}(?!\d)"
 )
-_WRITTEN = re.compile(rf"{_NUMERIC.pattern}|\b{_MONTH} \d{{1,2}},? \d{{4}}\b")
-_ABSOLUTE = re.compile(rf"\d{{4}}|\d[/.]\d|{_MONTH} \d|\d {_MONTH}|\d月|[日号]|(?i:{_DAY})|周|星期")
+_WRITTEN = late(rf"{_NUMERIC.pattern}|\b{_MONTH} \d{{1,2}},? \d{{4}}\b")
+_ABSOLUTE = late(rf"\d{{4}}|\d[/.]\d|{_MONTH} \d|\d {_MONTH}|\d月|[日号]|(?i:{_DAY})|周|星期")
 RELATIVE_WEIGHT: Final = 0.5  # of “last month”; chosen: it says little without the message's date
 _VAGUE = word_set(
     "today yesterday tonight 今天 昨天 今年 凌晨 早上 早晨 上午 中午 下午 傍晚 晚上 夜里"
@@ -88,20 +91,20 @@ _SAYS: Final = (
     r"| changed| shifted| brought forward)?(?: to| on| at| for| by| from| until| in)?"
     rf" (?P<date>{_ENGLISH.pattern})"
 )
-_HAS_SUBJECT = re.compile(_SAYS, re.IGNORECASE)  # tells fast whether `_SUBJECT` finds anything
-_SUBJECT = re.compile(
+_HAS_SUBJECT = late(_SAYS, re.IGNORECASE)  # tells fast whether `_SUBJECT` finds anything
+_SUBJECT = late(
     r"\b(?:the|our|my|your|this|its|his|her|their)?\s?((?!it\b|this\b|that\b|there\b"
     rf"|today\b|he\b|she\b)[a-z][\w-]*(?: [a-z][\w-]*){{0,3}}?){_SAYS}",
     re.IGNORECASE,
 )
-_MOVED = re.compile(
+_MOVED = late(
     r"\b(?:move|push|postpone|reschedule|shift|change|set|delay|bring)(?:d|ed)? (?:the"
     rf"|our|my) ([a-z][\w-]*(?: [a-z][\w-]*){{0,2}}?) (?:forward )?(?:from .{{1,30}}"
     rf" )?(?:to|for|until|on) (?P<date>{_ENGLISH.pattern})",
     re.IGNORECASE,
 )
 _MOVES = ("move", "push", "postpone", "reschedule", "shift", "change", "set", "delay", "bring")
-_SUBJECT_HAN = re.compile(
+_SUBJECT_HAN = late(
     f"([{HAN}]{{2,8}}?)(?:的?(?:时间|日期|截止日期?))?(?:是|为|在|定在|安排在"
     "|改到|改成|改为|推迟到|提前到|延到|延期到|挪到|订在|定于|："
     f"|:)(?P<date>{_CHINESE.pattern})"
@@ -117,7 +120,7 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     is_numeric = is_tool and _MONTHS.isdisjoint(latin_words(counted))
     pattern = _NUMERIC if is_numeric else _WRITTEN if is_tool else _ENGLISH
     in_counted = _found(pattern, counted)
-    spoken = "" if is_tool else _lines_with_date_words(text)
+    spoken = "" if is_tool or not _may_speak(text) else _lines_with_date_words(text)
     in_spoken = _found(_ENGLISH, spoken)
     han = "" if text.isascii() else "\n".join(filter(has_han, text.split("\n")))
     dated = (counted if in_counted else "", spoken if in_spoken else "")
@@ -149,22 +152,27 @@ def _named(dated: Sequence[str], han: str, role: Role) -> Iterator[Fact]:
             yield Fact(kind="date", text=date, key=key, subject=subject, value=value, role=role)
 
 
+def _may_speak(text: str) -> bool:
+    """Whether `text` may have a date in words alone; a quick test of plain texts."""
+    return not text.isascii() or not _SPOKEN_WORDS.isdisjoint(latin_words(text))
+
+
 def _lines_with_date_words(text: str) -> str:
     """The lines and sentences of `text` with a word that may be a date, and no digit."""
-    if not any(map(text.lower().__contains__, _WORDS)):
-        return ""
-    return "\n".join(
-        piece
-        for piece in re.split(r"\n|(?<=[.!?]) ", text)
-        if any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
-    )
+    return "\n".join(filter(_is_spoken_date, re.split(r"\n|(?<=[.!?]) ", text)))
 
 
-_LEADING = re.compile(
+def _is_spoken_date(piece: str) -> bool:
+    if piece.isascii() and _SPOKEN_WORDS.isdisjoint(plain_words(piece)):
+        return False
+    return any(map(piece.lower().__contains__, _WORDS)) and not _DIGIT.search(piece)
+
+
+_LEADING = late(
     r"^(?:(?:the|our|my|your|this|its|his|her|their|that|and|but|so|ok|okay|actually|then|now|well"
     r"|a|an|new|current|if|when|because|since|though|i think|think|said|says|know|hope|guess)\s+)+"
 )
-_LEADING_HAN = re.compile(
+_LEADING_HAN = late(
     "^(?:那|那么|好的?|我们?的?|你们?的?|这个?|那个?|把|将|所以|但是?|请|新的|现在|目前"
     "|本次|今后|以后|另外|还有|下次的?)+"
 )

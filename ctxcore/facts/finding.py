@@ -6,11 +6,11 @@ Its own are decisions, questions, answers and fixes of errors; all others come f
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
 from ctxcore.errors import UnreadableError
@@ -29,52 +29,51 @@ from ctxcore.facts.reading import (
     OUTPUT_CHARS,
     PROSE_CHARS,
     Sentence,
-    latin_words,
     one_line,
+    plain_words,
     sample,
     sentences,
 )
-from ctxcore.facts.rule_changes import change_of
-from ctxcore.facts.rules import rules
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import ClauseChange, Fact
 from ctxcore.messages.canonical import parse_canonical, to_canonical
-from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
+from ctxcore.messages.values import Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.text.languages import has_han
+from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
 # Chosen: bounds for one message, so that a long report does not fill the ledger.
 MOST_STATEMENTS: Final = {"decision": 8, "question": 6, "error": 2}
 LINE_CHARS: Final = 240
 
-_DECISION = re.compile(
+_DECISION = late(
     r"\b(?:(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|opted|concluded)\b|(?:final"
     r" )?decision(?: is|:)|it(?:'s| is) (?:decided|settled|agreed)|agreed:|decided (?:to|on"
     r"|that|against|not)|(?:was|were|has been|have been) (?:agreed|decided|settled)|going with"
     r" (?:option|plan) \w+))"
 )
-_CHOICE = re.compile(  # a person settles it by saying so; a model says it of every step
+_CHOICE = late(  # a person settles it by saying so; a model says it of every step
     r"\b(?:let'?s (?:go (?:with|for)|use|take|stick (?:to|with)|pick|choose|settle)|(?:i|we)(?:'ll"
     r"| will|'re going to| are going to| am going to|'m going to)(?: just| then)? (?:go (?:with"
     r"|for)|use|take|choose|pick|stick (?:to|with)|adopt|proceed with|book)|(?:i'm|we're|i am"
     r"|we are) going with|we (?:chose|went with)|option [a-d\d] it is|final answer"
     r"|go with (?:option|the|plan)|(?:is|are) approved|please (?:go ahead|proceed) with)"
 )
-_DECISION_HAN = re.compile(
+_DECISION_HAN = late(
     "(?:我们?|大家|团队|最[终后]|那|就|已经?|一致)[^，,。？?]{0,6}(?:决定|选定|敲定|定了"
     "|同意|商定)|决定(?:用|采用|选择|使用|在|把|先|不|了|去|改)|就(?:用|选|定|按"
     "|订)(?!不)[^，,。？?]{2,}(?:吧|了|就好|就行|[。！!]|$)|(?:方案|时间|日期"
     "|地点)?(?:定为|定在|敲定)|(?:采用|选择|选用)[^，,。？?]{2,20}方案|结论是"
     "|最终(?:选择|方案|采用)|确定(?:用|采用|选|为|在)"
 )
-_NOT_DECIDED = re.compile(
+_NOT_DECIDED = late(
     r"\b(?:haven't|have not|not yet|if we|should we|could we|might|maybe|whether|before"
     r" we|once we|when we|until|i wonder|can't decide)\b|还没|没有?决定|如果|要是|还在"
     r"|是否|不知道|难以"
 )
-_DEFERRED = re.compile(
+_DEFERRED = late(
     r"\b(?:i'll (?:check|look|get back|find out|ask|think|let you know)|let me (?:check"
     r"|think|look|ask|find)|not sure|don't know|no idea|(?:need|have) to (?:check|ask"
     r"|think|look)|get back to you|will (?:check|confirm|follow up)|later\b.{0,20}$|i'm"
@@ -85,19 +84,19 @@ _DEFERRED_SIGNS: Final = (  # every English form has one of them
     *("i'll", "let me", "not sure", "don't know", "no idea", "need to", "have to", "get back"),
     *("will ", "later", "i'm unable", "cannot say"),
 )
-_SHORT_QUESTION: Final = re.compile(
+_SHORT_QUESTION: Final = late(
     r"(?:right|ok(?:ay)?|really|yes|no|huh|what|why|how|you know|is that so|how are you.*"
     r"|how about you|what about you|and you|what's up|do you know|isn't it|can you"
     r" believe.*|guess what|anything else|what do you think|any (?:other )?(?:questions"
     r"|thoughts|ideas)|(?:can|may|could) i help.*|how can i (?:help|assist).*|is there"
     r" anything else.*|would you like.*|do you have any (?:other )?questions.*)\??$"
 )
-_SHORT_QUESTION_HAN: Final = re.compile(
+_SHORT_QUESTION_HAN: Final = late(
     "(?:是吗|对吗|好吗|真的吗|怎么样|你呢|为什么|是不是|行吗|可以吗|知道吗|在吗|你好吗"
     "|什么|吗|呢)[？?]$|还有(?:什么|其他)(?:问题|需要)|需要(?:我)?帮"
 )
-_QUESTION_END = re.compile(r"[?？][\"'”’)）*]*$")
-_FIX = re.compile(
+_CLOSING: Final = "\"'”’)）*"
+_FIX = late(
     r"\b(?:fixed (?:it |this |that |the [a-z ]+ )?by|the fix (?:is|was|:)|(?:this|that"
     r"|it) fixe[sd]|(?:root cause|the (?:problem|issue|bug|cause|reason|culprit)) (?:is"
     r"|was|turned out)|solved (?:it |this |that )?by|resolved by|that (?:worked|did it"
@@ -107,18 +106,20 @@ _FIX = re.compile(
     r"|解决)|解决(?:了|办法|方法|方案)|通过[^，,。]{2,30}(?:解决|修复)|现在(?:可以|正常"
     r"|好)了|(?:改成|改为)[^，,。]{2,30}(?:就好|后正常)"
 )
-_FIX_GATE = re.compile(
+_FIX_GATE = late(
     r"fix|cause|problem|issue|bug|culprit|reason|sol[uv]|resolved|work|pass|did it|helped"
     r"|[修解问原根错现改]"
 )
-_DECISION_GATE = re.compile(
+_DECISION_GATE = late(
     r"let'?s|decid|decision|agreed|settled|going|'ll|will|chose|opted|picked|went with"
     r"|plan|option|final|approved|proceed|go ahead|[决定选敲就采结确]"
 )
 # A word of each English form above: sentences with none of them need no pattern.
 _DECIDING: Final = word_set("""
-    decided agreed settled opted concluded decision going go let lets ll will chose went option
-    final approved please
+    decided agreed settled opted concluded decision going
+""")
+_CHOOSING: Final = _DECIDING | word_set("""
+    go use take stick pick choose settle adopt proceed book chose went option final approved
 """)
 _FIXING: Final = word_set("""
     fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
@@ -150,18 +151,22 @@ def _is_put_off(words: str) -> bool:
 
 
 def _is_question(words: str) -> bool:
-    return ("?" in words or "？" in words) and bool(_QUESTION_END.search(words))
+    return words.rstrip(_CLOSING).endswith(("?", "？"))
 
 
 def _kind_of(words: str, role: Role) -> Literal["question", "decision", "error"] | None:
     if _is_question(words):
         return "question" if _is_open_question(words, role) else None
-    latin = latin_words(words) if words.isascii() else None  # Chinese sentences have other cues
-    may_decide = latin is None or not _DECIDING.isdisjoint(latin)
+    plain = plain_words(words) if words.isascii() else None  # Chinese sentences have other cues
+    may_decide = plain is None or not _deciding(role).isdisjoint(plain)
     if may_decide and _DECISION_GATE.search(words) and _decides(words, role):
         return "decision"
-    may_fix = latin is None or not _FIXING.isdisjoint(latin)
+    may_fix = plain is None or not _FIXING.isdisjoint(plain)
     return "error" if may_fix and _FIX_GATE.search(words) and _FIX.search(words) else None
+
+
+def _deciding(role: Role) -> frozenset[str]:
+    return _CHOOSING if role == "user" else _DECIDING
 
 
 def _decides(words: str, role: Role) -> bool:
@@ -193,6 +198,8 @@ def _statement(
     )
     if kind != "decision":
         return fact
+    from ctxcore.facts.rule_changes import change_of  # late: has many patterns
+
     change = change_of(sentence.words, is_rule=True)
     value = "aimed" if change.reach == "aimed" else ""
     return replace(fact, value=value, effect=change.effect, about=change.about)
@@ -249,7 +256,7 @@ def is_rule_alone(message: Message) -> bool:
     return len(found) == 1 and found[0].text.strip() == " ".join(text.split())
 
 
-_OPENS_RULE: Final = re.compile(
+_OPENS_RULE: Final = late(
     r"(?:please |from now on,? )?(?:never|always|don['’]t|do not|only|from now on|use|keep|send"
     r"|make sure|round|no)\b|i prefer\b"
     r"|(?:请)?(?:不要|别|只能|必须|一律|以后|今后|从现在|每次|每天|称呼|叫我)"
@@ -257,8 +264,14 @@ _OPENS_RULE: Final = re.compile(
 )
 
 
+def _rules_of(said: list[Sentence], role: Role) -> Iterator[Fact]:
+    from ctxcore.facts.rules import rules  # late: has many patterns
+
+    return rules(said, role)
+
+
 def _rules_in(text: str, role: Role) -> tuple[Fact, ...]:
-    return _unique(rules(list(sentences(sample(text, PROSE_CHARS))), role))
+    return _unique(_rules_of(list(sentences(sample(text, PROSE_CHARS))), role))
 
 
 # Every turn passes all messages again; a cache smaller than their number would never be hit.
@@ -283,7 +296,7 @@ def _of_speech(message: Message, known_rules: Sequence[Fact] | None) -> Iterator
         return
     said, role = list(sentences(text)), message.role
     if role in INSTRUCTING:
-        yield from rules(said, role) if known_rules is None else known_rules
+        yield from _rules_of(said, role) if known_rules is None else known_rules
     if role == "user":  # people paste errors
         yield from failures(text, role, "")
     yield from statements(said, role)
@@ -314,10 +327,12 @@ def _of_output(message: Message, function_name: str, arguments: str) -> Iterator
 
 
 # In the order of the stored lists, each with its default; defaults at the end are not stored.
-_FIELDS: Final[dict[str, JsonValue]] = {
+_FIELDS: Final[dict[str, object]] = {
     **dict.fromkeys(("kind", "text", "key", "subject", "value"), ""),
-    **{"effect": "states", "topic": [], "is_negative": False, "weight": 1.0, "about": []},
+    **{"effect": "states", "topic": (), "is_negative": False, "weight": 1.0, "about": ()},
 }
+_values_of = attrgetter(*_FIELDS)
+_DEFAULTS: Final = tuple(_FIELDS.values())
 
 
 def dump_facts(facts: tuple[Fact, ...]) -> str:
@@ -342,13 +357,11 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
         raise UnreadableError(StoreProblem.NO_FACTS(reason=reason_of(error))) from error
 
 
-def _to_list(fact: Fact) -> list[JsonValue]:
-    fields: dict[str, JsonValue] = {name: getattr(fact, name) for name in _FIELDS}
-    fields["topic"] = list(fact.topic)
-    fields["about"] = [[aim.cue, list(aim.topic), list(aim.done)] for aim in fact.about]
-    values = list(fields.values())
-    defaults = list(_FIELDS.values())
-    while values[-1] == defaults[len(values) - 1]:
+def _to_list(fact: Fact) -> list[Any]:
+    values = list(_values_of(fact))
+    if fact.about:
+        values[-1] = [[aim.cue, aim.topic, aim.done] for aim in fact.about]
+    while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
     return values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -15,27 +15,39 @@ from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import Role
 from ctxcore.text.identifiers import EMAIL, URL, kind_of_name
 from ctxcore.text.languages import HAN
+from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
 # Chosen: bounds on the work that one message can make; what goes beyond them is a log or a dump.
 MOST_RUNS: Final = 1_500  # different ones of a message
+SHORTEST_RUN: Final = 4  # characters, with the blank behind it
 PROSE_DIGIT_CHARS: Final = 8_000  # around digits, in what people and models write
 OUTPUT_DIGIT_CHARS: Final = 1_500  # around digits, in what tools print: mostly tables
 MOST_OF_A_KIND: Final = 24
 LITERAL_CHARS: Final = 160
 
-_RUN = re.compile(r"[A-Za-z0-9_./\\~$@#%&?=:+-]{3,}")
+_RUN = late(r"[A-Za-z0-9_./\\~$@#%&?=:+-]{3,}")
+# A path or an identifier has a digit, a separator, or is in capitals; a word may end in a stop.
+_SIGNED_RUN = late(
+    r"(?<![A-Za-z0-9_./\\~$@#%&?=:+-])(?=[A-Za-z~$@#%&?=:+-]*+"
+    r"(?:[0-9_/\\]|\.(?=[\w./\\~$@#%&?=:+-])|(?<=(?:-[a-fA-F]{4}){3}-[a-fA-F]{12})))"
+    r"[A-Za-z0-9_./\\~$@#%&?=:+-]{3,}",
+    re.ASCII,
+)
+_SIGNS: Final = "0123456789_/\\"
+_INNER_STOP = late(r"\.(?=[\w./\\~$@#%&?=:+-])", re.ASCII)
+UUID_HYPHENS: Final = 4
 _OWNERS = word_set("""
     ticket order reservation booking confirmation invoice case issue flight account customer
     tracking user job run build commit branch pr room gate seat table class payment certificate
     card passport serial session container pod task
 """)
-_NAMED = re.compile(
+_NAMED = late(
     rf"\b({'|'.join(sorted(_OWNERS))})(?: (?:id|number|no\.?|code|name|hash|key))?"
     r"(?: (?:is|was|called|named))?(?::|=| #| )\s?[`\"'#]?([A-Za-z0-9][\w./-]{0,40})",
     re.IGNORECASE,
 )
-_NAMED_HAN = re.compile(
+_NAMED_HAN = late(
     r"((?:订单|工单|航班|车次|房间|分支|版本)(?:编?号|号码|名|id|ID)?"
     r"|(?:预订|预定|票|单|编|账|用户|会员|快递|运单|手机|电话|卡|学|工|批次|型|座位|合同|发票)(?:编?号|号码|码|名|id|ID))"
     r"(?:是|为|:|：|\s)?\s?([A-Za-z0-9][A-Za-z0-9_./-]{1,30})"
@@ -67,12 +79,28 @@ def _all_literals(text: str, role: Role) -> Iterator[Fact]:
     named = list(_named_identifiers(counted, role)) if counted else []
     yield from named
     known = {fact.text for fact in named}
-    for run in islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS):
-        word = "" if run.rstrip(_STOPS).isalpha() else _word_in(run)
+    for run in _signed_runs(text):
+        word = _word_in(run)
         if word and word not in known and (kind := kind_of_name(word)):
             yield _fact(kind, word, role)
     yield from dates(text, counted, role)
     yield from quantities(text, counted, role)
+
+
+def _signed_runs(text: str) -> Iterable[str]:
+    """The different runs of characters that may be a path or an identifier, in order."""
+    if not _may_sign(text):
+        return ()
+    if len(text) < MOST_RUNS * SHORTEST_RUN:
+        return dict.fromkeys(_SIGNED_RUN.findall(text))
+    runs = islice(dict.fromkeys(_RUN.findall(text)), MOST_RUNS)
+    return filter(_SIGNED_RUN.match, runs)
+
+
+def _may_sign(text: str) -> bool:
+    """Whether `text` has a sign of `_SIGNED_RUN`: most prose has none."""
+    has_sign = any(map(text.__contains__, _SIGNS)) or text.count("-") >= UUID_HYPHENS
+    return has_sign or bool(_INNER_STOP.search(text))
 
 
 def _named_identifiers(text: str, role: Role) -> Iterator[Fact]:
@@ -111,7 +139,7 @@ _UNIT: Final = (
     r"|lines?|pages?|items?|requests?|users?|rows?|times|retries|px|pt|dpi|fps|rpm|mph|kcal"
     r"|cal(?:ories)?|cups?|tbsp|tsp|ml|l(?:iters?|itres?)?|oz|kWh|W|V|Hz|[kKMG]Hz|stars?|points?)"
 )
-_MONEY = re.compile(
+_MONEY = late(
     r"[$€£¥￥]\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?"
     r"|\d(?<![\w.,]\d)(?:[\d,]*\d)?(?:\.\d+)?\s?(?:k|m|million|billion|thousand)?\s?(?:USD|EUR"
     r"|GBP|CNY|RMB|JPY|CHF|dollars?|euros?|bucks|yuan|cents|Dollars?|Euros?)\b"
@@ -120,12 +148,12 @@ _MONEY_SIGNS: Final = (  # every amount of money has one of them
     *("$", "€", "£", "¥", "￥"),
     *("usd", "eur", "gbp", "cny", "rmb", "jpy", "chf", "dollar", "bucks", "yuan", "cents"),
 )
-_MONEY_HAN = re.compile(
+_MONEY_HAN = late(
     r"(?:人民币)?(?:\d[\d,]*(?:\.\d+)?|[一二三四五六七八九十百千两]{1,6})\s?[万亿千百]?\s?(?:元"
     r"|块钱|块(?=[，。、,]|$)|美元|美金|欧元|英镑|日元|港币|人民币)"
 )
-_QUANTITY = re.compile(rf"\d(?<![\w.,$€£¥-]\d)(?:[\d,]*\d)?(?:\.\d+)?\s?{_UNIT}(?!\w)")
-_QUANTITY_HAN = re.compile(
+_QUANTITY = late(rf"\d(?<![\w.,$€£¥-]\d)(?:[\d,]*\d)?(?:\.\d+)?\s?{_UNIT}(?!\w)")
+_QUANTITY_HAN = late(
     r"(\d[\d,]*(?:\.\d+)?)\s?(公斤|千克|公里|千米|平方米|平米|米|厘米|毫米|小时|分钟|秒"
     r"|毫秒|天|人|位|个人|张|间|晚|次|倍|度|字|行|页|条|项|件|岁|层|分|台|套|升|毫升|斤"
     r"|克|瓦|GB|MB|KB|%|％)"
@@ -138,7 +166,7 @@ _NOUN: Final = (
     r"|number of \w+|window|memory|workers?|threads?|replicas?|concurrency|delay|workdays|seed"
     r"|epochs?|learning rate|discount|tax(?: rate)?|coverage"
 )
-_NAMED_NUMBER = re.compile(
+_NAMED_NUMBER = late(
     rf"\b((?:[a-z][\w-]*[ _-])?(?:{_NOUN}))\b(?P<join>\s*(?:is|was|of|to|at|=|:|from \S+"
     r" to|set to|should be|must be|will be|changed to|is now|has been (?:set|raised"
     r"|lowered|changed) to|goes to|:=|->|→|are|about|around|under|over)?(?: (?:now|about"
@@ -153,15 +181,15 @@ _NOUNS: Final = word_set("""
     level floor room number window memory worker workers thread threads replica replicas
     concurrency delay workdays seed epoch epochs learning discount tax coverage
 """)  # every name has one of these words
-_SETTING = re.compile(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
-_SETTING_NAME = re.compile(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
-_NAMED_NUMBER_HAN = re.compile(
+_SETTING = late(rf"[=:]\s?({_NUMBER})(?![\w.:/-])(\s?{_UNIT}(?!\w))?")
+_SETTING_NAME = late(r"(?<![\w.-])[A-Za-z][\w.-]{2,40}$")
+_NAMED_NUMBER_HAN = late(
     rf"([{HAN}]{{2,8}}?)(?:是|为|有|约|大概|大约|在|设为|设置为|设成|改成|改为|调到|调整为"
     r"|提高到|降到|增加到|减到|不超过|：|:|=|\s)\s?(?P<value>\d[\d,]*(?:\.\d+)?\s?(?:[万亿千百]?元"
     r"|[万亿]|公斤|公里|平方米|平米|米|厘米|小时|分钟|秒|毫秒|天|人|位|张|间|晚|次|岁|GB|MB|KB|%|％"
     r"|度|字|行|页|分|个|层)?)"
 )
-_NO_NAME_HAN = re.compile("^(?:周|星期|大概|一般|记得|电话|手机)|[的得像了]$")
+_NO_NAME_HAN = late("^(?:周|星期|大概|一般|记得|电话|手机)|[的得像了]$")
 _WEAK_NAMES = word_set("line lines step page chapter id index length start end offset limit")
 
 

@@ -5,7 +5,6 @@ A missed name costs less than a false one, so words that are often capitalized a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,30 +12,35 @@ from ctxcore.facts.reading import Sentence
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN
+from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
 MOST_NAMES: Final = 16  # of one message; chosen: more come from lists and headings
 MODEL_WEIGHT: Final = 0.5  # of a name that a model writes; chosen: its headings are capitalized
 
-_SEVERAL = re.compile(
+_SEVERAL = late(
     r"(?<![\w.])[A-Z][a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
     r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
 )
-_ONE = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
-_CAPITAL = re.compile(  # in every English name, but few sentences
-    r"[ -][A-Z](?:[\w'.-]| [A-Z])|(?:of|the|de|van|von|and|&|du|la|di|da) [A-Z]"
+_ONE = late(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
+_CAPITAL = late(  # in every match of these two, but few sentences
+    r"[ -][A-Z](?:[a-z]|\.? [A-Z]|(?<=(?:of|de|du|la|di|da| &) [A-Z])"
+    r"|(?<=(?:the|van|von|and) [A-Z]))"
 )
-_INTRODUCED = re.compile(
+_INTRODUCED = late(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
     r" [A-Z][a-z]+)*)|\b((?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][a-z]+(?: [A-Z][a-z]+)?)"
 )
-_TITLE = re.compile("《([^》\n]{1,40})》")
-_HAN_NAME = re.compile(
+_INTRODUCING: Final = (  # each of these forms has one of them
+    *("name", "called", "meet", "I'm ", "I am ", "this is ", "Mr", "Ms", "Dr", "Prof"),
+)
+_TITLE = late("《([^》\n]{1,40})》")
+_HAN_NAME = late(
     f"(?:我叫|名叫|叫做|名字(?:是|叫)|我是(?=[{HAN}]{{2,3}}[，,。！!]))([{HAN}]{{2,4}}?"
     "|[A-Z][A-Za-z]+)(?=[，,。！!\\s的吧]|$)"
 )
-_HAN_PERSON = re.compile(
+_HAN_PERSON = late(
     "[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦许何吕施张孔曹严华金魏陶姜谢邹窦章苏潘葛范彭郎"
     "鲁韦马方任袁柳唐罗薛雷贺汤滕殷毕郝安常傅卞齐康余顾孟黄穆萧尹姚邵汪毛戴宋庞熊纪舒屈项"
     "祝董梁杜阮蓝闵季贾路江童颜郭梅林刁钟徐邱骆高夏蔡田胡凌霍万柯管卢莫白房丁邓洪包石崔吉"
@@ -77,24 +81,31 @@ def names_in(text: str) -> Iterator[str]:
         yield from _TITLE.findall(text)
         yield from _HAN_NAME.findall(text)
         yield from _HAN_PERSON.findall(text)
+    if text[1:].islower():  # most sentences
+        return
+    if any(map(text.__contains__, _INTRODUCING)):
+        for found in _INTRODUCED.finditer(text):
+            name = found[1] or found[2] or found[3]
+            if name.split()[0] not in _COMMON:
+                yield name
     if not _CAPITAL.search(text):
         return
-    for found in _INTRODUCED.finditer(text):
-        name = found[1] or found[2] or found[3]
-        if name.split()[0] not in _COMMON:
-            yield name
-    if _is_heading(text):
-        return
-    for name in _SEVERAL.findall(text):
-        words = name.split()
-        while words and words[0] in _COMMON:
-            words = words[1:]
-        if len(words) > 1:
-            yield " ".join(words)
-    yield from (name for name in _ONE.findall(text) if name not in _COMMON)
+    capitalized = [name for found in _SEVERAL.findall(text) if (name := _without_common(found))]
+    capitalized += [name for name in _ONE.findall(text) if name not in _COMMON]
+    if capitalized and not _is_heading(text):
+        yield from capitalized
+
+
+def _without_common(name: str) -> str:
+    """A name of several words without common ones before it; empty if one word is left."""
+    words = name.split()
+    while words and words[0] in _COMMON:
+        words = words[1:]
+    return " ".join(words) if len(words) > 1 else ""
 
 
 def _is_heading(text: str) -> bool:
     """Whether most words are capitalized, so that capitals do not tell names."""
-    words = [word for word in text.split() if word[0].isalpha() and word != "I"]
-    return sum(word[0].isupper() for word in words) * 3 > len(words) * 2
+    initials = [word[0] for word in text.split() if word != "I"]
+    letters = "".join(filter(str.isalpha, initials))
+    return len([*filter(str.isupper, letters)]) * 3 > len(letters) * 2

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from string import digits
 from typing import Final, NamedTuple
 
 from ctxcore.text.languages import simplified
@@ -24,6 +25,7 @@ BEFORE_DIGITS: Final = 56  # characters; chosen: a name and its verb before a nu
 AFTER_DIGITS: Final = 32  # characters; chosen: a unit and the word behind it
 
 MASK: Final = "\x00"
+_NO_WORDS: Final = MASK + " *_."
 
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?\n)??[ \t]*\1[^\n]*$|```.*?(?:```|\Z)", re.M | re.S
@@ -33,13 +35,15 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,200})?>")
 _OWN_TAG = re.compile(
     r"instruct|rule|guideline|constraint|preferenc|request|query|task|prompt|poli", re.I
 )
-_QUOTATION = re.compile(
+_QUOTATION = re.compile(  # all forms begin with their mark: the search skips from one to the next
     r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|《[^》\n]{1,60}》|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
-    r"|‘[^’\n]{2,200}’(?!\w)|(?<![\w'])'[^'\n]{2,200}'(?!\w)"
+    r"|‘[^’\n]{2,200}’(?!\w)|'(?<![\w']')[^'\n]{2,200}'(?!\w)"
 )
-_MAY_QUOTE = re.compile("[\"“《「『‘]|'(?<![\\w']')")  # any mark, an apostrophe only before a word
+_OPENING_APOSTROPHE = re.compile(r"'(?<![\w']')")
+_OPENING_MARKS = re.compile("[“《「『‘]")
 _DIGITS = re.compile(r"\d+")
 _LATIN = re.compile("[a-z]+")
+_TO_LATIN = "".join(sign.lower() if sign.isalpha() else " " for sign in map(chr, range(128)))
 _BULLET = re.compile(
     r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
     r"|(?<=[、）)])))+(?=\S)"
@@ -76,6 +80,8 @@ def sample(text: str, most: int) -> str:
 
 def near_digits(text: str, most: int) -> str:
     """The surroundings of the digits in `text`, one piece a line; about `most` characters."""
+    if text.isascii() and not any(map(text.__contains__, digits)):  # most prose
+        return ""
     pieces: list[str] = []
     start = end = room = 0
     for found in _DIGITS.finditer(text):
@@ -95,7 +101,14 @@ def near_digits(text: str, most: int) -> str:
 @lru_cache(maxsize=512)  # a sentence is searched for many kinds of facts
 def latin_words(text: str) -> frozenset[str]:
     """The runs of plain letters in `text`, in lower case: a quick test before slow patterns."""
+    if text.isascii():
+        return frozenset(plain_words(text))
     return frozenset(_LATIN.findall(text.lower()))
+
+
+def plain_words(text: str) -> list[str]:
+    """What `latin_words` finds in an ASCII text, in order; cheaper for one question."""
+    return text.translate(_TO_LATIN).split()
 
 
 def one_line(text: str, most: int = 300) -> str:
@@ -113,7 +126,13 @@ def own_words(text: str) -> str:
         masked = _QUOTED_LINE.sub(_hidden, masked)
     if "</" in masked:
         masked = _without_tagged(masked)
-    return _QUOTATION.sub(_hidden, masked) if _MAY_QUOTE.search(masked) else masked
+    return _QUOTATION.sub(_hidden, masked) if _may_quote(masked) else masked
+
+
+def _may_quote(text: str) -> bool:
+    if '"' in text or _OPENING_APOSTROPHE.search(text):
+        return True
+    return not text.isascii() and bool(_OPENING_MARKS.search(text))
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -126,31 +145,26 @@ def sentences(text: str) -> Iterator[Sentence]:
         raw = masked[start:end]
         if raw.endswith("\n") and not raw.strip():
             before = ""
-        sentence = _sentence(text, masked, start, end, heading, before)
-        if sentence is not None:
-            is_item = bool(_BULLET.match(raw.lstrip("\n")))
-            if sentence.masked.rstrip("* _").endswith((":", "：")) or raw.lstrip().startswith("#"):
-                heading = sentence.text
-            elif not is_item:
-                heading = ""
-            yield sentence if is_item else sentence._replace(heading="")
-            before = sentence.text
+        bullet = _BULLET.match(raw)
+        words = (raw[bullet.end() :] if bullet else raw).lstrip(" \t\n\r")
+        first, words = end - len(words), words.rstrip()
         start = end
+        if not words.strip(_NO_WORDS) or len(words) > SENTENCE_CHARS * 2:
+            continue
+        above, verbatim = heading, text[first : first + len(words)]
+        is_item = bool(bullet or (raw[0] == "\n" and _BULLET.match(raw.lstrip("\n"))))
+        if words.rstrip("* _").endswith((":", "：")) or raw.lstrip().startswith("#"):
+            heading = verbatim
+        elif not is_item:
+            heading = ""
+        yield Sentence(verbatim, words, _plain(words), above if is_item else "", before)
+        before = verbatim
 
 
-def _sentence(
-    text: str, masked: str, start: int, end: int, heading: str, before: str
-) -> Sentence | None:
-    bullet = _BULLET.match(masked, start, end)
-    start = bullet.end() if bullet else start
-    while start < end and masked[start] in " \t\n\r":
-        start += 1
-    words = masked[start:end].rstrip()
-    if not words.strip(MASK + " *_.") or len(words) > SENTENCE_CHARS * 2:
-        return None
-    lower = words.lower().replace("’", "'")
-    plain = lower if lower.isascii() else simplified(lower)
-    return Sentence(text[start : start + len(words)], words, plain, heading, before)
+def _plain(words: str) -> str:
+    """`words` in lower case, with plain apostrophes and simplified characters."""
+    lower = words.lower()
+    return lower if lower.isascii() else simplified(lower.replace("’", "'"))
 
 
 def _hidden(found: re.Match[str]) -> str:

@@ -24,7 +24,7 @@ from ctxcore.formats.fields import (
     title_of,
 )
 from ctxcore.formats.values import Format, Problem, RecordedCompaction, Records, Transcript
-from ctxcore.messages.canonical import to_canonical
+from ctxcore.messages.canonical import to_ordered
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -204,7 +204,7 @@ def _raw_tools(about: Mapping[str, JsonValue]) -> tuple[str, ...]:
     definitions: list[JsonValue] = list(tools) if isinstance(tools, list) else []
     if isinstance(functions, list):
         definitions += [{"type": "function", "function": function} for function in functions]
-    return tuple(to_canonical(openai_tool(tool)) for tool in definitions if isinstance(tool, dict))
+    return tuple(to_ordered(openai_tool(tool)) for tool in definitions if isinstance(tool, dict))
 
 
 OPENAI_CHAT = Format(

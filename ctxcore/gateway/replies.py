@@ -23,6 +23,8 @@ from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import JsonObject, Reasoning, ToolCall
 from ctxcore.tokens.catalog import model_info
 
+MOST_TOKENS = 10**12  # chosen: no report of more, or of less than nothing, can be right
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
@@ -38,13 +40,18 @@ def read_usage(chunks: Iterable[object]) -> ModelUsage:
     """The usage that the chunks of one stream reported.
 
     Reports in one stream are running totals, and some providers report input and output in
-    different chunks, so the largest number of each field is the total.
+    different chunks, so the largest number of each field is the total. What a cache held or took
+    up is part of the input; where it is more, the server counted it apart.
     """
     reports = [usage for chunk in chunks if (usage := getattr(chunk, "usage", None)) is not None]
+    told = _largest(reports, ("prompt_tokens",)) or 0
+    cached = _largest(reports, ("prompt_tokens_details", "cached_tokens"))
+    written = _largest(reports, ("prompt_tokens_details", "cache_creation_tokens"))
+    apart = (cached or 0) + (written or 0)
     return ModelUsage(
-        input_tokens=_largest(reports, ("prompt_tokens",)) or None,  # no request has 0
-        cached_tokens=_largest(reports, ("prompt_tokens_details", "cached_tokens")),
-        cache_write_tokens=_largest(reports, ("prompt_tokens_details", "cache_creation_tokens")),
+        input_tokens=(told if apart <= told else told + apart) or None,  # no request has 0
+        cached_tokens=cached,
+        cache_write_tokens=written,
         output_tokens=_largest(reports, ("completion_tokens",)),
         reasoning_tokens=_largest(reports, ("completion_tokens_details", "reasoning_tokens")),
     )
@@ -88,7 +95,9 @@ def _largest(reports: Iterable[object], path: tuple[str, ...]) -> int | None:
 def _walk(value: object, path: tuple[str, ...]) -> int | None:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
 
 
 @dataclass(slots=True)

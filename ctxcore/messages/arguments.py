@@ -1,4 +1,4 @@
-"""Checks the arguments that callers pass along with messages: tools, knowledge, system prompt."""
+"""Checks what callers pass along with messages: tools, knowledge, system prompt, focus."""
 
 from __future__ import annotations
 
@@ -40,10 +40,22 @@ def checked_system(system: str | None) -> str | None:
     Raises:
         MessageError: it is neither.
     """
-    given: object = system
+    return _text_or_none("system", system)
+
+
+def checked_focus(focus: str | None) -> str:
+    """`focus` without white space around it; empty for None.
+
+    Raises:
+        MessageError: it is neither a text nor None.
+    """
+    return (_text_or_none("focus", focus) or "").strip()
+
+
+def _text_or_none(name: str, given: object) -> str | None:
     if given is None or isinstance(given, str):
         return given
-    place = Place(PlaceCode.KEY, "system")
+    place = Place(PlaceCode.KEY, name)
     raise MessageError(place=place, problem=MessageProblem.TEXT(kind=type(given).__name__))
 
 

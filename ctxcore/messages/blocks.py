@@ -7,8 +7,9 @@ again later; results without an id are paired by position.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from ctxcore.messages.values import Message, ToolCall
@@ -26,6 +27,11 @@ class BlockTracker:
     head: Message | None = None
     head_seq: int = 0
     request: Message | None = None
+    _calls: Mapping[str, ToolCall] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        calls = self.head.calls if self.head is not None else ()
+        object.__setattr__(self, "_calls", calls_by_id(calls) if calls else _NO_CALLS)
 
     def next(self, message: Message, seq: int) -> BlockTracker:
         """The tracker after `message`; its `head_seq` is the block that `message` belongs to."""
@@ -35,23 +41,27 @@ class BlockTracker:
 
     def function_name(self, message: Message) -> str:
         """The function whose output `message` is; empty if it answers no call of this block."""
-        call = self._call(message)
+        call = self.call(message)
         return message.name or (call.name if call else "")
 
     def query(self, message: Message) -> str:
         """The user's request and the call that led to the tool output `message`, as text."""
         request = self.request.text[-_REQUEST_CHARS:] if self.request else ""
-        found = self._call(message)
+        found = self.call(message)
         call = f"{found.name} {found.arguments[:_REQUEST_CHARS]}" if found else ""
         return "\n".join(filter(None, (request, call)))
 
-    def _call(self, message: Message) -> ToolCall | None:
-        return call_of(message, self.head.calls if self.head else ())
+    def call(self, message: Message) -> ToolCall | None:
+        """The first call of this block that the tool output `message` answers, if any does."""
+        return self._calls.get(message.answers) if message.answers is not None else None
 
 
-def call_of(message: Message, calls: Iterable[ToolCall]) -> ToolCall | None:
-    """The first of `calls` that the tool output `message` answers, if any does."""
-    return next((call for call in calls if call.id == message.answers), None)
+_NO_CALLS: Final[Mapping[str, ToolCall]] = {}
+
+
+def calls_by_id(calls: Sequence[ToolCall]) -> dict[str, ToolCall]:
+    """The first of `calls` with each id."""
+    return {call.id: call for call in reversed(calls)}
 
 
 def block_starts(messages: Iterable[Message]) -> list[int]:
@@ -77,19 +87,17 @@ def pair_results(
     """
     answered_by: list[int | None] = [None] * len(calls)
     without_id, orphans = [], []
+    free: defaultdict[str, deque[int]] = defaultdict(deque)
+    for place, call in enumerate(calls):
+        free[call.id].append(place)
     for at, result in enumerate(results):
         if not result.answers:
             without_id.append(at)
-            continue
-        same = (place for place, call in enumerate(calls) if call.id == result.answers)
-        place = next((place for place in same if answered_by[place] is None), None)
-        if place is None:
-            orphans.append(at)
-        else:
-            answered_by[place] = at
-    for at in without_id:
-        if None in answered_by:
-            answered_by[answered_by.index(None)] = at
+        elif same := free.get(result.answers):
+            answered_by[same.popleft()] = at
         else:
             orphans.append(at)
-    return answered_by, sorted(orphans)
+    left = [place for place, answer in enumerate(answered_by) if answer is None]
+    for place, at in zip(left, without_id, strict=False):
+        answered_by[place] = at
+    return answered_by, sorted([*orphans, *without_id[len(left) :]])

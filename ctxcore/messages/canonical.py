@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from typing import Final, cast
@@ -21,12 +21,22 @@ from ctxcore.reasons.places import Place
 
 _UNSTORABLE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\x00\ud800-\udfff]")
 SURROGATE = re.compile("[\ud800-\udfff]")
+_to_ordered_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_to_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def to_canonical(value: JsonValue) -> str:
     """`value` as compact JSON with sorted keys, in characters that any database stores."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _UNSTORABLE.sub(_storable, text)
+    return _storable_text(_to_json(value))
+
+
+def to_ordered(value: JsonValue) -> str:
+    """`to_canonical` with keys as they stand: models write arguments in the order of a schema."""
+    return _storable_text(_to_ordered_json(value))
+
+
+def _storable_text(text: str) -> str:
+    return text if text.isascii() else _UNSTORABLE.sub(_storable, text)  # JSON escapes NUL itself
 
 
 def _storable(found: re.Match[str]) -> str:
@@ -37,7 +47,7 @@ def _storable(found: re.Match[str]) -> str:
 
 
 def parse_canonical(text: str) -> JsonValue:
-    """The value that `to_canonical` wrote."""
+    """The value that `to_canonical` or `to_ordered` wrote."""
     return cast("JsonValue", json.loads(text))
 
 
@@ -124,8 +134,23 @@ def canonical_at(value: object, place: Place, *path: str | int) -> str:
     Raises:
         MessageError: it is not JSON, or nested more than `MAX_DEPTH` deep.
     """
+    return _text_at(to_canonical, value, place, *path)
+
+
+def ordered_at(value: object, place: Place) -> str:
+    """`value`, which stands at `place`, as JSON with keys as they stand.
+
+    Raises:
+        MessageError: it is not JSON, or nested more than `MAX_DEPTH` deep.
+    """
+    return _text_at(to_ordered, value, place)
+
+
+def _text_at(
+    write: Callable[[JsonValue], str], value: object, place: Place, *path: str | int
+) -> str:
     try:
-        text = to_canonical(cast("JsonValue", value))
+        text = write(cast("JsonValue", value))
     except RecursionError as error:
         raise MessageError(place=place.within(*path), problem=MessageProblem.DEEP()) from error
     except (TypeError, ValueError) as error:

@@ -73,7 +73,32 @@ def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Mess
 
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
-    out: JsonObject = {"role": message.role}
+    text = only_text(message)
+    out: JsonObject = {"role": message.role, "content": text}
+    if text is None:
+        _add_parts(out, message)
+    if message.calls:
+        out["tool_calls"] = [_to_call(call, with_extra=with_reasoning) for call in message.calls]
+    if message.answers is not None:
+        out["tool_call_id"] = message.answers
+    if message.name:
+        out["name"] = message.name
+    if with_reasoning and text is None:
+        out.update(_to_reasoning_keys(message))
+    return out
+
+
+def only_text(message: Message) -> str | None:
+    """The words of a message that has nothing beside them, as nearly all have."""
+    content = message.content
+    if len(content) != 1 or message.calls:
+        return None
+    part = content[0]
+    return part.text if isinstance(part, Text) and part.extra is None else None
+
+
+def _add_parts(out: JsonObject, message: Message) -> None:
+    """Puts all content into `out` but thinking."""
     sounds = [part for part in message.content if is_audio_answer(part)]
     others = (part for part in message.content if part not in sounds)
     parts = [part for part in others if not isinstance(part, (Reasoning, Refusal))]
@@ -88,15 +113,6 @@ def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
     if sounds:
         audio = cast("JsonObject", _to_part(sounds[-1]))
         out["audio"] = {key: value for key, value in audio.items() if key != "type"}
-    if message.calls:
-        out["tool_calls"] = [_to_call(call, with_extra=with_reasoning) for call in message.calls]
-    if message.answers is not None:
-        out["tool_call_id"] = message.answers
-    if message.name:
-        out["name"] = message.name
-    if with_reasoning:
-        out.update(_to_reasoning_keys(message))
-    return out
 
 
 def is_audio_answer(part: Part) -> bool:
@@ -106,12 +122,24 @@ def is_audio_answer(part: Part) -> bool:
 
 def to_full(message: Message) -> JsonObject:
     """The message as a dictionary with all of its fields: thinking, action, unknown keys too."""
+    if (text := _lone_text(message)) is not None:  # nearly every message
+        return {"role": message.role, "content": text}
     out = to_openai(message, with_reasoning=True)
     if message.action is not None:
         out["action"] = message.action
     if message.extra is not None:
         out.update(cast("JsonObject", parse_canonical(message.extra)))
     return out
+
+
+def _lone_text(message: Message) -> str | None:
+    """The text of a message that is a role and a text and nothing else; None for any other."""
+    if len(message.content) != 1 or message.calls or message.name or message.answers is not None:
+        return None
+    part = message.content[0]
+    if not isinstance(part, Text) or part.extra is not None:
+        return None
+    return part.text if message.action is None and message.extra is None else None
 
 
 def _to_call(call: ToolCall, *, with_extra: bool) -> JsonObject:

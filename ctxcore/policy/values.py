@@ -62,7 +62,7 @@ class Policy(Thresholds):
         for field in overrides:
             if field not in known:
                 raise refuse_field(field, overrides[field], known)
-        return replace(self, **overrides)
+        return replace(self, **overrides) if overrides else self
 
     def tool_limit(self, name: str) -> int | None:
         """The tokens above which outputs of a tool are shortened; None: never."""
@@ -120,7 +120,7 @@ class Policy(Thresholds):
         scale = min(1.0, window / self.window_tokens) if self.window_tokens else 1.0
         counted = int(usable / checked_factor(count_factor))
         whole = counted + window - usable  # the reserve is in the model's tokens, as a limit is
-        budget = self._budget(whole, counted, scale, system_tokens, tools_tokens)
+        budget = self._budget(whole, counted, scale / count_factor, system_tokens, tools_tokens)
         return replace(budget, count_factor=count_factor)
 
     def input_budget(
@@ -149,12 +149,13 @@ class Policy(Thresholds):
             own = min(self.window_tokens - self.reserve_tokens, share)
             scale = min(1.0, max_tokens / max(1, own))
         counted = int(max_tokens / checked_factor(count_factor))
-        budget = self._budget(counted, counted, scale, system_tokens, tools_tokens)
+        budget = self._budget(counted, counted, scale / count_factor, system_tokens, tools_tokens)
         return replace(budget, count_factor=count_factor)
 
     def _budget(
         self, window: int, usable: int, scale: float, system: int, tools: int
     ) -> TokenBudget:
+        """The budget in counted tokens; `scale` makes the policy's own sizes such ones."""
         taken = (system or int(self.system_estimate_tokens * scale)) + tools
         history = max(0, int((usable - taken) * self.history_ratio))
         trigger = self._trigger(window, usable, history, scale)

@@ -61,8 +61,10 @@ class Reason:
 
     def mentions(self, code: str) -> bool:
         """Whether this reason, or one nested in its facts, has `code`."""
+        if self.code == code or not self.facts:
+            return self.code == code
         inner = (fact for fact in self.facts.values() if isinstance(fact, Reason))
-        return self.code == code or any(reason.mentions(code) for reason in inner)
+        return any(reason.mentions(code) for reason in inner)
 
     def _bare(self) -> str:
         facts = ", ".join(f"{name} {shown(fact)}" for name, fact in self.facts.items())

@@ -6,13 +6,13 @@ does not depend on the length of the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, insert, or_, select, update
 
 from ctxcore.assembly.history import (
     Counted,
@@ -30,6 +30,7 @@ from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
+from ctxcore.store.bulk import Columns, write_columns
 from ctxcore.store.database import Database, index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
@@ -50,9 +51,13 @@ _BODY = select(MESSAGE.c.body).where(
 )
 _SUMS = select(MESSAGE_TOKENS.c.counter_id, MESSAGE_TOKENS.c.cum, MESSAGE_TOKENS.c.short_cum).where(
     MESSAGE_TOKENS.c.session_id == bindparam("session_id"),
-    MESSAGE_TOKENS.c.counter_id.in_(bindparam("counter_ids", expanding=True)),
+    or_(
+        MESSAGE_TOKENS.c.counter_id == bindparam("one"),
+        MESSAGE_TOKENS.c.counter_id == bindparam("other"),
+    ),
     MESSAGE_TOKENS.c.seq == bindparam("seq"),
 )
+_ADD_MESSAGES, _ADD_SIZES = insert(MESSAGE), insert(MESSAGE_TOKENS)
 _UPDATE_SESSION = update(SESSION).where(SESSION.c.id == bindparam("session_id_"))
 
 
@@ -84,7 +89,7 @@ class Prepared:
     sizes: dict[str, list[Size]]
     """By counter: that of the batch and the session's own."""
     facts: list[tuple[Fact, ...]]
-    rows: list[dict[str, Any]]
+    columns: Columns
     """The rows of `message`."""
     words: list[str]
 
@@ -118,7 +123,7 @@ def write(connection: Connection, session: RowMapping, prepared: Prepared) -> li
         tracker = _read_tracker(connection, session, batch)
         known = None if batch.messages[0].is_tool_result else prepared.facts
         prepared = _prepare(session, tracker, batch, facts=known)
-    connection.execute(insert(MESSAGE), prepared.rows)
+    write_columns(connection, _ADD_MESSAGES, prepared.columns)
     tokens = _write_sizes(connection, session, prepared)
     head = _head_after(session, prepared)
     indexed = _index(connection, session, prepared)
@@ -150,54 +155,56 @@ def size_row(row: Counted, counter: TokenCounter) -> Size:
 
 
 def sums_at(
-    connection: Connection, session_id: str, seq: int, counter_ids: Iterable[str]
+    connection: Connection, session_id: str, seq: int, counter_ids: Collection[str]
 ) -> dict[str, tuple[int, int]]:
-    """Running sums (own, sent) at message `seq` by counter; counters that do not reach it lack."""
+    """Running sums (own, sent) at message `seq` by counter; counters that do not reach it lack.
+
+    There are one or two: that of a batch and the session's own.
+    """
     if seq == 0:
         return dict.fromkeys(counter_ids, (0, 0))
-    values = {"session_id": session_id, "seq": seq, "counter_ids": list(counter_ids)}
+    one, *others = counter_ids
+    other = others[0] if others else one
+    values = {"session_id": session_id, "seq": seq, "one": one, "other": other}
     return {row[0]: (row[1], row[2]) for row in connection.execute(_SUMS, values)}
 
 
-def token_rows(
+def write_sizes(
+    connection: Connection,
     session_id: str,
     counter_id: str,
     rows: Sequence[Counted],
     sizes: Sequence[Size],
     sums: tuple[int, int],
-) -> list[dict[str, Any]]:
-    """Rows of `message_tokens` for `rows`, which continue the running `sums`."""
+) -> int:
+    """Adds the sizes of `rows`, which continue the running `sums`; returns the new total."""
     sent = [
         0 if row.message.is_system else tokens if short is None else short
         for row, (tokens, short) in zip(rows, sizes, strict=True)
     ]
     cums = list(accumulate((tokens for tokens, _ in sizes), initial=sums[0]))[1:]
-    short_cums = list(accumulate(sent, initial=sums[1]))[1:]
-    return [
-        {
-            "session_id": session_id,
-            "counter_id": counter_id,
-            "seq": row.seq,
-            "tokens": tokens,
-            "short_tokens": short_tokens,
-            "cum": cum,
-            "short_cum": short_cum,
-        }
-        for row, (tokens, short_tokens), cum, short_cum in zip(
-            rows, sizes, cums, short_cums, strict=True
-        )
-    ]
+    columns: Columns = {
+        "session_id": [session_id] * len(rows),
+        "counter_id": [counter_id] * len(rows),
+        "seq": [row.seq for row in rows],
+        "tokens": [tokens for tokens, _ in sizes],
+        "short_tokens": [short_tokens for _, short_tokens in sizes],
+        "cum": cums,
+        "short_cum": list(accumulate(sent, initial=sums[1]))[1:],
+    }
+    write_columns(connection, _ADD_SIZES, columns)
+    return cums[-1]
 
 
 def add_words(connection: Connection, session_id: str, first: int, words: Sequence[str]) -> None:
     """Puts the words of the messages from `first` on into the full-text index."""
-    connection.execute(
-        index_sql(connection, "add"),
-        [
-            {"session_id": session_id, "seq": seq, "words": text}
-            for seq, text in enumerate(words, start=first)
-        ],
-    )
+    count = len(words)
+    columns = {
+        "session_id": [session_id] * count,
+        "seq": range(first, first + count),
+        "words": words,
+    }
+    write_columns(connection, index_sql(connection, "add"), columns)
 
 
 def _read_tracker(connection: Connection, session: RowMapping, batch: Batch) -> BlockTracker:
@@ -249,7 +256,7 @@ def _prepare(
         counted=counted,
         sizes=sizes,
         facts=facts,
-        rows=_message_rows(session["id"], batch, counted, facts),
+        columns=_message_columns(session["id"], batch, counted, facts),
         words=[message_words(message) for message in batch.messages] if batch.indexes else [],
     )
 
@@ -281,42 +288,38 @@ def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tupl
     """The facts of each of `rows`; a tool result is read with the call that it answers."""
     for row in rows:
         tracker = tracker.next(row.message, row.seq)
-        is_answer = row.message.is_tool_result
-        yield facts_of(row, tracker.head.calls if is_answer and tracker.head else ())
+        yield facts_of(row, tracker.call(row.message))
 
 
-def _message_rows(
+def _message_columns(
     session_id: str, batch: Batch, counted: Sequence[Counted], facts: Sequence[tuple[Fact, ...]]
-) -> list[dict[str, Any]]:
-    times = batch.times or [None] * len(counted)
-    return [
-        {
-            "session_id": session_id,
-            "seq": row.seq,
-            "role": row.message.role,
-            "body": dump_message(row.message),
-            "block": row.block,
-            "function_name": row.function_name,
-            "short": row.short,
-            "turn_id": batch.turn_id,
-            "created_at": time or batch.at,
-            "facts": dump_facts(own_facts),
-            "rules": len(rules_among(own_facts)),
-        }
-        for row, own_facts, time in zip(counted, facts, times, strict=True)
-    ]
+) -> Columns:
+    count = len(counted)
+    return {
+        "session_id": [session_id] * count,
+        "seq": [row.seq for row in counted],
+        "role": [row.message.role for row in counted],
+        "body": [dump_message(row.message) for row in counted],
+        "block": [row.block for row in counted],
+        "function_name": [row.function_name for row in counted],
+        "short": [row.short for row in counted],
+        "turn_id": [batch.turn_id] * count,
+        "created_at": [time or batch.at for time in batch.times or [None] * count],
+        "facts": [dump_facts(own_facts) for own_facts in facts],
+        "rules": [len(rules_among(own_facts)) for own_facts in facts],
+    }
 
 
 def _write_sizes(connection: Connection, session: RowMapping, prepared: Prepared) -> int:
     """Continues the counters that reach the end, others wait for a recount; the new total."""
     own_id, total = session["counter_id"] or prepared.batch.counter.id, 0
+    rows = prepared.counted
     sums = sums_at(connection, session["id"], session["length"], prepared.sizes)
     for counter_id, sizes in prepared.sizes.items():
         if counter_id in sums:
-            rows = token_rows(session["id"], counter_id, prepared.counted, sizes, sums[counter_id])
-            connection.execute(insert(MESSAGE_TOKENS), rows)
-            total = rows[-1]["cum"] if counter_id == own_id else total
-    return int(total)
+            end = write_sizes(connection, session["id"], counter_id, rows, sizes, sums[counter_id])
+            total = end if counter_id == own_id else total
+    return total
 
 
 def _index(connection: Connection, session: RowMapping, prepared: Prepared) -> int:

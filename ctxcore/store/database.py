@@ -9,9 +9,10 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import (
     URL,
@@ -34,6 +35,7 @@ from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.store.errors import DatabaseError, SchemaError
+from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.stored_facts import RuleBooks
 from ctxcore.tables import Row
 
@@ -123,9 +125,10 @@ def lock_name(connection: Connection, name: str) -> None:
 
 
 _INDEX_SQL = {
+    # INSERT … SELECT takes five times as long in SQLite: before each, the index writes what it has.
     "add": (
-        "INSERT INTO message_index ({key}, words) SELECT id, {words}"
-        " FROM message WHERE session_id = :session_id AND seq = :seq"
+        "INSERT INTO message_index ({key}, words) VALUES ("
+        "(SELECT id FROM message WHERE session_id = :session_id AND seq = :seq), {words})"
     ),
     "copy": (
         "INSERT INTO message_index ({key}, words) SELECT new.id, message_index.words"
@@ -137,15 +140,20 @@ _INDEX_SQL = {
         "DELETE FROM message_index WHERE {key} IN"
         " (SELECT id FROM message WHERE session_id = :session_id)"
     ),
-    "find": (
-        "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
-        " message.created_at FROM {index} JOIN message ON message.id = message_index.{key}"
-        " JOIN session ON session.id = message.session_id"
-        " WHERE {matches} AND session.user_id = :user_id AND session.deleted_at IS NULL"
-        " AND (CAST(:session_id AS text) IS NULL OR session.id = :session_id)"
-        " ORDER BY {rank}, message.id DESC LIMIT :limit"
-    ),
+    "ranked": "{found} ORDER BY {rank}, message.id DESC LIMIT :limit",
+    "newest": "{found} ORDER BY message_index.{key} DESC LIMIT :limit",
 }
+_FOUND = (
+    "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
+    " message.created_at FROM {index} JOIN message ON message.id = message_index.{key}"
+    " JOIN session ON session.id = message.session_id"
+    " WHERE {matches} AND session.user_id = :user_id AND session.deleted_at IS NULL"
+)
+_OF_SESSION = (  # a session's messages lie between its first and its last in the index too
+    " AND session.id = :session_id AND message_index.{key} BETWEEN"
+    " (SELECT id FROM message WHERE session_id = :session_id AND seq = 1) AND"
+    " (SELECT id FROM message WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1)"
+)
 _FTS5 = {
     "key": "rowid",
     "words": ":words",
@@ -163,16 +171,33 @@ _TSVECTOR = {
 
 
 def index_sql(connection: Connection, name: str) -> TextClause:
-    """The statement that does `add`, `copy`, `erase` or `find` on the full-text index."""
-    terms = _TSVECTOR if connection.dialect.name == "postgresql" else _FTS5
-    return text(_INDEX_SQL[name].format_map(terms))
+    """The statement that does `add`, `copy` or `erase` on the full-text index."""
+    return _index_sql(name, is_postgres=connection.dialect.name == "postgresql")
 
 
-def index_query(connection: Connection, phrases: Sequence[Sequence[str]]) -> str:
-    """A query for messages with every phrase; the last word of each may be a prefix."""
+def find_sql(
+    connection: Connection, order: Literal["ranked", "newest"], *, in_session: bool
+) -> TextClause:
+    """The statement that finds messages, the best or the newest first."""
+    is_postgres = connection.dialect.name == "postgresql"
+    return _index_sql(order, is_postgres=is_postgres, in_session=in_session)
+
+
+@cache
+def _index_sql(name: str, *, is_postgres: bool, in_session: bool = False) -> TextClause:
+    terms = _TSVECTOR if is_postgres else _FTS5
+    found = f"{_FOUND}{_OF_SESSION if in_session else ''}".format_map(terms)
+    return text(_INDEX_SQL[name].format_map({**terms, "found": found}))
+
+
+def index_query(
+    connection: Connection, phrases: Sequence[Sequence[str]], *, begins: bool = True
+) -> str:
+    """A query for messages with every phrase; with `begins`, its last word may go on."""
     if connection.dialect.name == "postgresql":
-        return " & ".join(f"({' <-> '.join(words)}:*)" for words in phrases)
-    return " AND ".join(f'"{" ".join(words)}" *' for words in phrases)
+        end = ":*" if begins else ""
+        return " & ".join(f"({' <-> '.join(words)}{end})" for words in phrases)
+    return " AND ".join(f'"{" ".join(words)}"{" *" if begins else ""}' for words in phrases)
 
 
 def after_purge(connection: Connection) -> None:
@@ -229,7 +254,7 @@ class Database:
         with _explained():
             parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
-        self.rule_books = RuleBooks()
+        self.rule_books, self.known_rows = RuleBooks(), KnownRows()
         self._is_closed = False
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()

@@ -33,9 +33,9 @@ from ctxcore.store.appending import (
     prepare,
     size_row,
     sums_at,
-    token_rows,
     with_changes,
     write,
+    write_sizes,
 )
 from ctxcore.store.database import Area, index_sql
 from ctxcore.store.errors import RecordNotFoundError
@@ -211,8 +211,7 @@ class Histories(Area):
             now = _counted_until(connection, session_id, counter.id)
             if rows and now == done:
                 sums = sums_at(connection, session_id, done, [counter.id])[counter.id]
-                added = token_rows(session_id, counter.id, rows, sizes, sums)
-                connection.execute(insert(MESSAGE_TOKENS), added)
+                write_sizes(connection, session_id, counter.id, rows, sizes, sums)
                 now = rows[-1].seq
             if now == session["length"]:
                 own = update(SESSION).where(SESSION.c.id == session_id)

@@ -232,7 +232,10 @@ class SessionStore(Protocol):
     def search(
         self, user_id: str, query: str, *, session_id: str | None = None, limit: int = 20
     ) -> list[SearchHit]:
-        """Messages that contain every word of `query`, the best match first."""
+        """Messages that contain every word of `query`, the best match first.
+
+        Of very many matches the newest are ranked; first those that have the very words.
+        """
 
     def index_pending(self, session_id: str, *, limit: int = 500) -> int:
         """Adds the next messages to the search index; returns how many are still missing."""
@@ -428,6 +431,9 @@ class SessionStore(Protocol):
 
     def setting(self, name: str) -> JsonValue:
         """The value stored under this name; None if there is none."""
+
+    def settings(self, names: Collection[str]) -> dict[str, JsonValue]:
+        """The values stored under these names; without those that have none."""
 
     def save_setting(self, name: str, value: JsonValue) -> None:
         """Replaces the value stored under this name; None deletes it."""

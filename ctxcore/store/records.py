@@ -6,7 +6,7 @@ only move that pointer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, astuple, fields
 from datetime import datetime
 from typing import Any
@@ -104,8 +104,7 @@ class Compactions(Area):
             _point_at(connection, session_id, compaction_id, at)
 
     def active_compaction(self, session_id: str) -> CompactionInfo | None:
-        found = select(COMPACTION).join(SESSION, SESSION.c.active_compaction_id == COMPACTION.c.id)
-        return self._first(found.where(SESSION.c.id == session_id), to_compaction_info)
+        return self._first(_ACTIVE, to_compaction_info, session_id=session_id)
 
     def compaction(self, session_id: str, compaction_id: str) -> CompactionInfo:
         with self._database.read() as connection:
@@ -203,6 +202,13 @@ def _point_at(
     connection.execute(moved, {"active_compaction_id": compaction_id, "updated_at": at})
 
 
+_SETTINGS = select(SETTING).where(SETTING.c.name.in_(bindparam("names", expanding=True)))
+_ACTIVE = (
+    select(COMPACTION)
+    .join(SESSION, SESSION.c.active_compaction_id == COMPACTION.c.id)
+    .where(SESSION.c.id == bindparam("session_id"))
+)
+
 # One statement, so that only one of two concurrent owners gets it; both databases have this form.
 _TAKE = text(
     "INSERT INTO lease (name, owner, expires_at) VALUES (:name, :owner, :expires_at)"
@@ -215,8 +221,11 @@ class Journal(Area):
     """Events, leases and settings."""
 
     def setting(self, name: str) -> JsonValue:
-        found = self._list(select(SETTING).where(SETTING.c.name == name), dict)
-        return found[0]["value"] if found else None
+        return self.settings([name]).get(name)
+
+    def settings(self, names: Collection[str]) -> dict[str, JsonValue]:
+        found = self._list(_SETTINGS, dict, names=list(names))
+        return {row["name"]: row["value"] for row in found}
 
     def save_setting(self, name: str, value: JsonValue) -> None:
         with self._database.write() as connection:

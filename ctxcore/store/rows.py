@@ -108,7 +108,12 @@ def load_compaction(body: str, *, session_id: str, compaction_id: str) -> Compac
         CorruptRecordError: the body is no compaction.
     """
     with _refused(session_id, RecordCode.OF_COMPACTION(id=compaction_id)):
-        return from_plain(cast("Mapping[str, JsonValue]", parse_canonical(body)))
+        return _parse_compaction(body)
+
+
+@lru_cache(maxsize=32)  # chosen: the active ones, each in every context until the next one
+def _parse_compaction(body: str) -> Compaction:
+    return from_plain(cast("Mapping[str, JsonValue]", parse_canonical(body)))
 
 
 def to_compaction_info(row: RowMapping) -> CompactionInfo:

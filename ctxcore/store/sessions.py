@@ -13,6 +13,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
+    Select,
+    bindparam,
     delete,
     exists,
     func,
@@ -30,6 +32,7 @@ from ctxcore.store.rows import dump_factor, dump_working, to_session_info
 from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
+_USER = select(USER).where(USER.c.id == bindparam("user_id"))
 _EMPTY: dict[str, Any] = {
     "deleted_at": None,
     "length": 0,
@@ -93,7 +96,7 @@ class Sessions(Area):
         return self.user(user_id)
 
     def user(self, user_id: str) -> UserInfo:
-        found = self._first(select(USER).where(USER.c.id == user_id), _to_user)
+        found = self._first(_USER, _to_user, user_id=user_id)
         if found is None:
             raise RecordNotFoundError(kind="user", record_id=user_id)
         return found
@@ -143,8 +146,12 @@ class Sessions(Area):
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
-        found = select(SESSION).where(*_filters(user_id, listed, title))
-        page = found.order_by(SESSION.c.updated_at.desc(), SESSION.c.id)
+        filters = _filters(user_id, listed, title)
+        if listed == "unbranched":
+            found = _with_newest_branch(filters)
+        else:
+            found = select(SESSION).where(*filters)
+        page = found.order_by(found.selected_columns.updated_at.desc(), SESSION.c.id)
         return self._list(page.limit(limit).offset(offset), to_session_info)
 
     def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
@@ -207,7 +214,8 @@ class Sessions(Area):
                 get_session(connection, session_id, locks=True)
                 _erase(connection, session_id)
             after_purge(connection)
-        self._database.rule_books.forget(session_ids)
+        for cached in (self._database.rule_books, self._database.known_rows):
+            cached.forget(session_ids)
         self._database.empty_log()
 
     def _change(self, session_id: str, **columns: Any) -> None:
@@ -231,6 +239,20 @@ def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any
     if title:
         filters.append(SESSION.c.title.icontains(title, autoescape=True))
     return filters
+
+
+def _with_newest_branch(filters: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """The sessions that `filters` let through, changed when they or a branch of them were last."""
+    roots = select(SESSION.c.id.label("root_id"), SESSION.c.id, SESSION.c.updated_at)
+    line = roots.where(*filters).cte("line", recursive=True)
+    below = select(line.c.root_id, SESSION.c.id, SESSION.c.updated_at)
+    below = below.join(line, SESSION.c.parent_id == line.c.id)
+    line = line.union_all(below.where(SESSION.c.origin == BRANCH, SESSION.c.deleted_at.is_(None)))
+    newest = select(line.c.root_id, func.max(line.c.updated_at).label("updated_at"))
+    changed = newest.group_by(line.c.root_id).subquery()
+    own = (column for column in SESSION.c if column.name != "updated_at")
+    found = select(*own, changed.c.updated_at)
+    return found.join(changed, changed.c.root_id == SESSION.c.id)
 
 
 def _is_branch_of_present() -> ColumnElement[bool]:

@@ -32,7 +32,8 @@ BRANCH = "branch"
 """The origin of a session that `ContextEngine.branch` made."""
 
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
-"""`unbranched`: those present that are no branch of a session that is present too."""
+"""`unbranched`: those present that are no branch of a session that is present too; a list says of
+each when it or a branch of it was last changed."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 

@@ -5,24 +5,26 @@ Each read is one small query; running sums and messages are cached, since neithe
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, RowMapping, Select, bindparam, func, select
 
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.values import Fact
-from ctxcore.store.appending import get_session, size_row, sums_at
+from ctxcore.messages.blocks import BlockTracker
+from ctxcore.store.appending import size_row
 from ctxcore.store.database import Database
-from ctxcore.store.errors import CountsMissingError
+from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
+from ctxcore.store.known_rows import Known
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
-from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS
+from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
 from ctxcore.tokens.families import TokenCounter
 
 _MAX_IN_LIST = 500  # numbers in one IN list, below every database's limit
@@ -32,13 +34,30 @@ _counted = (
     MESSAGE_TOKENS.c.session_id == bindparam("session_id"),
     MESSAGE_TOKENS.c.counter_id == bindparam("counter_id"),
 )
+_head_sums = (
+    (MESSAGE_TOKENS.c.session_id == SESSION.c.id)
+    & (MESSAGE_TOKENS.c.seq == SESSION.c.length)
+    & (MESSAGE_TOKENS.c.counter_id == func.coalesce(bindparam("counter_id"), SESSION.c.counter_id))
+)
+_HEAD = (
+    select(SESSION, MESSAGE_TOKENS.c.cum, MESSAGE_TOKENS.c.short_cum)
+    .outerjoin(MESSAGE_TOKENS, _head_sums)
+    .where(SESSION.c.id == bindparam("session_id"))
+)
 _SHORT_CUM = select(MESSAGE_TOKENS.c.short_cum).where(
     *_counted, MESSAGE_TOKENS.c.seq == bindparam("seq")
 )
-_CUM = select(MESSAGE_TOKENS.c.cum).where(*_counted, MESSAGE_TOKENS.c.seq == bindparam("seq"))
-_FIRST_FROM = (
-    select(MESSAGE_TOKENS.c.seq)
-    .where(*_counted, MESSAGE_TOKENS.c.short_cum >= bindparam("sum"))
+_CUMS = select(MESSAGE_TOKENS.c.seq, MESSAGE_TOKENS.c.cum).where(
+    *_counted, MESSAGE_TOKENS.c.seq.in_(bindparam("seqs", expanding=True))
+)
+_TAIL_START = (
+    select(MESSAGE.c.block)
+    .join(
+        MESSAGE_TOKENS,
+        (MESSAGE_TOKENS.c.session_id == MESSAGE.c.session_id)
+        & (MESSAGE_TOKENS.c.seq == MESSAGE.c.seq),
+    )
+    .where(_of_session, *_counted, MESSAGE_TOKENS.c.short_cum >= bindparam("sum"))
     .order_by(MESSAGE_TOKENS.c.short_cum, MESSAGE_TOKENS.c.seq)
     .limit(1)
 )
@@ -57,6 +76,7 @@ _ROWS: Select[Any] = (
         MESSAGE.c.short,
         MESSAGE_TOKENS.c.short_tokens,
         MESSAGE.c.created_at,
+        MESSAGE_TOKENS.c.cum,
     )
     .join(
         MESSAGE_TOKENS,
@@ -72,13 +92,19 @@ _TAIL_ROWS = _ROWS.where(
 )
 _among = MESSAGE.c.seq.in_(bindparam("seqs", expanding=True))
 _SEQ_ROWS = _ROWS.where(_among)
-_BLOCKS = select(MESSAGE.c.block).where(_of_session, _among)
-_NEXT_BLOCK = (
-    select(MESSAGE.c.seq)
-    .where(_of_session, MESSAGE.c.seq > bindparam("seq"), MESSAGE.c.block != bindparam("seq"))
-    .order_by(MESSAGE.c.seq)
+_following = MESSAGE.alias("following")
+_next_block = (
+    select(_following.c.seq)
+    .where(
+        _following.c.session_id == bindparam("session_id"),
+        _following.c.seq > MESSAGE.c.block,
+        _following.c.block != MESSAGE.c.block,
+    )
+    .order_by(_following.c.seq)
     .limit(1)
+    .scalar_subquery()
 )
+_BLOCKS = select(MESSAGE.c.block, _next_block).where(_of_session, _among)
 _SIZES = (
     select(MESSAGE_TOKENS.c.tokens)
     .where(*_counted, MESSAGE_TOKENS.c.seq.between(bindparam("first"), bindparam("last")))
@@ -95,19 +121,20 @@ class StoredHistory:
     def __init__(self, database: Database, session_id: str, counter_id: str | None) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
         self._database = database
-        self._sums: dict[tuple[Select[Any], int], int] = {}
+        self._session_id = session_id
         self._rows: dict[int, Counted] = {}
         with database.read() as connection:
-            session = get_session(connection, session_id)
+            session = self._head(connection, counter_id)
             self._length: int = session["length"]
             self._system: list[int] = session["system_seqs"]
             self.counter_id = counter_id or session["counter_id"] or ""
-            changes = load_changes(session)
-            sums = sums_at(connection, session_id, self._length, [self.counter_id])
-            if self.counter_id not in sums:
+            if self._length and session["cum"] is None:
                 raise CountsMissingError(session_id=session_id, counter_id=self.counter_id)
-            self._sent = sums[self.counter_id][1]
-            self._session_id = session_id
+            self._key = (session_id, session["created_at"], self.counter_id)
+            self._sent: int = session["short_cum"] or 0
+            self._sent_until = {0: 0, self._length: self._sent}
+            self._own_until = {0: 0, self._length: session["cum"] or 0}
+            changes = load_changes(session)
             marks = connection.execute(_MARKS, self._keys).all()
             pinned, excluded = (
                 self._whole_blocks(connection, [seq for kind, seq in marks if kind == wanted])
@@ -129,7 +156,7 @@ class StoredHistory:
         return self._length
 
     def totals(self, *, after: int = 0) -> Totals:
-        before = self._sum(_SHORT_CUM, after)
+        before = self._sent_before(after)
         return Totals(messages=self.messages(after=after), tokens=self._sent - before)
 
     def messages(self, *, after: int = 0) -> int:
@@ -141,18 +168,28 @@ class StoredHistory:
             return int(connection.execute(_TURNS, values).scalar_one())
 
     def tail(self, tokens: int, *, after: int = 0) -> Sequence[Counted]:
-        before = self._sum(_SHORT_CUM, after)
+        before = self._sent_before(after)
         with self._database.read() as connection:
             first = self._tail_start(connection, tokens, after, before)
-            values = {**self._keys, "first": first, "last": self._length}
-            rows = connection.execute(_TAIL_ROWS, values).all()
-        found = [to_counted(row, self._session_id) for row in rows]
-        self._rows.update((row.seq, row) for row in found)
-        return found
+            seqs = self._without_system(first)
+            if missing := self._missing(seqs):
+                values = {**self._keys, "first": missing[0], "last": missing[-1]}
+                self._keep(connection.execute(_TAIL_ROWS, values))
+        rows = self._rows
+        return [rows[seq] for seq in seqs if seq in rows]
+
+    def _without_system(self, first: int) -> list[int]:
+        """The places from `first` on, without those of system messages."""
+        places = range(first, self._length + 1)
+        system = set(self._system[bisect_left(self._system, first) :])
+        return [seq for seq in places if seq not in system] if system else list(places)
 
     def get(self, seqs: Collection[int]) -> list[Counted]:
         wanted = sorted(set(seqs))
-        self._read([seq for seq in wanted if seq not in self._rows])
+        missing = self._missing(wanted)
+        if missing:  # what every context asks for next is read along
+            beside = {self._anchors.goal, self._anchors.last_user} - {None, *missing, *self._rows}
+            self._read([*missing, *filter(None, beside)])
         return [self._rows[seq] for seq in wanted if seq in self._rows]
 
     def _read(self, seqs: Sequence[int]) -> None:
@@ -161,9 +198,30 @@ class StoredHistory:
         with self._database.read() as connection:
             for at in range(0, len(seqs), _MAX_IN_LIST):
                 values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
-                for row in connection.execute(_SEQ_ROWS, values):
-                    counted = to_counted(row, self._session_id)
-                    self._rows[counted.seq] = counted
+                self._keep(connection.execute(_SEQ_ROWS, values))
+
+    def _missing(self, seqs: Sequence[int]) -> list[int]:
+        """Those of `seqs` that nothing has read yet, neither this view nor one before it."""
+        unread = [seq for seq in seqs if seq not in self._rows]
+        known = self._database.known_rows.of(self._key, unread) if unread else {}
+        self._note(known.values())
+        return [seq for seq in unread if seq not in known] if known else unread
+
+    def _keep(self, rows: Iterable[Any]) -> None:
+        """Reads rows of `_ROWS`, for this view and for those to come."""
+        read = [
+            Known(to_counted(columns, self._session_id), cum, len(columns[1]))
+            for *columns, cum in rows
+        ]
+        self._note(read)
+        self._database.known_rows.add(self._key, read)
+
+    def _note(self, read: Iterable[Known]) -> None:
+        """Rows that are known from now on, and with them the running sums around them."""
+        rows, own_until = self._rows, self._own_until
+        for row, cum, _ in read:
+            rows[row.seq] = row
+            own_until[row.seq - 1], own_until[row.seq] = cum - row.tokens, cum
 
     def anchors(self) -> Anchors:
         return self._anchors
@@ -186,9 +244,11 @@ class StoredHistory:
         """The facts of messages that were appended before facts were stored."""
         rows = self.get(seqs)
         heads = self.get({row.block for row in rows if row.message.is_tool_result})
-        calls = {head.seq: head.message.calls for head in heads}
+        blocks = {head.seq: BlockTracker(head.message, head.seq) for head in heads}
         return {
-            row.seq: facts_of(row, calls[row.block] if row.message.is_tool_result else ())
+            row.seq: facts_of(
+                row, blocks[row.block].call(row.message) if row.block in blocks else None
+            )
             for row in rows
         }
 
@@ -201,47 +261,52 @@ class StoredHistory:
         with self._database.read() as connection:
             return list(connection.execute(_SIZES, values).scalars())
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._sum(_CUM, last) - self._sum(_CUM, first - 1)
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        known = self._own_until
+        ends = {seq for first, last in spans for seq in (first - 1, last)}
+        missing = sorted(ends.difference(known))
+        for at in range(0, len(missing), _MAX_IN_LIST):
+            values = {**self._keys, "seqs": missing[at : at + _MAX_IN_LIST]}
+            with self._database.read() as connection:
+                known.update((seq, cum) for seq, cum in connection.execute(_CUMS, values))
+        return [known[last] - known[first - 1] for first, last in spans]
 
     @property
     def _keys(self) -> dict[str, Any]:
         return {"session_id": self._session_id, "counter_id": self.counter_id}
 
-    def _sum(self, statement: Select[Any], seq: int) -> int:
-        """A running sum; building a context needs the same ones again and again."""
-        if seq <= 0:
-            return 0
-        found = self._sums.get((statement, seq))
-        if found is None:
+    def _head(self, connection: Connection, counter_id: str | None) -> RowMapping:
+        """The session's row, with the running sums at its end; None where it is not counted."""
+        values = {"session_id": self._session_id, "counter_id": counter_id}
+        row = connection.execute(_HEAD, values).mappings().first()
+        if row is None:
+            raise SessionNotFoundError(session_id=self._session_id)
+        return row
+
+    def _sent_before(self, after: int) -> int:
+        """What is sent of messages 1 … `after`; a context needs the same sum again and again."""
+        if after not in self._sent_until:
             with self._database.read() as connection:
-                row = connection.execute(statement, {**self._keys, "seq": seq})
-                found = self._sums[statement, seq] = int(row.scalar_one())
-        return found
+                found = connection.execute(_SHORT_CUM, {**self._keys, "seq": after}).scalar_one()
+            self._sent_until[after] = int(found)
+        return self._sent_until[after]
 
     def _tail_start(self, connection: Connection, tokens: int, after: int, before: int) -> int:
         """The first message of the newest blocks that pass `tokens`; `before` is the sum there."""
         limit = self._sent - tokens
         if limit <= before:
             return after + 1
-        found = connection.execute(_FIRST_FROM, {**self._keys, "sum": limit}).scalar_one()
-        first = max(after + 1, min(found, self._length))
-        block = connection.execute(_BLOCKS, {**self._keys, "seqs": [first]}).scalar_one()
+        block = connection.execute(_TAIL_START, {**self._keys, "sum": limit}).scalar_one()
         return max(after + 1, int(block))
 
     def _whole_blocks(self, connection: Connection, seqs: Sequence[int]) -> tuple[int, ...]:
         """All messages of the blocks of `seqs`: a call is never separated from its result."""
-        heads: set[int] = set()
+        end, blocks = self._length + 1, dict[int, range]()
         for at in range(0, len(seqs), _MAX_IN_LIST):
             values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
-            heads |= set(connection.execute(_BLOCKS, values).scalars())
-        blocks = (self._members(connection, head) for head in sorted(heads))
-        return tuple(seq for block in blocks for seq in block if seq <= self._length)
-
-    def _members(self, connection: Connection, head: int) -> range:
-        values = {"session_id": self._session_id, "seq": head}
-        after = connection.execute(_NEXT_BLOCK, values).scalar()
-        return range(head, after or self._length + 1)
+            for head, after in connection.execute(_BLOCKS, values):
+                blocks[head] = range(head, min(after or end, end))
+        return tuple(seq for head in sorted(blocks) for seq in blocks[head])
 
 
 SAMPLE_TOKENS = 4_000  # of the newest messages, which resemble the next ones; counted in 3 ms
@@ -274,8 +339,8 @@ class ScaledHistory:
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return [self._scaled(tokens) for tokens in self._view.sizes(first, last)]
 
-    def span_tokens(self, first: int, last: int) -> int:
-        return self._scaled(self._view.span_tokens(first, last))
+    def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+        return [self._scaled(tokens) for tokens in self._view.spans_tokens(spans)]
 
     def _row(self, row: Counted) -> Counted:
         short = None if row.short_tokens is None else self._scaled(row.short_tokens)

@@ -42,14 +42,20 @@ def to_summarizer(given: SummarizerLike) -> Summarizer:
         SummarizerTypeError: it is neither a summarizer nor a function of messages and summary.
     """
     if _is_summarizer(given):
+        _check(given.summarize, given, (None,))  # type: ignore[union-attr]  # it has the method
         return given  # type: ignore[return-value]  # it has what the protocol asks for
     if not callable(given) or inspect.isclass(given):
         raise SummarizerTypeError(problem=SummaryProblem.NO_SUMMARIZER(kind=_kind(given)))
-    if inspect.iscoroutinefunction(given):
-        raise SummarizerTypeError(problem=SummaryProblem.COROUTINE())
-    if not _takes_both(given):
-        raise SummarizerTypeError(problem=SummaryProblem.OTHER_ARGUMENTS(kind=_kind(given)))
+    _check(given, given, ((), ""))
     return FunctionSummarizer(given)
+
+
+def _check(function: Callable[..., object], given: object, arguments: tuple[object, ...]) -> None:
+    """Refuses a function that gives a coroutine or takes other arguments."""
+    if _is_async(function):
+        raise SummarizerTypeError(problem=SummaryProblem.COROUTINE())
+    if not _takes(function, arguments):
+        raise SummarizerTypeError(problem=SummaryProblem.OTHER_ARGUMENTS(kind=_kind(given)))
 
 
 def _is_summarizer(given: object) -> bool:
@@ -58,10 +64,16 @@ def _is_summarizer(given: object) -> bool:
     return isinstance(getattr(given, "name", None), str)
 
 
-def _takes_both(function: Callable[..., object]) -> bool:
-    """Whether it can be called with two arguments; some built-ins do not tell."""
+def _is_async(function: object) -> bool:
+    """Whether a call gives a coroutine, also of an object that is called like a function."""
+    called = (function, getattr(type(function), "__call__", None))  # noqa: B004  # it is looked into
+    return any(map(inspect.iscoroutinefunction, called))
+
+
+def _takes(function: Callable[..., object], arguments: tuple[object, ...]) -> bool:
+    """Whether it can be called with so many arguments; some built-ins do not tell."""
     try:
-        inspect.signature(function).bind((), "")
+        inspect.signature(function).bind(*arguments)
     except ValueError:
         return True
     except TypeError:

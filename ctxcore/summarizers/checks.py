@@ -12,10 +12,11 @@ from typing import Final
 from ctxcore.errors import SummarizerError
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, quoted
-from ctxcore.summarizers.prompts import TAG, system_text
+from ctxcore.summarizers.prompts import LEAKED_TAG, system_text
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.support import SummaryCheck, SummarySource, check_support, joined
 from ctxcore.text.languages import Language
+from ctxcore.text.numerals import BESIDE_NUMBERS
 from ctxcore.text.sentences import sentence_ends, split_sentences
 from ctxcore.text.signals import is_error_reply, is_refusal
 from ctxcore.tokens.families import TokenCounter
@@ -23,6 +24,9 @@ from ctxcore.tokens.families import TokenCounter
 _TOOL_CALL = re.compile(r"<\|?(?:tool_call|function_call|function=|invoke|tool_use)|\[TOOL_CALLS\]")
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 _CALL_KEYS = frozenset({"tool_calls", "function_call", "arguments", "parameters", "input"})
+# Chosen: what servers put into an error that they do not call one.
+_ERROR_KEYS = frozenset({"detail", "details", "message", "msg", "status", "code", "title", "type"})
+_TRACE_KEYS = frozenset({"statusCode", "status_code", "traceId", "request_id", "path", "timestamp"})
 
 
 def check_summary(
@@ -70,7 +74,8 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):
         return None
-    if "error" in first or "errors" in first:
+    is_error = bool(first) and first.keys() <= _ERROR_KEYS | _TRACE_KEYS
+    if is_error or "error" in first or "errors" in first:
         return SummaryProblem.IS_ERROR
     is_named_call = "name" in first and not _CALL_KEYS.isdisjoint(first)
     is_call = is_named_call or "tool_calls" in first or "function_call" in first
@@ -80,7 +85,12 @@ def _not_a_summary(text: str) -> SummaryProblem | None:
 LEAST_ECHO: Final[Mapping[Language, int]] = {"en": 24, "zh": 10}
 """Characters of a sentence of the prompt; chosen: the headings that it asks for are shorter."""
 SHOWN_ITEMS: Final = 8  # chosen: named in the reason; the check has all
-_TEMPLATE = re.compile(r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id)\|>")
+# What separates speakers in the prompts of models: ChatML, Llama, Mistral, Gemma, DeepSeek, Alpaca.
+_TEMPLATE = re.compile(
+    r"<[|｜][\w▁]{2,24}[|｜]>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>"
+    r"|^### (?:Instruction|Response|Input):",
+    re.MULTILINE,
+)
 _POINT = re.compile(r"^(?:\d{1,2}[.)]|-)\s+")
 
 
@@ -90,14 +100,16 @@ def check_content(
     """What `summary` names that its source lacks, and whether it may not be used.
 
     The source is what the `request` holds, and the `facts` beside the previous summary. A summary
-    is refused where it repeats our prompt, where the model refused, and where more than
-    `most_ratio` of what it names is not in its source.
+    is refused where it has no word or repeats our prompt, where the model refused, and where more
+    than `most_ratio` of what it names is not in its source.
     """
     source = SummarySource.of(request, facts=facts)
     found = check_support(summary, source)
     first = next((span.text for span in split_sentences(summary)), "")
     problem: Reason | None = None
-    if echo := _echo(summary, request, source):
+    if not any(map(str.isalnum, summary)):
+        problem = SummaryProblem.EMPTY()
+    elif echo := _echo(summary, request, source):
         problem = SummaryProblem.ECHO(words=quoted(echo))
     elif is_refusal(summary) and joined(first) not in source.joined:
         problem = SummaryProblem.REFUSAL(words=quoted(first))
@@ -117,7 +129,7 @@ def _unsupported(found: SummaryCheck) -> Reason:
 
 def _echo(summary: str, request: SummaryRequest, source: SummarySource) -> str:
     """The tag, or the sentence, of our prompt that `summary` repeats; empty where none does."""
-    for pattern in (TAG, _TEMPLATE):
+    for pattern in (LEAKED_TAG, _TEMPLATE):
         for tag in pattern.finditer(summary):
             if tag[0] not in source.text:
                 return tag[0]
@@ -139,8 +151,8 @@ def cut_at_sentence(
 ) -> str:
     """The longest beginning of `text` within its limits that ends a sentence or a line.
 
-    Where not even the first sentence fits, its longest beginning of whole words, or of
-    characters; empty where nothing fits.
+    Where not even the first sentence fits, its longest beginning of whole words, or of characters
+    without a part of a number; empty where nothing fits.
     """
 
     def fits(part: str) -> bool:
@@ -152,7 +164,7 @@ def cut_at_sentence(
     return (
         _longest(text, sentence_ends(text), fits)
         or _longest(text, [m.start() for m in re.finditer(r"\s", text)], fits)
-        or _longest(text, range(1, len(text)), fits)
+        or _longest(text, [m.start() for m in BESIDE_NUMBERS.finditer(text)], fits)
     )
 
 
@@ -165,7 +177,8 @@ def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str
 
 
 _THINKING = re.compile(
-    r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)"  # without an end tag all is thinking
+    # without an end tag all is thinking
+    r"\A\s*<(think|thinking|reasoning|analysis|scratchpad)>.*?(?:</\1>|\Z)"
     r"|\A(?:.*\n)?[ \t]*</think>[ \t]*\n",  # some servers leave out the start tag
     re.DOTALL | re.IGNORECASE,
 )

@@ -27,6 +27,13 @@ CHARS_PER_TOKEN: Mapping[Language, float] = {"en": 4.0, "zh": 0.8}
 WORDS_PER_TOKEN = 0.7
 
 TAG = re.compile(r"<(\s*/?\s*(?:conversation|previous_summary)\b[^<>]*)>", re.IGNORECASE)
+"""A tag around untrusted text; nothing within may look like one."""
+LEAKED_TAG = re.compile(
+    r"(?:<|‹|&lt;)\s*/?\s*(?:previous_summary|conversation(?:_summary|_facts)?)\b[^<>‹›&]*"
+    r"(?:>|›|&gt;)",
+    re.IGNORECASE,
+)
+"""One of our tags in a reply: as it is, as untrusted text has it, or escaped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,11 @@ from ctxcore.facts.names import names_in
 from ctxcore.facts.presence import SearchedText, folded
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import read_sources
-from ctxcore.text.calendar import MONTHS, Day, clocks_in, days_in
+from ctxcore.text.calendar import MONTHS, Day, clocks_in, days_about, days_in
 from ctxcore.text.identifiers import URL, exact_strings, is_bare_number, kind_of_name
 from ctxcore.text.languages import HAN
 from ctxcore.text.numerals import Numeral, digits_in, spoken_in
@@ -58,6 +59,18 @@ _SUBJECT = re.compile(
     r"([A-Z][a-z]{2,20}) (?:wants|asked|asks|said|says|prefers|likes|lives|works|booked|needs"
     r"|confirmed|agreed|called|wrote|told|thanked|mentioned|requested)\b"
 )
+_HAN_SURNAME: Final = (
+    "王李张刘陈杨赵吴徐孙朱胡郭林罗郑梁宋唐邓冯韩曹彭萧蔡潘董袁叶蒋杜苏魏吕丁沈姚卢傅钟姜崔谭"
+    "廖汪贾韦邱侯孟雷汤尹贺赖龚顾郝邵秦江邹熊薛阎"
+)
+"""Chosen: frequent ones that begin few ordinary words."""
+_HAN_INTRODUCED = re.compile(
+    "(?:叫|名为|姓名|联系人|妻子|丈夫|老公|老婆|太太|女友|男友|朋友|女儿|儿子|父亲|母亲|爸爸|妈妈"
+    "|哥哥|姐姐|弟弟|妹妹|同事|同学|室友|邻居|老师|教练|导游|经理|医生|律师|司机)(?:是|叫|为|[:：])?"
+    f"([{_HAN_SURNAME}][{HAN}]{{1,2}}?)(?=[^{HAN}]|$|[在是和与负说已于将来去想要会从给帮住买订])"
+)
+_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 10**6, "dozen": 12}
+_A_SCALE = re.compile(rf"\ba ({'|'.join(_SCALES)})\b")
 _LINE_NUMBER = re.compile(r":\d+(?::\d+)?$")
 _CAPITALS = re.compile(r"\b[A-Z][\w'-]*(?:[ -](?:of |and |the )?[A-Z][\w'-]*)+")
 _WORD = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+")
@@ -82,7 +95,7 @@ _ORDINARY: Final = word_set("""
 
 
 @dataclass(frozen=True, slots=True)
-class Unsupported:
+class Unsupported(Plain):
     """Something that a summary names and its source does not."""
 
     kind: Kind
@@ -120,9 +133,15 @@ class SummaryCheck:
 class SummarySource:
     """Everything that a summary may be made from."""
 
-    def __init__(self, texts: Sequence[str], dates: Sequence[datetime | None] = ()) -> None:
+    def __init__(
+        self,
+        texts: Sequence[str],
+        dates: Sequence[datetime | None] = (),
+        meant: Sequence[Day] = (),
+    ) -> None:
         self.text = "\n".join(texts)
         self._said_at = [date for date in dates if date is not None]
+        self._meant = meant
 
     @classmethod
     def of(cls, request: SummaryRequest, *, facts: str = "") -> SummarySource:
@@ -137,7 +156,13 @@ class SummarySource:
             *quotable,
             *(request.previous, facts, request.focus, request.instructions),
         )
-        return cls(texts, request.dates)
+        meant = [
+            day
+            for message, said_at in zip(request.messages, request.dates, strict=False)
+            if said_at is not None
+            for day in days_about(said_at.date(), message.text)
+        ]
+        return cls(texts, request.dates, meant)
 
     @cached_property
     def searched(self) -> SearchedText:
@@ -164,9 +189,9 @@ class SummarySource:
 
     @cached_property
     def days(self) -> Sequence[Day]:
-        """Its dates, and the dates on which its messages were said."""
+        """Its dates, and those on which its messages were said or that they mean."""
         said = [Day(date.year, date.month, date.day) for date in self._said_at]
-        return [*said, *days_in(self.text, reads_fractions=True)]
+        return [*said, *self._meant, *days_in(self.text, reads_fractions=True)]
 
     @cached_property
     def clocks(self) -> frozenset[int]:
@@ -179,6 +204,7 @@ class SummarySource:
         numerals = chain(digits_in(self.text), spoken_in(self.text))
         found = {value for one in numerals for value in (one.value, one.plain) if value is not None}
         found.update(map(Decimal, re.findall(r"\d{1,40}", self.text)))
+        found.update(Decimal(_SCALES[scale]) for scale in _A_SCALE.findall(self.folded))
         found.update(
             Decimal(part) for day in self.days for part in (day.year, day.month, day.day) if part
         )
@@ -249,7 +275,8 @@ def _names(sentence: str) -> Sequence[str]:
     written, sentence = sentence, _without_accents(sentence)
     first = [found[1]] if (found := _SUBJECT.match(sentence)) else []
     lowered = sentence[:1].lower() + sentence[1:]
-    names = dict.fromkeys((*first, *names_in(sentence), *names_in(lowered)))
+    introduced = () if sentence.isascii() else _HAN_INTRODUCED.findall(sentence)
+    names = dict.fromkeys((*first, *introduced, *names_in(sentence), *names_in(lowered)))
     whole = [
         name
         for name in names

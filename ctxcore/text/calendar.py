@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Final
 
 from ctxcore.text.numerals import spoken_in
@@ -26,6 +27,7 @@ MONTHS: Final = {
 _MONTH: Final = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
 _ORDINAL: Final = r"(?:st|nd|rd|th)?"
 _NUMERAL: Final = r"[〇零一二三四五六七八九十\d]"
+_COUNT: Final = r"(?:(?<!\d)\d{1,2}|[〇零一二三四五六七八九十]{1,3})"  # not 一9 of 周一9点
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -34,7 +36,7 @@ _PATTERNS: Final = tuple(
         rf"\b(?P<name>{_MONTH}) (?P<d>\d{{1,2}}){_ORDINAL}\b(?!:)(?:,? (?P<y>\d{{4}})\b)?",
         rf"(?<!\d)(?P<d>\d{{1,2}}){_ORDINAL}(?: of)? (?P<name>{_MONTH})(?:,? (?P<y>\d{{4}})\b)?",
         rf"\b(?P<name>{_MONTH}),? (?:of )?(?P<y>\d{{4}})\b",
-        rf"(?:(?P<y>{_NUMERAL}{{2,4}})年)?(?P<m>{_NUMERAL}{{1,3}})月(?:(?P<d>{_NUMERAL}{{1,3}})[日号號]?)?",
+        rf"(?:(?P<y>{_NUMERAL}{{2,4}})年)?(?P<m>{_COUNT})月(?:(?P<d>{_COUNT})[日号號]?)?",
         r"(?<!\d)(?P<y>\d{4})[-/](?P<m>0\d|1[0-2])(?![\d/-])",
     )
 )
@@ -43,7 +45,7 @@ _VERBS: Final = word_set("may march mar")  # in lower case
 _CLOCK = re.compile(
     r"(?<![\d:])(?P<h>\d{1,2})(?:[:：](?P<m>\d{2}))?(?:[:：]\d{2})? ?(?P<half>[ap]\.?m\b\.?)"
     r"|(?<![\d:])(?P<h2>\d{1,2})[:：](?P<m2>\d{2})(?::\d{2})?(?![\d:])"
-    rf"|(?P<h3>{_NUMERAL}{{1,3}})[点點时時](?:(?P<m3>{_NUMERAL}{{1,3}})分?|(?P<part>半|一刻|三刻))?",
+    rf"|(?P<h3>{_COUNT})[点點时時](?:(?P<m3>{_COUNT})分?|(?P<part>半|一刻|三刻))?",
     re.IGNORECASE,
 )
 _PARTS: Final = {"半": 30, "一刻": 15, "三刻": 45}
@@ -64,6 +66,26 @@ class Day:
         has_day = self.day is None or self.day == other.day
         has_year = self.year is None or other.year in (None, self.year)
         return self.month == other.month and has_day and has_year
+
+
+_DAYS_OFF: Final = (
+    (-1, re.compile(r"\b(?:yesterday|last night|day before)\b|昨[天日晚夜]", re.IGNORECASE)),
+    (1, re.compile(r"\b(?:tomorrow|next day|day after)\b|明[天日早晚]|次日", re.IGNORECASE)),
+    (-2, re.compile(r"\bday before yesterday\b|前[天日]", re.IGNORECASE)),
+    (2, re.compile(r"\bday after tomorrow\b|后天|後天", re.IGNORECASE)),
+)
+_WEEKDAY: Final = re.compile(
+    r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:周|星期|礼拜|禮拜)([一二三四五六日天])",
+    re.IGNORECASE,
+)
+_WEEKDAYS: Final = {
+    **{
+        name: at
+        for at, name in enumerate(["mon", "tues", "wednes", "thurs", "fri", "satur", "sun"])
+    },
+    **{name: at for at, name in enumerate("一二三四五六日")},
+    "天": 6,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,24 @@ def days_in(text: str, *, reads_fractions: bool = False) -> Iterator[Day]:
             if days:
                 taken.update(places)
             yield from days
+
+
+def days_about(said: date, text: str) -> Iterator[Day]:
+    """The dates that `text`, said on a day, may mean by words such as yesterday or Friday.
+
+    A weekday is that of the week before or after.
+    """
+    offsets = {offset for offset, words in _DAYS_OFF if words.search(text)}
+    weekdays = {_WEEKDAYS[(found[1] or found[2]).lower()] for found in _WEEKDAY.finditer(text)}
+    if not (offsets or weekdays):
+        return
+    for offset in range(-7, 8):
+        try:
+            meant = said + timedelta(days=offset)
+        except OverflowError:
+            continue
+        if offset in offsets or meant.weekday() in weekdays:
+            yield Day(meant.year, meant.month, meant.day)
 
 
 def _days(found: re.Match[str]) -> Iterator[Day]:

@@ -47,7 +47,10 @@ _HAN_ONES: Final = dict(
 )
 _HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1_000}
 _HAN_GROUPS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-_HAN_RUN = re.compile("[零〇一二两兩三四五六七八九十百千万萬亿億]+")
+_HAN_NUMERALS: Final = "零〇一二两兩三四五六七八九十百千万萬亿億"
+_HAN_RUN = re.compile(f"[{_HAN_NUMERALS}]+")
+BESIDE_NUMBERS = re.compile(rf"(?<![\d{_HAN_NUMERALS}])|(?![\d{_HAN_NUMERALS}])")
+"""The places in a text that are not within a number; one that is cut there is another number."""
 
 
 @dataclass(frozen=True, slots=True)

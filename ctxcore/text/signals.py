@@ -53,20 +53,48 @@ _NONE: Final = re.compile(
     r"|none|\"\")|0 failed",
     re.IGNORECASE,
 )
+_HTTP: Final = (
+    r"(?:Bad Request|Unauthorized|Forbidden|Not Found|Too Many Requests|Internal Server Error"
+    r"|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out)"
+)
+# What stands in place of an answer, as gateways, servers and libraries of models write it.
 _REPLY: Final = re.compile(
     r"(?:Error|Exception|Traceback \(most recent call last\)|错误|出错)\s*[:：]"
-    r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d",
+    r"|(?:[\w.]+(?:Error|Exception)): |HTTP(?:/\d\S*)? [45]\d\d\b|Error code: \d"
+    rf"|[45]\d\d:? {_HTTP}|{_HTTP}[.:]?\s*(?:\Z|\n)|(?i:<!doctype html|<html)\b"
+    r"|upstream (?:connect error|request timeout)|(?i:rate limit (?:reached|exceeded)\b)"
+    r"|This model['’]s maximum context length"
+    r"|(?i:(?:the |this )?(?:server|service|model|engine) is (?:currently |temporarily )?"
+    r"(?:overloaded|unavailable|busy)\b)"
+    r"|(?:请求|服务|系统|网络)[^。\n]{0,40}稍[后候後]?(?:再|重)[试試]",
 )
+_NOT: Final = r"(?:can['’]?t|cannot|can not|unable|not able|won['’]t)\b"
+_MATERIAL: Final = r"(?:conversation|dialogue|text|transcript|messages?|content|material|context)\b"
+_HAN_NOT: Final = r"(?:无法|不能|没办法|没有办法)"
 _REFUSAL: Final = re.compile(
+    # a greeting before it
+    r"(?:(?:sure|of course|certainly|ok(?:ay)?|hello|hi|好的|您好|你好)[!,.，。！ ]+)*(?:"
     r"(?:(?:i['’]?m|i am) (?:\w+ )?sorry|sorry|apologies|i apologi[sz]e|unfortunately)\b"
-    r"[^.\n]{0,60}?\b(?:can['’]?t|cannot|can not|unable|not able|won['’]t)\b"
-    r"|i (?:can['’]?t|cannot|can not|am unable to|am not able to|won['’]t|must decline)\b"
+    rf"[^.\n]{{0,60}}?\b{_NOT}"
+    rf"|i {_NOT}|i must decline|(?:i['’]?m|i am) (?:\w+ )?(?:unable|not able) to\b"
     r"|as an? (?:ai|artificial intelligence|(?:large )?language model)\b"
-    r"|(?:please|could you|can you) (?:provide|share|paste|send)\b[^.\n]{0,60}"
-    r"\b(?:conversation|text|transcript|messages|content)\b"
-    r"|(?:非常|很|十分)?(?:抱歉|对不起|不好意思)[^。\n]{0,30}(?:无法|不能|没办法|没有办法)"
-    r"|我(?:无法|不能|没办法|没有办法)|作为(?:一个|一名|一款)?(?:AI|人工智能|大?语言模型)"
-    r"|请(?:先)?(?:提供|发送|粘贴)[^。\n]{0,20}(?:对话|文本|内容)",
+    rf"|(?:please|could you|can you) (?:provide|share|paste|send)\b[^.\n]{{0,60}}\b{_MATERIAL}"
+    # nothing was given
+    r"|(?:unfortunately,? )?(?:it (?:looks|seems|appears) (?:like|that|as if) )?(?:"
+    r"there (?:is|are|was|were)(?:n['’]t| not| no| nothing)\b[^.\n]{0,70}"
+    r"\b(?:to (?:write|produce|be summari[sz]ed|summari[sz]e)|between the tags)\b"
+    rf"|(?:no|you (?:haven['’]t|have not|did(?:n['’]t| not)))\b[^.\n]{{0,30}}\b{_MATERIAL}"
+    r"[^.\n]{0,15}\b(?:provided|given|shared|included)\b"
+    rf"|(?:no|you (?:haven['’]t|have not|did(?:n['’]t| not))) (?:provided?|given?|shared?)\b"
+    rf"[^.\n]{{0,20}}\b{_MATERIAL}"
+    rf"|the [^.\n]{{0,30}}{_MATERIAL} (?:is|was|(?:appears|seems) to be) empty\b)"
+    rf"|(?:非常|很|十分)?(?:抱歉|对不起|不好意思|遗憾)[^。\n]{{0,30}}{_HAN_NOT}"
+    rf"|我们?(?:暂时|目前|现在)?{_HAN_NOT}"
+    rf"|[^。，\n]{{1,12}}我们?(?:暂时|目前|现在)?{_HAN_NOT}(?:回答|处理|完成|提供|总结|生成)"
+    r"|作为(?:一个|一名|一款)?(?:AI|人工智能|大?语言模型)"
+    r"|请(?:您|你)?(?:先)?(?:提供|发送|粘贴)[^。\n]{0,20}(?:对话|文本|内容)"
+    r"|没有(?:任何)?(?:可以|可供|需要|能)(?:被)?(?:总结|概括|摘要)"
+    r"|(?:您|你)?(?:没有|并未|未)(?:提供|给出|发送)[^。\n]{0,12}(?:对话|文本|内容))",
     re.IGNORECASE,
 )
 LINE_CHARS: Final = 600  # of a line that are read; chosen: a report starts early

@@ -81,11 +81,15 @@ def counter_by_id(counter_id: str) -> TokenCounter:
     Raises:
         ValueError: no counter has this id.
     """
-    counters: dict[str, TokenCounter] = {name: ExactCounter(name) for name in VOCABULARIES}
-    counters |= {f"estimate:{family}": EstimatedCounter(family) for family in FAMILIES}
-    if counter_id not in counters:
+    if counter_id not in _COUNTERS:
         raise ValueError(f"no token counter has the id {counter_id!r}")
-    return counters[counter_id]
+    return _COUNTERS[counter_id]
+
+
+_COUNTERS: dict[str, TokenCounter] = {
+    **{name: ExactCounter(name) for name in VOCABULARIES},
+    **{f"estimate:{family}": EstimatedCounter(family) for family in FAMILIES},
+}
 
 
 def count_each(messages: Iterable[Message], counter: TokenCounter) -> list[int]:

@@ -69,7 +69,8 @@ def _read_weights() -> bytes:
 
 
 def _parse_ranks(lines: bytes) -> dict[bytes, int]:
-    return {a2b_base64(token): int(rank) for token, rank in map(bytes.split, lines.splitlines())}
+    parts = lines.split()  # a line is a token and its rank
+    return dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True))
 
 
 def _parse_merges(lines: bytes) -> dict[bytes, int]:

@@ -23,6 +23,8 @@ _COVERED = 0.9
 """Chosen: nine of ten calls lie within the error that is shown."""
 CUT_LEAST_TOKENS = 1_000
 """Chosen: a smaller input is hardly cut by anybody."""
+CUT_LEAST_READ_TOKENS = 64
+"""Chosen: no window is as small; a report of less is a wrong one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,5 +72,10 @@ def checked_factor(factor: float) -> float:
 
 
 def is_cut(counted: int, reported: int, factor: float) -> bool:
-    """Whether a provider reports so much less than was sent that it must have left some of it."""
-    return counted >= CUT_LEAST_TOKENS and reported < LOW * factor * counted
+    """Whether a provider reports so much less than was sent that it must have left some of it.
+
+    Only a `factor` below 1 is reckoned with: a larger one may be of texts in another language.
+    """
+    if counted < CUT_LEAST_TOKENS or reported < CUT_LEAST_READ_TOKENS:
+        return False
+    return reported < LOW * min(factor, 1.0) * counted

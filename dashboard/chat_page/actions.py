@@ -54,6 +54,8 @@ def send(content: str | Message, attached: Sequence[Message] = ()) -> None:
         engine().rename(session.id, " ".join(message.text.split())[:_TITLE_CHARS])
     if attached and turn_runner().running(session.id) is None:
         engine().append(session.id, attached)
+        if session.goal_seq is None:  # the words around a file ask for nothing
+            engine().store.set_goal(session.id, None)
     texts = knowledge.given(session.id)
     knowledge.note_sent(turn_runner().start(engine(), session.id, message, knowledge=texts))
 

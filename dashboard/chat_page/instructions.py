@@ -122,7 +122,7 @@ def draw_tools(fields: Fields, model: Model) -> Definitions | None:
         st.error(plain_label(error_text(error), max_chars=400), icon=":material/error:")
         return None
     if tools:
-        _draw_sizes(sizes_of(tools, model.name), model)
+        _draw_tool_sizes(tools, model)
     else:
         st.caption(t("instructions.no_tools"))
     return tools
@@ -136,18 +136,27 @@ def _take_file(fields: Fields) -> None:
         st.session_state[fields.tools] = text_of_file(file.name, file.getvalue())
 
 
-def _draw_sizes(sizes: ToolSizes, model: Model) -> None:
-    if not sizes.total:
-        st.caption(t("instructions.not_sent"))
+def _draw_tool_sizes(tools: Definitions, model: Model) -> None:
+    """Draws what each definition takes; without a model's own count, about what others count."""
+    if (sizes := sizes_of(tools, model.name)).total:
+        _draw_sizes(sizes, model.size(sizes.total), is_exact=model.is_exact)
         return
+    st.caption(t("instructions.not_sent"))
+    sizes = sizes_of(tools, None)
+    total = numbers.tokens(sizes.total, is_exact=False)
+    _draw_sizes(sizes, t("chat.size", tokens=total), is_exact=False)
+
+
+def _draw_sizes(sizes: ToolSizes, total: str, *, is_exact: bool) -> None:
+    tokens = f"{t('instructions.tokens')} · {numbers.exactness(is_exact)}"
     rows: list[Row] = [
         {
             t("instructions.tool"): size.name,
-            t("instructions.tokens"): size.tokens,
+            tokens: size.tokens,
             t("instructions.share"): numbers.percent(size.tokens, sizes.total),
         }
         for size in sizes.each
     ]
     plain_table(rows, alt=t("instructions.tools"))
     count = f"{len(sizes.each):,}"
-    st.caption(t("instructions.sum", count=count, size=model.size(sizes.total)))
+    st.caption(t("instructions.sum", count=count, size=total))

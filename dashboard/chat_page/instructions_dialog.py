@@ -66,10 +66,15 @@ def _summary(session: SessionInfo) -> str:
         else t("instructions.has_no_system"),
     ]
     if session.tools:
-        total = tools_total(session.tools, model.name)
-        count = f"{len(session.tools):,}"
-        parts.append(t("instructions.has_tools", count=count, tokens=_tokens(total, model)))
+        parts.append(_tools_summary(session.tools, model))
     return " · ".join(parts)
+
+
+def _tools_summary(tools: Definitions, model: Model) -> str:
+    count = f"{len(tools):,}"
+    if not (total := tools_total(tools, model.name)):
+        return t("instructions.has_unsent_tools", count=count)
+    return t("instructions.has_tools", count=count, tokens=_tokens(total, model))
 
 
 def _tokens(tokens: int, model: Model) -> str:
@@ -94,6 +99,7 @@ def _body(session_id: str) -> None:
     _versions(session_id, model)
     tools = draw_tools(FIELDS, model)
     if tools is not None:
+        _own_tool(session, model, tools)
         _cache_break(session, model, tools)
     with st.container(horizontal=True, key="instructions_buttons"):
         st.button(
@@ -133,10 +139,21 @@ def _version(session_id: str, version: SystemVersion, model: Model) -> None:
         )
 
 
+def _own_tool(session: SessionInfo, model: Model, tools: Definitions) -> None:
+    """Says what the engine's own tool takes, which the window counts with the others."""
+    if not tools or tools != session.tools:
+        return
+    whole = engine().call_target(session.id).call.tools_tokens
+    if own := whole - tools_total(tools, model.name):
+        st.caption(t("instructions.expand", tokens=_tokens(own, model)))
+
+
 def _cache_break(session: SessionInfo, model: Model, tools: Definitions) -> None:
     """Says what the next call pays for anew, if anything changed and anything can be cached."""
     system = FIELDS.written()[0]
-    is_new = system != (engine().system(session.id) or "") or tools != session.tools
+    is_new = system != (engine().system(session.id) or "") or tools_text(tools) != tools_text(
+        session.tools
+    )
     if not is_new or not engine().store.count_calls(session.id):
         return
     try:

@@ -7,10 +7,13 @@ failure.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import cast
 
 import streamlit as st
 
+from ctxcore.assembly.context import Context
+from ctxcore.store.values import SessionInfo
 from ctxcore.tokens.count import count_tokens, counter_for
 from dashboard import numbers
 from dashboard.chat_page.turn_runner import RunningTurn
@@ -21,7 +24,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session
 from dashboard.services import default_model
 from dashboard.texts import t
-from dashboard.widgets import report_errors, show_problem
+from dashboard.widgets import draw_nothing, report_errors, show_problem
 
 DIALOG = "knowledge"
 FIELD_HEIGHT = 200  # pixels; chosen: a page of text is seen at a glance
@@ -89,6 +92,21 @@ def draw_chips(session_id: str | None, *, is_disabled: bool) -> None:
             )
 
 
+def draw_cut(context: Context | None, session: SessionInfo) -> None:
+    """Says how much of the texts is sent where not all of them fit."""
+    model = session.model or default_model()
+    whole = sum(count_tokens(text, model) for text in given(session.id).values())
+    if context is None or context.breakdown.knowledge >= whole:
+        draw_nothing()
+        return
+    cut = t(
+        "chat.knowledge.cut",
+        sent=numbers.tokens(context.breakdown.knowledge, is_exact=context.is_exact),
+        given=numbers.tokens(whole, is_exact=context.is_exact),
+    )
+    st.caption(f":material/content_cut: {cut}")
+
+
 def draw_dialog() -> None:
     """Draws the dialog if it is open; call it once at the end of a page."""
     if is_open(DIALOG):
@@ -142,17 +160,20 @@ def _give() -> None:
     session = current_session()
     session_id = session.id if session else None
     texts = given(session_id)
-    name = str(st.session_state[_NAME] or "").strip() or _free_name(texts)
+    name = _free_name(texts, str(st.session_state[_NAME] or "").strip())
     _keep(session_id, {**texts, name: str(st.session_state[_TEXT])})
     _close()
 
 
-def _free_name(texts: Mapping[str, str]) -> str:
-    """A name that no text has yet."""
-    number = len(texts) + 1
-    while (name := t("chat.knowledge.unnamed", number=number)) in texts:
-        number += 1
-    return name
+def _free_name(texts: Mapping[str, str], wanted: str) -> str:
+    """A name that no text has yet: the one wanted, or that with a number."""
+    if wanted and wanted not in texts:
+        return wanted
+    numbered = (
+        f"{wanted} ({number})" if wanted else t("chat.knowledge.unnamed", number=number)
+        for number in count(len(texts) + 1)
+    )
+    return next(name for name in numbered if name not in texts)
 
 
 def _remove(session_id: str | None, name: str) -> None:

@@ -16,6 +16,7 @@ from dashboard.reads import reason_in
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
 from dashboard.texts import t
+from dashboard.widgets import draw_nothing
 from dashboard.window_panel import TriggerLevel, window_panel
 from dashboard.wording import reason_text
 
@@ -91,6 +92,8 @@ def draw_failure(session: SessionInfo) -> None:
     if newest and newest[0].kind == FAILED:
         reason = plain_label(reason_text(reason_in(newest[0].body, "reason")), max_chars=200)
         st.caption(f":material/warning: {t('compact.failed', reason=reason)}")
+    else:
+        draw_nothing()
 
 
 def draw_cut(session: SessionInfo) -> None:
@@ -98,6 +101,7 @@ def draw_cut(session: SessionInfo) -> None:
     turn = engine().store.last_turn(session.id)
     newest = engine().store.last_events(session.id, (INPUT_CUT,), limit=1)
     if turn is None or not newest or newest[0].body.get("turn_id") != turn.id:
+        draw_nothing()
         return
     sent, reported = (newest[0].body.get(name) for name in ("sent_tokens", "reported_tokens"))
     st.warning(

@@ -22,7 +22,7 @@ class ToolSizes:
 
     each: tuple[ToolTokens, ...]
     total: int
-    """All of them with the frame that they share."""
+    """All of them with the frame that they share; 0 for a model that is sent none."""
 
 
 def parse_tools(text: str) -> Definitions:

@@ -78,8 +78,9 @@ class TranscriptView:
             self._block(messages[start:end])
             start = end
         self._parting(messages[-1].seq + 1 if messages else 1)
-        if can_retry and messages and (last := messages[-1].seq) in self._transcript.endings:
-            turn = self._transcript.endings[last]
+        turn = self._transcript.endings.get(messages[-1].seq) if messages else None
+        # Without the results, which a program appends and goes on with, resuming only fails.
+        if can_retry and turn is not None and turn.state != "awaiting_tools":
             st.button(
                 t(_retry_key(turn)),
                 key="chat_retry",
@@ -241,6 +242,8 @@ def draw_message(message: Message) -> None:
             st.markdown(safe_markdown(message.reasoning))
     if message.text:
         st.markdown(safe_markdown(message.text))
+    elif not message.calls:
+        st.caption(t("chat.no_words"))
     for call in message.calls:
         _draw_call(call)
 

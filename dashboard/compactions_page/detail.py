@@ -109,7 +109,11 @@ def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | Non
     key = f"compaction_bars_{info.id}"
     st.plotly_chart(figure, key=key, alt=t("compaction.bars"), config={"displayModeBar": False})
     with st.expander(t("usage.as_table"), key=f"{key}_numbers"):
-        st.html(comparison_table(without.breakdown, with_it.breakdown, segment_label))
+        st.html(
+            comparison_table(
+                without.breakdown, with_it.breakdown, segment_label, is_exact=with_it.is_exact
+            )
+        )
 
 
 def _bar_name(key: str, context: Context) -> str:

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run
 from ctxcore.formats.report import TokenReport
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
+from ctxcore.tokens.factors import CountFactor, learn_factor
 
 Mode: TypeAlias = Literal["turn", "context", "total"]
 Source: TypeAlias = Literal["estimate", "provider"]
@@ -187,6 +188,11 @@ def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
         for number, call in enumerate(turn.calls, start=1)
         if (ours := estimate_tokens(call)) is not None and call.input_tokens is not None
     ]
+
+
+def error_band(rows: Sequence[Compared]) -> CountFactor:
+    """What the provider counted for one of our tokens, and how far nine of ten calls differ."""
+    return learn_factor([(row.estimate_tokens, row.provider_tokens) for row in reversed(rows)])
 
 
 def not_sent(runs: Iterable[Run]) -> dict[str, int]:

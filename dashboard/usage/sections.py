@@ -11,6 +11,7 @@ import streamlit as st
 
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS
 from ctxcore.store.values import CallInfo, SessionInfo
+from ctxcore.tokens.factors import LEAST_CALLS, LEAST_TOKENS
 from dashboard import numbers
 from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
@@ -25,6 +26,7 @@ from dashboard.usage.rows import (
     SOURCES,
     SUMMARIES,
     Bar,
+    Compared,
     KnownSum,
     Mode,
     Source,
@@ -32,6 +34,7 @@ from dashboard.usage.rows import (
     TurnUsage,
     bars,
     compared,
+    error_band,
     is_summary,
     totals_of,
     turn_rows,
@@ -219,6 +222,7 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
             share=numbers.percent(theirs, ours),
         )
     )
+    _band(rows)
     figure = estimate_against_provider(
         rows,
         ours=t("usage.ours"),
@@ -238,6 +242,16 @@ def _estimate_and_provider(turns: Sequence[TurnUsage]) -> None:
     ]
     alt = t("usage.against")
     chart(figure, table, key="usage_against", alt=alt, csv_name="usage_estimate.csv")
+
+
+def _band(rows: Sequence[Compared]) -> None:
+    """Says how far the provider's counts lie from ours, or from when on that is known."""
+    band = error_band(rows)
+    if band.error_ratio is None:
+        st.caption(t("usage.band.unknown", calls=LEAST_CALLS, tokens=numbers.tokens(LEAST_TOKENS)))
+        return
+    share = numbers.within(100 * band.value, band.error_ratio)
+    st.caption(t("usage.band", share=share, calls=f"{band.calls:,}"))
 
 
 def part_names(source: Source) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import SessionInfo
@@ -62,6 +62,57 @@ def test_an_answer_is_visible_before_its_end(page: Page, server: Server) -> None
     assert server.engine.session(session.id).length == 1  # the answer is not stored yet
     expect(page.locator(".st-key-chat_suggest_first")).to_have_count(0)
     expect(page.locator(".st-key-chat_ask textarea")).to_be_disabled()
+    page.locator(".st-key-chat_stop button").click()
+    expect(page.locator(".st-key-chat_stop")).to_have_count(0)
+
+
+def test_the_address_of_the_chat_page_opens_it(page: Page, server: Server) -> None:
+    session = server.engine.create_session("Found")
+
+    page.goto(f"{server.url}/chat?session={session.id}")
+
+    expect(page.locator(".st-key-chat_ask textarea")).to_be_visible()
+    assert page.url == f"{server.url}/?session={session.id}"
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_nothing_stands_twice_beside_an_answer_after_an_error(page: Page, server: Server) -> None:
+    session = session_with(server, "endless")
+    server.engine.append(session.id, [{"role": "user", "content": "Hello"}])
+    open_session(page, server, session)
+    picture = FilePayload(name="cat.png", mimeType="image/png", buffer=b"\x89PNG\x00\xff")
+    page.locator(".st-key-chat_ask input[type=file]").set_input_files(picture)
+    expect(page.locator(".st-key-chat_ask")).to_contain_text("cat.png")
+    say(page, "What is it?")
+    expect(page.get_by_role("alert")).to_contain_text("cat.png")
+    page.wait_for_selector(IS_IDLE)
+
+    say(page, "Go on")
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word20 ")
+
+    expect(page.get_by_role("alert")).to_have_count(0)
+    for key in ("chat_log", "chat_menu_1", "instructions_line", "chat_compact_buttons"):
+        expect(page.locator(f".st-key-{key}")).to_have_count(1)
+    page.locator(".st-key-chat_stop button").click()
+    expect(page.locator(".st-key-chat_stop")).to_have_count(0)
+
+
+def test_the_window_stands_once_when_it_loses_a_line_while_a_turn_runs(
+    page: Page, server: Server
+) -> None:
+    session = server.engine.create_session("Full", model="scripted/endless")
+    said: list[JsonObject] = [
+        {"role": "user", "content": f"Note {number}: " + "so it is. " * 60} for number in range(20)
+    ]
+    server.engine.append(session.id, said)  # more than fits, which a line below the numbers says
+    open_session(page, server, session)
+    expect(page.get_by_text("do not fit")).to_have_count(1)
+
+    say(page, "Go on")  # compacts first, and then nothing is left out
+
+    expect(page.locator(".st-key-chat_log")).to_contain_text("word20 ")
+    expect(page.get_by_text("do not fit")).to_have_count(0)
+    expect(page.locator("table")).to_have_count(1)
     page.locator(".st-key-chat_stop button").click()
     expect(page.locator(".st-key-chat_stop")).to_have_count(0)
 

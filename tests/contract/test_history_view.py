@@ -160,8 +160,10 @@ def test_sizes_and_their_sum_are_those_of_the_messages(make: Factory) -> None:
     view = make(HISTORY)
 
     assert list(view.sizes(2, 5)) == SIZES[1:5]
-    assert view.span_tokens(2, 5) == sum(SIZES[1:5])
-    assert view.span_tokens(1, 8) == sum(SIZES)
+    assert view.spans_tokens([(2, 5)])[0] == sum(SIZES[1:5])
+    assert view.spans_tokens([(1, 8)])[0] == sum(SIZES)
+    assert view.spans_tokens([(2, 5), (1, 8), (8, 8)]) == [sum(SIZES[1:5]), sum(SIZES), SIZES[7]]
+    assert view.spans_tokens([]) == []
 
 
 def test_the_goal_is_the_first_user_message_with_substance(make: Factory) -> None:

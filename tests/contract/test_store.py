@@ -32,7 +32,7 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import CallInfo, ImportedCompaction, Scope
+from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -175,6 +175,18 @@ class TestUsersAndSessions:
         assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
         assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
         assert store.count_sessions("ada") == 2
+
+    def test_a_branch_moves_the_session_it_is_of(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=SOON)
+        store.create_session("b", user_id="ada", at=NOON, origin=BRANCH, parent_id="s")
+        store.create_session("c", user_id="ada", at=LATER, origin=BRANCH, parent_id="b")
+
+        found = store.list_sessions("ada", listed="unbranched")
+        store.delete("b", at=LATER)
+
+        assert [(one.id, one.updated_at) for one in found] == [("s", LATER), ("t", SOON)]
+        after = store.list_sessions("ada", listed="unbranched")
+        assert [one.id for one in after] == ["c", "t", "s"]
 
     def test_a_session_can_be_renamed_moved_to_another_model_and_given_away(
         self, store: SessionStore
@@ -375,7 +387,7 @@ class TestHistories:
         infos, view = store.messages("s"), store.view("s")
         assert [info.seq for info in infos] == list(range(1, 161))
         assert [info.block for info in infos] == list(range(1, 161))
-        assert sum(view.sizes(1, 160)) == view.span_tokens(1, 160)
+        assert sum(view.sizes(1, 160)) == view.spans_tokens([(1, 160)])[0]
         assert len(store.search("ada", "message", limit=1_000)) == 160
 
 
@@ -431,7 +443,7 @@ class TestCounters:
         assert estimated.totals() == counted.totals()
         assert estimated.tail(100) == counted.tail(100)
         assert estimated.anchors() == counted.anchors()
-        assert estimated.span_tokens(2, 9) == counted.span_tokens(2, 9)
+        assert estimated.spans_tokens([(2, 9)])[0] == counted.spans_tokens([(2, 9)])[0]
 
     def test_an_empty_history_can_be_estimated(self, store: SessionStore) -> None:
         append(store, text_message("system", "be kind"))
@@ -468,7 +480,7 @@ class TestForks:
 
         assert (fork.length, fork.parent_id, fork.parent_seq) == (3, "s", 3)
         assert (fork.created_at, fork.last_user_seq, fork.goal_seq) == (LATER, 1, 1)
-        assert store.view("f").totals().tokens == store.view("s").span_tokens(1, 3)
+        assert store.view("f").totals().tokens == store.view("s").spans_tokens([(1, 3)])[0]
         assert {hit.session_id for hit in store.search("ada", "pelican")} == {"s", "f"}
         assert [hit.session_id for hit in store.search("ada", "heron")] == ["s"]
 

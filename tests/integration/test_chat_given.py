@@ -116,6 +116,37 @@ def test_the_window_counts_the_knowledge_before_it_is_sent(app: Dashboard) -> No
     assert f"**≈{tokens:,}**" in app.texts()
 
 
+def test_a_second_text_of_a_name_does_not_replace_the_first(app: Dashboard) -> None:
+    app.engine.create_session("Chat")
+    app.run()
+
+    give(app, "notes", "One.")
+    give(app, "notes", "Two.")
+
+    assert [chip.split(" · ")[0] for chip in chips(app)] == ["notes", r"notes \(2\)"]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_knowledge_that_does_not_fit_is_told_before_it_is_sent(
+    app: Dashboard, language: str
+) -> None:
+    app.engine.store.save_setting("language:local", language)
+    session = app.engine.create_session("Chat")
+    list(app.engine.chat(session.id, "Hello"))
+    app.run()
+    give(app, "faq", FAQ)
+    told = translate("chat.knowledge.cut", language).split("{")[0]
+    assert told not in app.texts()
+
+    give(app, "manual", FAQ * 1_000)
+
+    sent = app.engine.context(
+        session.id, knowledge={"faq": FAQ, "manual": FAQ * 1_000}
+    ).breakdown.knowledge
+    [line] = [one.value for one in app.at.caption if told in one.value]
+    assert f"≈{sent:,}" in line
+
+
 def test_a_chip_removes_its_text(app: Dashboard) -> None:
     app.engine.create_session("Chat")
     app.run()
@@ -141,6 +172,26 @@ def test_a_file_is_read_by_a_call_before_the_question(app: Dashboard) -> None:
     assert stored[2].answers == stored[1].calls[0].id
     assert stored[2].text == RECORDS
     assert stored[4].text == "How many are not ok?"
+
+
+def test_the_question_is_the_goal_and_not_the_words_around_its_file(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    app.run()
+
+    attach(app, "records.json", RECORDS.encode(), "How many are not ok?")
+    attach(app, "more.json", RECORDS.encode(), "And of these?")
+
+    assert app.engine.session(session.id).goal_seq == 5
+
+
+def test_a_file_does_not_change_what_a_session_is_for(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat")
+    list(app.engine.chat(session.id, "Sort my records."))
+    app.run()
+
+    attach(app, "records.json", RECORDS.encode(), "How many are not ok?")
+
+    assert app.engine.session(session.id).goal_seq == 1
 
 
 def test_the_transcript_shows_the_file_and_what_is_sent_of_it(app: Dashboard) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from ctxcore import count_messages
+from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import SessionInfo
+from ctxcore.tokens.exact import weights_path
 from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
@@ -107,10 +109,38 @@ def test_tokens_stand_beside_each_definition_the_largest_first(app: Dashboard) -
     assert list(shown["Tool"]) == ["large", "small"]
     empty = count_messages([], model=MODEL)
     whole = count_messages([], model=MODEL, tools=[SMALL, LARGE]) - empty
-    assert sum(shown["Tokens"]) < whole
+    assert sum(shown["Tokens · estimated"]) < whole
     assert f"2 definitions, with the frame they share: ≈{whole} tokens" in app.texts()
     assert "of the window" in app.texts()
     assert app.engine.session(session.id).tools == (SMALL, LARGE)
+
+
+@pytest.mark.skipif(weights_path() is None, reason="the weights are not installed")
+def test_a_model_that_takes_only_texts_still_shows_what_the_tools_would_take(
+    app: Dashboard,
+) -> None:
+    app.engine.create_session("Chat", model=LOCAL_MODEL, tools=[SMALL, LARGE])
+    app.run()
+    unsent = translate("instructions.has_unsent_tools", "en").format(count=2)
+    assert unsent in app.texts()
+
+    open_fields(app)
+
+    assert translate("instructions.not_sent", "en") in app.texts()
+    shown = app.at.dataframe[0].value
+    assert list(shown["Tool"]) == ["large", "small"]
+    assert min(shown["Tokens · estimated"]) > 0
+
+
+def test_what_the_engine_adds_to_the_tools_is_told_beside_them(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", tools=[SMALL])
+    app.run()
+
+    open_fields(app)
+
+    whole = app.engine.call_target(session.id).call.tools_tokens
+    own = whole - count_messages([], model=MODEL, tools=[SMALL]) + count_messages([], model=MODEL)
+    assert translate("instructions.expand", "en").format(tokens=f"≈{own}") in app.texts()
 
 
 def test_the_tokens_follow_what_is_written(app: Dashboard) -> None:

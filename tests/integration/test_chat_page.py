@@ -159,6 +159,19 @@ def test_a_turn_with_open_calls_says_what_it_waits_for(
         say(app, "Look it up")
 
         assert translate("chat.ended.awaiting_tools", "en") in app.texts()
+        assert not [one for one in app.at.button if one.key == "chat_retry"]
+        say(app, "Never mind")
+        assert app.model.requests[-1].messages[-1]["content"] == "Never mind"
+
+
+def test_an_answer_without_words_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_dashboard(tmp_path, monkeypatch, replies=[ScriptedReply(text="")]) as app:
+        app.engine.create_session("Chat")
+        app.run()
+
+        say(app, "Hello")
+
+        assert translate("chat.no_words", "en") in app.texts()
 
 
 def test_only_the_newest_messages_are_drawn_until_older_ones_are_asked_for(app: Dashboard) -> None:

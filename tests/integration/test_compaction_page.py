@@ -323,6 +323,37 @@ def test_a_refused_summary_is_told_in_the_dialog_and_on_the_page(
 
 
 @pytest.mark.parametrize("language", languages())
+def test_a_summary_that_fails_for_now_is_told_before_messages_are_left_out(
+    app: Dashboard, language: Language
+) -> None:
+    with ScriptedModel("away", otherwise=ScriptedReply(error="unavailable")) as summarizer:
+        session = modelled(app, summarizer)
+        more = [{"role": "user", "content": f"Note {n}: " + "so it is. " * 90} for n in range(12)]
+        app.engine.append(session.id, more)  # does not fit any more, so that something must go
+        at = opened(app, session, language)
+
+        at.button(key="compaction_compact").click().run()
+        app.check()
+
+    told = translate("compact.summary_failed", language).split("{")[0]
+    [warning] = [one.value for one in at.warning if one.value.startswith(told)]
+    assert "scripted/away" in warning
+    assert app.engine.compactions(session.id) == []
+
+
+def test_the_dialog_marks_estimates(app: Dashboard) -> None:
+    session = long_session(app)
+    at = opened(app, session)
+
+    at.button(key="compaction_compact").click().run()
+    app.check()
+
+    before = app.engine.propose(session.id).record
+    assert before is not None
+    assert any(one.value.startswith(f"**≈{before.before_tokens:,} → ≈") for one in at.markdown)
+
+
+@pytest.mark.parametrize("language", languages())
 def test_what_a_summary_adds_is_marked_until_it_is_corrected(
     app: Dashboard, language: Language
 ) -> None:

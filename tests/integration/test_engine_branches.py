@@ -134,3 +134,21 @@ def test_sessions_of_others_are_left_out(engine: ContextEngine) -> None:
     engine.assign(engine.branch(first, 3).id, "eve")
 
     assert engine.branches(first) == []
+
+
+def test_a_session_stands_where_its_newest_branch_would(engine: ContextEngine) -> None:
+    first = session_of(engine)
+    branch = engine.branch(first, 3).id
+    below = engine.branch(branch, 2).id
+    other = session_of(engine)
+    before = [session.id for session in engine.sessions(branches=False)]
+
+    list(engine.chat(below, "another question"))
+
+    assert before == [other, first]
+    assert [session.id for session in engine.sessions(branches=False)] == [first, other]
+    [newest] = engine.sessions(branches=False, limit=1)
+    assert (newest.id, newest.updated_at) == (first, engine.session(below).updated_at)
+    assert newest.updated_at > engine.session(first).updated_at
+    engine.delete(first)
+    assert [session.id for session in engine.sessions(branches=False)] == [branch, other]

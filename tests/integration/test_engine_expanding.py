@@ -438,3 +438,33 @@ def test_every_output_with_a_share_of_its_own_refers(window: int) -> None:
         for at in (2, 3):
             assert context.verdict(at).after_tokens >= 60
             assert f"m{at + 1}" in str(context.messages[at]["content"])
+
+
+@pytest.mark.parametrize("tools", [[SEARCH], []])
+def test_what_a_compaction_leaves_of_long_words_says_where_they_are_whole(
+    tools: list[dict[str, object]],
+) -> None:
+    ask = " ".join(f"Wish {n} is a room with {n * 7} windows." for n in range(300))
+    with engine_with(window=8_000) as (engine, _):
+        session = engine.create_session(tools=tools)
+        engine.append(session.id, [{"role": "user", "content": ask}])
+        for n in range(24):
+            told = " ".join(f"House {n}-{k} costs {n * 97 + k * 13} EUR." for k in range(40))
+            said = [{"role": "assistant", "content": told}, {"role": "user", "content": f"{n}?"}]
+            engine.append(session.id, said)
+        assert engine.compact(session.id) is not None
+
+        context = engine.context(session.id)
+
+        cut = [
+            (item.seq, item.message.text, item.reason.code)
+            for group in context.made_of
+            for item in group.items
+            if item.verdict == "compressed" and item.tokens >= 60
+        ]
+        assert {code for _, _, code in cut} == {"verdict.goal", "verdict.text_elided"}
+        for seq, text, _ in cut:
+            assert text.endswith(f"\n[… whole: m{seq}]") == bool(tools)
+        assert engine.expand(session.id, f"m{cut[0][0]}", max_tokens=100_000) == ask
+        assert context.budget is not None
+        assert context.tokens <= context.budget.usable_tokens

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import SKIPPED
 from ctxcore.engine.proposals import lease_of
+from ctxcore.errors import MessageError
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.messages.values import JsonObject, ToolCall
 from ctxcore.policy.values import Policy
@@ -46,6 +48,19 @@ def test_after_a_call_with_a_page_the_context_is_the_one_before(preset: str) -> 
         assert "page text here" in str(model.requests[-1].messages)
         assert engine.compactions(session_id) == []
         assert engine.context(session_id).messages[: len(before)] == before
+
+
+@pytest.mark.parametrize("wrong", ["a page", ["a page"], {"web": 7}, {7: "a page"}, {"web": None}])
+def test_knowledge_that_is_no_texts_is_refused_before_anything_happens(wrong: Any) -> None:
+    with engine_with() as (engine, _):
+        session_id = engine.create_session("talk").id
+
+        with pytest.raises(MessageError, match="knowledge"):
+            list(engine.chat(session_id, "use the page", knowledge=wrong))
+        with pytest.raises(MessageError, match="knowledge"):
+            engine.context(session_id, knowledge=wrong)
+
+        assert engine.session(session_id).length == 0
 
 
 def test_the_turns_calls_keep_what_was_left_out_for_knowledge() -> None:

@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from ctxcore.assembly.building import build_context
 from ctxcore.engine import asynchronous
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import PlaceError, StaleProposalError, TurnStateError
@@ -411,6 +412,8 @@ def test_a_long_session_is_counted_anew_beside_its_turns() -> None:
         second = engine.call_target(session.id, model="gpt-4")
 
         assert (first.is_estimated, second.is_estimated) == (True, False)
+        shown = [build_context(one.view, one.call, one.record) for one in (first, second)]
+        assert [context.is_exact for context in shown] == [False, True]
         exact = second.view.totals().tokens
         assert abs(first.view.totals().tokens - exact) < exact / 10
         assert ended(engine.chat(session.id, "and now?")).state == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -72,14 +73,15 @@ def _rebuilt(engine: ContextEngine, session_id: str) -> list[RebuiltRequest]:
 
 @pytest.mark.parametrize("preset", Policy.presets())
 def test_every_call_is_rebuilt_as_it_was_sent(preset: str) -> None:
-    with engine_with(_replies(), window=3_000) as (engine, _):
+    with engine_with(_replies(), window=3_000) as (engine, model):
         session_id, sent = _chat(engine, preset)
         rebuilt = _rebuilt(engine, session_id)
 
         assert len(sent) > 12
         assert [str(one.verdict) for one in rebuilt] == ["rebuilt, identical"] * len(sent)
         assert [[made.message for made in one.messages] for one in rebuilt] == sent
-        assert all(one.tools[0] == TOOL for one in rebuilt)
+        arrived = [json.dumps(one.tools) for one in model.requests]  # keys in order, too
+        assert [json.dumps(one.tools) for one in rebuilt] == arrived
         assert all(one.max_output_tokens for one in rebuilt)
         for one in rebuilt:
             sizes = [made.tokens or 0 for made in one.messages]
@@ -226,6 +228,24 @@ def test_what_knowledge_made_a_call_do_is_recorded_on_it() -> None:
         assert one.knowledge_trigger.code == TriggerCode.INPUT_RATIO
         assert one.knowledge_outcome is not None
         assert one.knowledge_outcome.code == OutcomeCode.KNOWLEDGE_TRIMMED
+
+
+def test_a_request_is_all_of_it_as_json() -> None:
+    page = {"web": "page text here. " * 2_200}
+    with engine_with(otherwise=saying("ok"), window=8_000) as (engine, _):
+        session_id = engine.create_session("talk", system="You help.").id
+        ended(engine.chat(session_id, "use the page", knowledge=page))
+        [one] = _rebuilt(engine, session_id)
+
+        told = one.to_dict()
+
+        assert json.loads(json.dumps(told)) == told
+        assert told["made_of"] == [[part.to_dict() for part in m.parts] for m in one.messages]
+        assert told["messages"] == [m.to_dict()["message"] for m in one.messages]
+        assert (told["differs_at"], told["error"]) == (None, None)
+        knowledge = told["knowledge"]
+        assert isinstance(knowledge, dict)
+        assert knowledge["outcome"] == one.knowledge_outcome.to_dict()  # type: ignore[union-attr]  # it is there
 
 
 def test_what_a_call_left_out_for_knowledge_is_recorded_on_it() -> None:

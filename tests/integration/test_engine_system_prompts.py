@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from statistics import median
@@ -19,6 +20,7 @@ from ctxcore.engine.events import (
     SessionStarted,
     TurnEvent,
 )
+from ctxcore.engine.exchange import ExportFormat
 from ctxcore.errors import BudgetError, MessageError
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent
@@ -155,6 +157,9 @@ def test_a_prompt_must_be_a_text(engine: ContextEngine, wrong: str) -> None:
         engine.context(session.id, system=wrong)
     with pytest.raises(MessageError, match="system"):
         list(engine.chat(session.id, "hello", system=wrong))
+    with pytest.raises(MessageError, match="system"):
+        engine.create_session("t", system=wrong)
+    assert [one.id for one in engine.sessions()] == [session.id]
 
 
 @pytest.mark.parametrize(
@@ -352,6 +357,20 @@ def test_an_excluded_prompt_is_out_of_force_until_it_is_included(engine: Context
     assert engine.context(session.id).tokens > tokens
 
 
+def test_a_goal_that_is_a_prompt_out_of_force_is_not_sent(engine: ContextEngine) -> None:
+    session = engine.create_session("s", system="one")
+    engine.append(session.id, [{"role": "user", "content": "hi"}])
+    engine.set_goal(session.id, 0)
+
+    assert sent_system(engine, session.id, system="own") == ["own"]
+    engine.set_system(session.id, "two")
+    assert sent_system(engine, session.id) == ["two"]
+    engine.set_goal(session.id, 2)
+    assert sent_system(engine, session.id) == ["two"]
+    engine.exclude(session.id, 2)
+    assert sent_system(engine, session.id) == []
+
+
 def test_a_replaced_prompt_has_a_verdict_of_its_own(engine: ContextEngine) -> None:
     session = engine.create_session("s")
     engine.append(session.id, [{"role": "user", "content": "hi"}])
@@ -400,7 +419,59 @@ def test_tools_can_be_set_and_are_sent(engine: ContextEngine) -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", ["search", {"name": "search"}, ["search"], [7]])
+REASONED: JsonObject = {
+    "type": "function",
+    "function": {
+        "name": "reply",
+        "parameters": {
+            "type": "object",
+            "properties": {"thinking": {"type": "string"}, "answer": {"type": "string"}},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("form", ["native", "openai"])
+def test_the_keys_of_tools_stay_in_order(form: ExportFormat) -> None:
+    """Models write arguments in the order of a schema: thinking before the answer, say."""
+    with engine_with() as (engine, model):
+        session = engine.create_session("s", tools=[REASONED])
+        list(engine.chat(session.id, "hello"))
+        [copy] = engine.import_(engine.export(session.id, form))
+        list(engine.chat(copy.id, "hello", model=model.model))
+
+        sent = [json.dumps(request.tools[0]) for request in model.requests]
+
+    assert sent == [json.dumps(REASONED)] * 2
+
+
+def test_tools_are_sent_in_characters_that_a_provider_takes(engine: ContextEngine) -> None:
+    session = engine.create_session("s", tools=[{"name": "look", "description": "half \ud83d"}])
+
+    assert engine.session(session.id).tools[0]["description"] == "half \ufffd"
+
+
+def test_another_order_of_keys_is_another_definition(engine: ContextEngine) -> None:
+    session = engine.create_session("s", tools=[REASONED])
+    list(engine.chat(session.id, "hello"))
+    engine.set_tools(session.id, [json.loads(json.dumps(REASONED, sort_keys=True))])
+    list(engine.chat(session.id, "hello"))
+
+    assert json.dumps(engine.session(session.id).tools[0]) != json.dumps(REASONED)
+    cause = engine.store.calls(session.id)[-1].cache_break
+    assert cause is not None
+    assert cause.code == "break.tools"
+
+
+def _nested(depth: int) -> JsonObject:
+    return {"inner": _nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["search", {"name": "search"}, ["search"], [7], [{"name": {1, 2}}], [_nested(300)]],
+    ids=["text", "object", "texts", "number", "set", "deep"],
+)
 def test_wrong_tools_are_refused_and_change_nothing(engine: ContextEngine, wrong: object) -> None:
     session = engine.create_session("s", tools=[SEARCH])
 

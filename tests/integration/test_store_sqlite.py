@@ -122,7 +122,7 @@ def is_sound(store: SessionStore, path: Path) -> bool:
     return (
         checked == "ok"
         and [info.seq for info in infos] == list(range(1, view.count() + 1))
-        and sum(view.sizes(1, view.count())) == view.span_tokens(1, view.count())
+        and sum(view.sizes(1, view.count())) == view.spans_tokens([(1, view.count())])[0]
         and len(store.search("ada", "message", limit=10_000)) == view.count()
     )
 

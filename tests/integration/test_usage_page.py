@@ -55,6 +55,24 @@ def charts(at: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("language", languages())
+def test_the_error_of_our_count_stands_beside_the_provider_s(
+    app: Dashboard, language: Language
+) -> None:
+    session = chatted(app, turns=2)
+    at = opened(app, session, language)
+    unknown = translate("usage.band.unknown", language).format(calls=3, tokens="200")
+    assert unknown in [one.value for one in at.caption]
+
+    for number in range(3):
+        list(app.engine.chat(session.id, f"More {number}: " + "what about it? " * 90))
+    at = opened(app, session, language)
+
+    told = translate("usage.band", language).split("{")[0]
+    [line] = [one.value for one in at.caption if one.value.startswith(told)]
+    assert "\u00a0% ± " in line
+
+
+@pytest.mark.parametrize("language", languages())
 def test_without_messages_the_page_says_what_to_do(app: Dashboard, language: Language) -> None:
     at = opened(app, app.engine.create_session("Empty"), language)
 

@@ -29,7 +29,7 @@ def answers(view: HistoryView, count: int) -> list[object]:
         [(view.totals(after=at), view.messages(after=at), view.turns(after=at)) for at in places],
         [view.tail(tokens, after=at) for at in places for tokens in (0, 1, 7, 40, 300, 9_999)],
         view.sizes(1, count),
-        [view.span_tokens(1, last) for last in places],
+        [view.spans_tokens([(1, last)])[0] for last in places],
     ]
 
 

@@ -119,7 +119,7 @@ def answers(view: HistoryView, places: Sequence[int], tokens: int) -> list[objec
         [list(view.tail(tokens, after=after)) for after in range(length + 1)],
         view.get({place for place in places if place <= length}),
         [list(view.sizes(1, last)) for last in range(1, length + 1)],
-        [view.span_tokens(first, length) for first in range(1, length + 1)],
+        [view.spans_tokens([(first, length)])[0] for first in range(1, length + 1)],
     ]
 
 

@@ -44,7 +44,7 @@ PHRASES = st.sampled_from(
         "user: ",
         "工具 grep：",
         "x" * 900,
-        "一二三四五六七八九十" * 60,
+        "天地玄黄宇宙洪荒日月" * 60,
     ]
 )
 TEXTS = st.one_of(st.text(), st.lists(PHRASES, max_size=6).map(" ".join))
@@ -114,10 +114,12 @@ def test_a_summary_of_quotes_passes_the_check_of_a_model(
 ) -> None:
     request = replace(request, focus=focus)
 
-    check = check_content(SUMMARIZER.summarize(request), request, facts="", most_ratio=0.0)
+    summary = SUMMARIZER.summarize(request)
+
+    check = check_content(summary, request, facts="", most_ratio=0.0)
 
     assert check.unsupported == ()
-    assert check.refused is None
+    assert (check.refused is None) == any(map(str.isalnum, summary))  # signs alone say nothing
 
 
 @SETTINGS

@@ -14,7 +14,7 @@ SNIPPET = """
 from openai import OpenAI
 from openai.types.chat import ChatCompletion
 
-from ctxcore import compact, fit
+from ctxcore import RebuiltRequest, compact, fit
 
 
 def answer(client: OpenAI, said: list[dict[str, object]]) -> ChatCompletion:
@@ -24,6 +24,13 @@ def answer(client: OpenAI, said: list[dict[str, object]]) -> ChatCompletion:
     )
     return client.chat.completions.create(
         model="gpt-4o", messages=compact(said, max_tokens=900).context.in_shape("openai")
+    )
+
+
+def send_again(client: OpenAI, request: RebuiltRequest) -> ChatCompletion:
+    sent = [made.message for made in request.messages]
+    return client.chat.completions.create(
+        model=request.model, messages=sent, tools=request.tools
     )
 """
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 
+from ctxcore.assembly.history import count_once
 from ctxcore.assembly.items import Item, Merged, own_item, total
 from ctxcore.assembly.rules.values import (
     STRICT,
@@ -22,7 +23,6 @@ from ctxcore.assembly.rules.values import (
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import Message, Part, Text, text_message
 from ctxcore.reasons.codes import LegalityCode, RepairCode
-from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import Provider, TokenCounter
 
 
@@ -43,19 +43,18 @@ def _repair_neighbours(items: Sequence[Item], bench: Bench) -> list[Merged]:
                 bench.note(item, RepairCode.MERGED(role=item.message.role))
         else:
             groups.append([item])
-    merged = [
-        Merged(join_messages([item.message for item in group]), tuple(group)) for group in groups
-    ]
-    return [_exact(made, bench.counter) if len(made.items) > 1 else made for made in merged]
+    return [_joined(group, bench.counter) for group in groups]
 
 
-def _exact(group: Merged, counter: TokenCounter) -> Merged:
+def _joined(group: Sequence[Item], counter: TokenCounter) -> Merged:
     """`group` in its exact size: what merging changes is spread over its items by their sizes."""
-    exact, apart = count_message(group.message, counter), total(group.items)
-    ends = [end * exact // apart for end in accumulate(item.tokens for item in group.items)]
+    if len(group) == 1:
+        return Merged(group[0].message, (group[0],))
+    message = join_messages([item.message for item in group])
+    exact, apart = count_once(message, counter), total(group)
+    ends = [end * exact // apart for end in accumulate(item.tokens for item in group)]
     sizes = (end - start for start, end in pairwise([0, *ends]))
-    items = zip(group.items, sizes, strict=True)
-    return Merged(group.message, tuple(item.sized(size) for item, size in items))
+    return Merged(message, tuple(map(Item.sized, group, sizes)))
 
 
 def are_mergeable(message: Message, following: Message) -> bool:

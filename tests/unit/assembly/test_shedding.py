@@ -116,7 +116,7 @@ def test_where_nobody_answers_the_tool_no_output_names_its_original() -> None:
 def test_what_names_an_original_takes_nothing_from_what_else_is_kept() -> None:
     """A reference takes its place among the words of its own message."""
     named = {"in all": 0, "in none": 0}
-    for usable in range(200, 700, 5):
+    for usable in range(200, 700, 13):
         with_tool, without = (listed(usable, offers_expand=is_so) for is_so in (True, False))
 
         for word in ("goal", "pin"):
@@ -125,7 +125,7 @@ def test_what_names_an_original_takes_nothing_from_what_else_is_kept() -> None:
             assert str(with_tool).count(word) >= str(without).count(word) - reference
         named["in all"] += "[… whole: m9]" in with_tool[-1]
         named["in none"] += "whole:" not in str(with_tool)
-    assert min(named.values()) > 3
+    assert min(named.values()) > 1
 
 
 def test_knowledge_is_trimmed_before_recent_messages() -> None:

@@ -244,10 +244,26 @@ def test_many_texts_share_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["{}", '{"path": "/a"}', "not json " * 500, json.dumps({"ids": list(range(900))})]
+    "arguments", ["{}", '{"path": "/a"}', "not json", json.dumps({"ids": list(range(900))})]
 )
-def test_what_fits_is_no_json_or_has_no_long_text_stays(arguments: str) -> None:
+def test_what_fits_or_has_no_long_text_stays(arguments: str) -> None:
     assert shorten_arguments(arguments, 200, COUNTER) is None
+
+
+def test_what_is_no_json_is_cut_as_one_text_and_sent_as_json() -> None:
+    """A reply that ran out of tokens ends within the arguments of its call."""
+    cut_off = '{"path": "/a", "content": "' + "x = 1\\n" * 2_000
+    broken = ToolCall(id="a", name="write_file", arguments=cut_off)
+    history = [user("go"), assistant("", broken), tool_result("a", "not JSON"), *writing(3)]
+
+    policy = Policy(strategies=("shorten_tool_outputs",))
+    context = compact(history, policy=policy, max_tokens=100_000, force=True).context
+
+    [sent, *_] = arguments_in(context)
+    assert sent["arguments"].startswith('{"path": "/a"')
+    assert "characters left out" in sent["arguments"]
+    assert context.verdict(1).after_tokens < 300
+    assert [lint(context.messages, provider) for provider in PROVIDERS] == [[]] * 4
 
 
 def test_of_several_calls_only_the_long_ones_are_shortened() -> None:
@@ -260,5 +276,7 @@ def test_of_several_calls_only_the_long_ones_are_shortened() -> None:
     made = compact(history, max_tokens=100_000, force=True).context.made_of
     sent = next(group.message for group in made if len(group.message.calls) == 3)
 
-    assert (sent.text, sent.calls[0], sent.calls[2].id) == ("Both.", short, "c")
+    assert (sent.text, sent.calls[0]) == ("Both.", short)
     assert "left out" in sent.calls[1].arguments
+    assert sent.calls[2].arguments.startswith('{"arguments": "{broken xxx')
+    assert "left out" in sent.calls[2].arguments

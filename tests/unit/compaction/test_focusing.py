@@ -140,3 +140,13 @@ def test_messages_of_the_focus_stay_first() -> None:
     keeping, _ = keep_blocks(rows, 60, Words(), wishes=Wishes("staging database port proxy"))
 
     assert 9 in keeping.seqs
+
+
+def test_where_no_model_is_named_a_focus_is_quoted_and_not_truncated() -> None:
+    policy = Policy.preset("truncate-or-summarize", window_tokens=3_000, reserve_tokens=200)
+
+    without = compact(talk(), policy=policy, force=True)
+    focused = compact(talk(), policy=policy, force=True, focus="the hotels in Ghent")
+
+    assert without.summary == ""
+    assert "Ghent" in focused.summary

@@ -81,12 +81,11 @@ def test_without_a_total_the_items_are_counted() -> None:
     assert shown({"items": meetings(30)})["total"] == 30
 
 
-def test_the_documents_total_wins_over_what_this_page_holds() -> None:
-    assert shown({"items": meetings(20), "total": 431})["total"] == 431
-
-
 def test_a_total_that_is_no_number_is_not_taken_for_one() -> None:
-    assert shown({"items": meetings(20), "total": {"pages": meetings(3)}})["total"] == 20
+    previewed = shown({"items": meetings(20), "total": {"pages": meetings(3)}})
+
+    assert previewed["items"]["total"] == 20
+    assert previewed["total"]["pages"]["total"] == 3
 
 
 def test_a_bare_list_has_a_total_too() -> None:
@@ -227,3 +226,74 @@ def test_a_preview_is_always_json_within_its_budget(value: object, max_tokens: i
     json.loads(text)
     assert FourBytes().count(text) <= max(max_tokens, 0)
     assert text == preview(output, max_tokens=max_tokens, counter=FourBytes())
+
+
+@pytest.mark.parametrize("total", [431, 0, 1170.5])
+def test_a_total_that_is_not_of_the_items_stays_where_it_was(total: float) -> None:
+    previewed = shown({"items": meetings(20), "total": total})
+
+    assert previewed["total"] == total
+    assert previewed["items"]["total"] == 20
+    assert len(previewed["items"]["items_preview"]) == 5
+
+
+def test_what_is_named_like_a_mark_of_a_preview_stays() -> None:
+    output = {"items": meetings(20), "items_preview": "the newest first", "compressed": False}
+
+    previewed = shown(output)
+
+    assert (previewed["items_preview"], previewed["compressed"]) == ("the newest first", False)
+    assert previewed["items"]["total"] == 20
+
+
+def test_a_list_below_objects_that_hold_nothing_else_is_found() -> None:
+    output = {"data": {"page": {"result": {"found": {"meetings": meetings(40)}}}}}
+
+    found = shown(output)["data"]["page"]["result"]["found"]
+
+    assert found["meetings"]["total"] == 40
+    assert found["meetings"]["items_preview"][0] == {"id": 1, "title": "Meeting 1"}
+
+
+def test_cells_of_a_row_that_are_left_out_are_counted() -> None:
+    table = {"rows": [[f"{at}.{cell}" for cell in range(12)] for at in range(30)]}
+
+    assert shown(table)["rows"]["items_preview"][0][-1] == "... (4 omitted)"
+
+
+def test_where_no_value_finds_room_every_key_is_still_named() -> None:
+    output = {f"name {at}": f"{at}" * 12 for at in range(40)} | {"rows": meetings(9)}
+
+    previewed = shown(output, 120)
+
+    assert previewed["rows"] == {"total": 9}
+    assert {*previewed, *previewed["…"]} >= output.keys()
+
+
+@pytest.mark.parametrize(
+    ("written", "before", "after"),
+    [
+        (repr(DAY), "", ""),
+        (json.dumps(DAY), "Found:\n", "\nDone."),
+        (json.dumps(DAY, indent=2), "```json\n", "\n```"),
+    ],
+)
+def test_what_is_almost_json_is_previewed_too(written: str, before: str, after: str) -> None:
+    text = preview(f"{before}{written}{after}", max_tokens=160, counter=FourBytes())
+
+    assert FourBytes().count(text) <= 160
+    assert text.startswith(before)
+    assert text.endswith(after)
+    previewed = json.loads(text.removeprefix(before).removesuffix(after))
+    assert [previewed[name]["total"] for name in ("events", "todos", "reminders")] == [20, 12, 8]
+
+
+def test_json_that_was_cut_off_is_previewed_and_says_so() -> None:
+    output = json.dumps(DAY)[:-70]
+
+    text = preview(output, max_tokens=160, counter=FourBytes())
+
+    assert FourBytes().count(text) <= 160
+    previewed = json.loads(text)
+    assert [previewed[name]["total"] for name in ("events", "todos")] == [20, 12]
+    assert "… cut off here" in previewed

@@ -201,3 +201,29 @@ def test_exact_parts_of_printed_objects_are_found_by_path_rows_and_pattern() -> 
 
 def test_a_part_that_was_cut_off_inside_is_left_as_text() -> None:
     assert parse_inner(str(BERTHS)[:200] + "]") is None
+
+
+@pytest.mark.parametrize("end", ["", "]"])
+def test_a_list_of_json_inside_a_literal_is_no_announced_value(end: str) -> None:
+    rows = list(range(90))
+
+    structure = read_structure(f"{{'rows': {rows}, 'state': None, 'more': [1, 2, 3{end}")
+
+    assert structure.value == {"rows": rows, "state": None, "more": [1, 2, 3] if end else [1, 2]}
+    assert structure.tail == ""
+
+
+def test_words_around_json_that_find_no_room_are_counted() -> None:
+    output = f"{'one word after the other, ' * 7}\n{json.dumps(BERTHS)}\nreal 0.2s"
+
+    compressed = shrink(output, 90)
+
+    assert compressed.kind == "json"
+    assert "… 2 lines around this" in json.loads(compressed.text)
+
+
+def test_an_integer_of_more_digits_than_python_reads_is_a_text() -> None:
+    structure = read_structure(f'{{"n": {"7" * 5_000}, "rows": [1, 2]}}')
+
+    assert structure.value == {"n": "7" * 5_000, "rows": [1, 2]}
+    assert structure.is_json

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +14,11 @@ from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from dashboard.usage.rows import (
+    Compared,
     KnownSum,
     bars,
     compared,
+    error_band,
     estimate_tokens,
     known_sum,
     not_sent,
@@ -168,6 +171,20 @@ def test_only_calls_counted_by_both_sides_are_compared() -> None:
 
 def verdict_run(verdict: VerdictKind, **tokens: int) -> Run:
     return Run(first=0, last=4, verdict=verdict, reason=VerdictCode.RECENT(), **tokens)
+
+
+def test_the_error_band_ignores_small_calls_and_reports_far_off() -> None:
+    reported = [(1_000, 1_100), (1_000, 1_120), (1_000, 1_140), (1_000, 300), (90, 500)]
+    rows = [
+        Compared(turn=at, call=1, estimate_tokens=ours, provider_tokens=theirs)
+        for at, (ours, theirs) in enumerate(reported, start=1)
+    ]
+
+    band = error_band(rows)
+
+    assert (band.value, band.calls) == (1.12, 3)
+    assert band.error_ratio == pytest.approx(0.02 / 1.12, abs=1e-4)
+    assert error_band(rows[2:]).error_ratio is None
 
 
 def test_what_was_not_sent_is_what_the_verdicts_took_away() -> None:

@@ -123,7 +123,7 @@ def test_labels_are_escaped() -> None:
         return f"<b>{name}"
 
     drawn = window_bar(BREAKDOWN, BUDGET, evil) + window_table(BREAKDOWN, evil, is_exact=True)
-    drawn += comparison_table(BREAKDOWN, BREAKDOWN, evil)
+    drawn += comparison_table(BREAKDOWN, BREAKDOWN, evil, is_exact=True)
 
     assert "<b>" not in drawn
 
@@ -140,8 +140,8 @@ def test_a_comparison_adds_up_with_what_does_not_fit() -> None:
         {"system": 100, "summary": 200}, window_tokens=8_000, reserve_tokens=1_000
     )
 
-    table = comparison_table(BREAKDOWN, after, plain, outside=(3_000, 0))
+    table = comparison_table(BREAKDOWN, after, plain, is_exact=False, outside=(3_000, 0))
 
     assert [one.segment for one in changes(BREAKDOWN, after)] == ["system", "summary", "recent"]
-    assert "5,000" in table  # 100 + 1,900 + 3,000 before
+    assert "≈5,000" in table  # 100 + 1,900 + 3,000 before
     assert "−4,700" in table

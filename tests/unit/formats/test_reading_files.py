@@ -39,11 +39,12 @@ def test_a_path_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
         read_transcripts(tmp_path)
 
 
-def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Path, str])
+def test_the_name_of_a_file_does_not_matter(tmp_path: Path, kind: type[Path] | type[str]) -> None:
     path = tmp_path / "conversation.txt"
     path.write_text(ONE, encoding="utf-8")
 
-    (found,) = read_transcripts(path)
+    (found,) = read_transcripts(kind(path))
 
     assert (found.path, found.messages[0].text) == (str(path), "grüß dich")
 

@@ -164,6 +164,30 @@ def test_text_thinking_calls_and_usage_arrive(provider: Provider, gateway: LiteL
     assert provider.bodies[0]["stream_options"] == {"include_usage": True}
 
 
+@pytest.mark.parametrize(
+    ("told", "cached", "known"),
+    [
+        (40, 32, 40),  # a part of the input, as OpenAI has it
+        (40, 4_000, 4_040),  # counted apart
+        (-5, 0, None),
+        (0, 0, None),
+        (10**30, 0, None),
+    ],
+)
+def test_the_input_is_what_was_read_whether_cached_or_not(
+    provider: Provider, gateway: LiteLLMGateway, told: int, cached: int, known: int | None
+) -> None:
+    usage: JsonObject = {
+        "prompt_tokens": told,
+        "completion_tokens": 9,
+        "total_tokens": told + 9,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
+    provider.responses = [(200, [*HELLO, report(usage)])]
+
+    assert gateway.complete(request(provider)).usage.input_tokens == known
+
+
 def test_usage_that_the_server_does_not_report_stays_unknown(
     provider: Provider, gateway: LiteLLMGateway
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ctxcore.messages.blocks import BlockTracker, block_starts, cut_points, pair_results
 from ctxcore.messages.values import tool_result
+from tests.effort import processor_seconds
 from tests.histories import assistant, call, user
 
 CALLS = (call("a"), call("b"))
@@ -70,3 +71,16 @@ def test_an_output_was_called_for_by_the_last_request_and_its_own_call() -> None
     assert tracker.query(tool_result("a", "")) == 'what of K-7?\nlook {"at": "K-7"}'
     assert tracker.query(tool_result("b", "")) == "what of K-7?\nlist {}"
     assert BlockTracker().query(tool_result("a", "")) == ""
+
+
+def test_many_calls_of_one_message_take_work_in_proportion() -> None:
+    def read(count: int) -> None:
+        calls = [call(f"c{number}") for number in range(count)]
+        results = [tool_result(f"c{number}", "1") for number in range(count)]
+        tracker = BlockTracker().next(assistant("", *calls), 1)
+        assert all(tracker.function_name(result) for result in results)
+        assert pair_results(calls, [*results, tool_result("", "1")])[1] == [count]
+
+    small, large = (processor_seconds(read, count) for count in (1_000, 8_000))
+
+    assert large < small * 8 * 3  # with a look at each call for each result: 64 times

@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 
 from ctxcore import open_store
-from ctxcore.compaction.compacting import compact
+from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.engine.core import ContextEngine
-from ctxcore.errors import ContextError, SummarizerTypeError
+from ctxcore.errors import ContextError, MessageError, SummarizerTypeError
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
@@ -67,9 +67,41 @@ class Nameless:
         return ""
 
 
+class Later:
+    """Is called like a function, and gives a coroutine."""
+
+    async def __call__(self, messages: object, previous: str) -> str:
+        """A text that nobody awaits."""
+        return "They talked."
+
+
+class SummarizesLater:
+    """Has a name, and a method that gives a coroutine."""
+
+    name = "later"
+
+    async def summarize(self, request: object) -> str:
+        """A text that nobody awaits."""
+        return "They talked."
+
+
+class TakesNothing:
+    """Has a name, and a method that takes no request."""
+
+    name = "nothing"
+
+    def summarize(self) -> str:
+        """A text of nothing."""
+        return "They talked."
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
+        (Later(), "coroutine"),
+        (partial(later), "coroutine"),
+        (SummarizesLater(), "coroutine"),
+        (TakesNothing(), "other arguments"),
         ("gpt-4o", "got str"),
         (7, "got int"),
         (ExtractiveSummarizer, "the class ExtractiveSummarizer"),
@@ -100,3 +132,35 @@ def test_summarizers_stay_as_they_are_and_other_callables_have_a_name() -> None:
 
     assert to_summarizer(quotes) is quotes
     assert to_summarizer(partial(shortly)).name == "partial"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda messages, previous: b"They talked.", "bytes"),
+        (lambda messages, previous: ["They talked."], "list"),
+        (lambda messages, previous: 7, "int"),
+        (lambda messages, previous: later(messages, previous), "coroutine"),
+    ],
+)
+def test_a_value_that_is_no_text_raises_and_nothing_is_left_out(
+    given: SummarizerLike, told: str
+) -> None:
+    with pytest.raises(SummarizerTypeError, match=f"it is {told}, not text"):
+        compact(TALK, max_tokens=1_500, summarizer=given)
+
+
+@pytest.mark.parametrize("focus", [7, b"port", ["port"]])
+def test_a_focus_is_a_text(focus: object) -> None:
+    wrong = cast("str", focus)
+    store = open_store("sqlite://")
+    engine = ContextEngine(store)
+    session = engine.create_session("t")
+    for use in (
+        lambda: compact(TALK[:1], max_tokens=100_000, focus=wrong),
+        lambda: plan_compaction(TALK, policy=Policy(), max_tokens=1_500, focus=wrong),
+        lambda: engine.propose(session.id, focus=wrong),
+    ):
+        with pytest.raises(MessageError, match=r"focus: expected text"):
+            use()
+    store.close()

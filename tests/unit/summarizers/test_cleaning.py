@@ -16,6 +16,7 @@ WORDS = "Ada booked room 12."
         f"\n {WORDS} \n",
         f"<think>The user wants…\n\nFine.</think>\n\n{WORDS}",
         f"They want a summary.\n</think>\n\n{WORDS}",
+        f"<analysis>\nFirst the room.\n</analysis>\n\n<summary>\n{WORDS}\n</summary>",
         f"```\n{WORDS}\n```",
         f"```markdown\n{WORDS}\n```",
         f"<summary>\n{WORDS}\n</summary>",

@@ -19,7 +19,8 @@ SAID = (
     "ORD-77120. We meet at 3pm on Friday. The budget is 15,300 RMB, the limit 1,234,567 users, the "
     "ratio 0.853, for 0.5 hours. See ./src/app/main.py line 120, timeout 30s, GPT-4o, "
     "get_user_id, and https://example.org/a?b=1. Fifteen hundred guests went to New York City. "
-    "王小明老师订了三百二十元的票。"
+    "At least a hundred of them stay. 王小明老师订了三百二十元的票。"
+    "周一上午9点到下午4点开门。"
 )
 SOURCE = SummarySource([SAID], [datetime(2026, 3, 1, tzinfo=UTC)])
 
@@ -43,11 +44,13 @@ def lacking(summary: str) -> list[str]:
         "a timeout of 30 s, 30 seconds, 30-second, 30分钟",
         "On March 5, she came.",
         "gpt-4o and GPT-4o, get_user_id(), example.org/a?b=1",
+        "100 stay",
         "1,500 guests, fifteen hundred guests, Guests",
         "NYC trip; he made 2 files, three files and 7 changes",
         "**Key Decisions:** none\n## Next Steps\nStanding Instructions: none\nThe User wants it.",
         "王小明订了320元的票，三百二十元",
         "the 1st, second and 3rd night",
+        "周一9点到16点，星期六15点",
     ],
 )
 def test_what_follows_from_the_source_is_supported(summary: str) -> None:
@@ -73,6 +76,10 @@ def test_what_follows_from_the_source_is_supported(summary: str) -> None:
         ("They go on to Zürich.", "Zürich"),
         ("张伟明老师订了票。", "张伟明老师"),
         ("一共四百五十元。", "四百五十"),
+        ("用户的妻子叫李婷。", "李婷"),
+        ("联系人：张伟，已付款。", "张伟"),
+        ("导游是陈建国，明天到。", "陈建国"),
+        ("同事赵敏负责订票。", "赵敏"),
         ("It calls set_user_name now.", "set_user_name"),
     ],
 )
@@ -92,6 +99,23 @@ def test_an_edited_summary_is_marked_only_for_what_it_still_names() -> None:
     check = check_support("ORD-77121 and ORD-77122", SOURCE)
 
     assert [one.text for one in check.within("It is ORD-77122.").unsupported] == ["ORD-77122"]
+
+
+def test_a_day_counted_from_that_of_its_message_is_supported() -> None:
+    said = ["I came yesterday and leave tomorrow.", "我们周五见面。"]
+    request = SummaryRequest(
+        messages=tuple(text_message("user", text) for text in said),
+        dates=(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)),
+        max_tokens=500,
+    )
+
+    def lacks(text: str) -> list[str]:
+        return [one.text for one in check_support(text, SummarySource.of(request)).unsupported]
+
+    assert lacks("She came on 28 February 2026 and leaves on 2026-03-02.") == []
+    assert lacks("They meet on March 13.") == []
+    assert lacks("She came on 27 February 2026.") == ["27 February 2026"]
+    assert lacks("They meet on March 14.") == ["March 14"]
 
 
 def requested(
@@ -129,6 +153,14 @@ def test_previous_summary_facts_focus_outputs_and_arguments_are_sources_too() ->
         "The guest books Hotel Aurora.</conversation>",
         "<|im_start|>assistant\nThe guest books a room.",
         "Add nothing that was not said. The guest books a room.",
+        "‹conversation›\nThe guest books a room.",
+        "&lt;previous_summary&gt; The guest books a room. &lt;/previous_summary&gt;",
+        "[/INST] The guest books a room.",
+        "<|start_header_id|>assistant<|end_header_id|>\nThe guest books a room.",
+        "<start_of_turn>model\nThe guest books a room.",
+        "<｜Assistant｜>The guest books a room.",
+        "<<SYS>>The guest books a room.<</SYS>>",
+        "### Response:\nThe guest books a room.",
     ],
 )
 def test_a_summary_that_repeats_the_prompt_is_refused(summary: str) -> None:
@@ -161,6 +193,20 @@ def test_a_prompt_said_back_is_an_echo_in_every_form(form: SummaryForm, language
         "Please provide the conversation you would like summarized.",
         "抱歉，我无法总结这段对话。",
         "作为AI语言模型，我不能这样做。",
+        "I'm not able to summarize this, because it contains personal data.",
+        "I am unable to produce a summary of this exchange.",
+        "Sure! Please provide the text that I should summarize.",
+        "Of course. Could you share the messages?",
+        "Unfortunately, there isn't enough context to write a summary.",
+        "There is no conversation to summarize.",
+        "There are no messages between the tags, so nothing can be summarized.",
+        "It looks like no conversation was provided.",
+        "The conversation is empty.",
+        "好的，请您提供需要总结的对话。",
+        "您好，我暂时无法回答这个问题。",
+        "这个问题我无法回答，我们换个话题吧。",
+        "没有可以总结的对话内容。",
+        "很遗憾，我不能处理这段内容。",
     ],
 )
 def test_a_refusal_is_no_summary(summary: str) -> None:
@@ -168,6 +214,32 @@ def test_a_refusal_is_no_summary(summary: str) -> None:
 
     assert refused is not None
     assert refused.code == "summary.refusal"
+
+
+@pytest.mark.parametrize("summary", [".", "...", "---\n", "。", "```\n```"])
+def test_signs_alone_are_no_summary(summary: str) -> None:
+    refused = checked(summary).refused
+
+    assert refused is not None
+    assert refused.code == "summary.empty"
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "The user asked to change the port; the assistant could not do it.",
+        "The assistant refused to share the text and said that it cannot.",
+        "There is no direct train to Berlin, so the guest drives.",
+        "Please note: the guest books 3 nights.",
+        "Unfortunately, the hotel is full; the guest waits.",
+        "There are no messages from Lena Okafor yet; she cannot come.",
+        "没有直达的火车，客人开车去。",
+        "用户无法登录，助手请他提供订单号。",
+        "您好酒店没有房间，用户改订别处。",
+    ],
+)
+def test_what_tells_of_a_refusal_is_none(summary: str) -> None:
+    assert checked(summary).refused is None
 
 
 def test_words_of_the_conversation_are_neither_an_echo_nor_a_refusal() -> None:

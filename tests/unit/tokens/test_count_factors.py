@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
-from ctxcore.compaction.advising import recommend
+from ctxcore.compaction.advising import check_tool_safety, recommend
 from ctxcore.compaction.compacting import compact, plan_compaction
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
@@ -56,6 +56,11 @@ def test_a_cut_input_is_one_of_which_far_less_is_reported() -> None:
     assert not is_cut(8_000, 7_000, 1.0)
     assert not is_cut(900, 100, 1.0)  # too small to be sure
     assert not is_cut(8_000, 5_000, 0.8)  # 6,400 are expected
+    assert not is_cut(8_000, 1, 1.0)  # no window is that small
+
+
+def test_a_larger_factor_is_no_reason_for_an_alarm() -> None:
+    assert not is_cut(8_000, 7_800, 1.9)  # learned of Chinese, and this one is English
 
 
 def test_a_budget_is_divided_by_the_factor_and_the_reserve_is_not() -> None:
@@ -66,6 +71,21 @@ def test_a_budget_is_divided_by_the_factor_and_the_reserve_is_not() -> None:
     assert scaled.reserve_tokens == plain.reserve_tokens
     assert scaled.window_tokens == scaled.usable_tokens + scaled.reserve_tokens
     assert scaled.trigger_tokens < plain.trigger_tokens
+
+
+@pytest.mark.parametrize("preset", Policy.presets())
+@pytest.mark.parametrize("factor", [0.8, 1.3])
+def test_every_threshold_of_every_preset_is_divided(preset: str, factor: float) -> None:
+    policy = Policy.preset(preset)
+    for plain, scaled in (
+        (policy.budget(window_tokens=w), policy.budget(window_tokens=w, count_factor=factor))
+        for w in (20_000, 80_000, 200_000)
+    ):
+        for name in ("usable_tokens", "history_tokens", "trigger_tokens", "target_tokens"):
+            true = getattr(scaled, name) * factor
+            assert true == pytest.approx(getattr(plain, name), rel=0.1), name
+    plain, scaled = (policy.input_budget(9_000, count_factor=by) for by in (1.0, factor))
+    assert scaled.target_tokens * factor == pytest.approx(plain.target_tokens, rel=0.1)
 
 
 def test_fit_keeps_the_true_size_within_the_budget() -> None:
@@ -103,6 +123,25 @@ def test_recommend_compares_the_true_size() -> None:
     assert recommend(
         HISTORY, max_tokens=budget, model="claude-opus-4-8", count_factor=1.5
     ).needs_optimization
+
+
+def test_tool_calls_are_compared_with_the_true_size() -> None:
+    whole = fit(HISTORY, max_tokens=100_000, model="claude-opus-4-8").tokens
+    budget = int(whole * 1.3) + 2_500
+
+    plain, scaled = (
+        check_tool_safety(
+            HISTORY,
+            max_tokens=budget,
+            tools_count=1,
+            model="claude-opus-4-8",
+            count_factor=factor,
+        )
+        for factor in (1.0, 1.5)
+    )
+
+    assert plain.is_safe
+    assert not scaled.is_safe
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf")])
