@@ -7,8 +7,13 @@ of its class, so that a cue is a short pattern on a short string; one pass over 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
+
+MOST_WORDS: Final = 120  # of a sentence; chosen: what a rule is told by stands before
+
+MOST_KNOWN: Final = 20_000  # words that are looked up; chosen: people use far fewer
 
 _LETTERS: Final = "".join(chr(code) for code in range(0x4E00, 0x4F00))
 """One for a class; none of them means anything in a pattern."""
@@ -59,6 +64,39 @@ class Classes:
         return Cue(float(prompt), float(user), re.compile(on_letters), needs)
 
 
+class Letters(dict[str, str]):
+    """The letters of words; a word of no list has that of its kind."""
+
+    def __init__(self, classes: Classes, kind_of: Callable[[str], str]) -> None:
+        """Knows the words of `classes`, and asks `kind_of` for the class of another."""
+        super().__init__(classes.of_word)
+        self._letter, self._kind_of = classes.letter, kind_of
+
+    def __missing__(self, word: str) -> str:
+        letter = self._letter(self._kind_of(word))
+        if len(self) < MOST_KNOWN:
+            self[word] = letter
+        return letter
+
+
+class Sayings:
+    """What single words and pairs of neighbours weigh, whatever their classes."""
+
+    def __init__(self, written: str) -> None:
+        """Reads lines of `weight: word, word word, …`; `^` and `$` are the ends of a sentence."""
+        self._weights = {
+            said.strip(): float(weight)
+            for weight, listed in _lines(written)
+            for said in listed.split(",")
+        }
+
+    def weight(self, words: Sequence[str]) -> float:
+        """What the words of a sentence weigh together, each saying once."""
+        pairs = map(" ".join, pairwise(("^", *words, "$")))
+        present = self._weights.keys() & {*words, *pairs}
+        return sum(map(self._weights.__getitem__, present))
+
+
 class Language:
     """How a language is read for standing instructions."""
 
@@ -66,6 +104,7 @@ class Language:
         self,
         letters: Callable[[str], str],
         *,
+        said: Callable[[str], float] = lambda _: 0.0,
         cues: list[Cue],
         signs: str,
         forbids: str,
@@ -74,9 +113,11 @@ class Language:
     ) -> None:
         """Reads sentences by `letters`, which gives the classes of their words.
 
+        `said` weighs the words themselves.
         Only sentences with one of `signs` are scored, from `prompt` or `user` on.
         """
         self.letters = letters
+        self._said = said
         self.cues = cues
         self._signs, self._forbids = frozenset(signs), frozenset(forbids)
         self._start = (prompt, user)
@@ -90,12 +131,12 @@ class Language:
 
     def is_rule(self, words: str, *, is_prompt: bool) -> bool:
         """Whether a sentence, in lower case and masked, is a standing instruction."""
-        letters = self.letters(words)
+        letters = self.letters(words)[:MOST_WORDS]
         present = frozenset(letters)
         if self._signs.isdisjoint(present):
             return False
         place = 0 if is_prompt else 1
-        score = self._start[place]
+        score = self._start[place] + self._said(words)
         for letter in present & self._of_letter.keys():
             score += self._of_letter[letter][place]
         for cue in self._patterns:

@@ -27,7 +27,7 @@ an order to stop or avoid: Stop saying sorry
 an order to stop or avoid: Stop adding comments to my code
 an order without a verb: Headings in title case, nothing fancy
 an order without a verb: Euros only, no dollars
-how a kind of thing is done: Put code in code blocks
+how a kind of thing is done: Put the sources at the end of each reply
 how a kind of thing is done: Keep variable names short
 how a kind of thing is done: Keep replies under five lines
 it holds for every answer: At the end of each message give me a summary
