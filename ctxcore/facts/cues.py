@@ -80,21 +80,26 @@ class Letters(dict[str, str]):
 
 
 class Sayings:
-    """What single words and pairs of neighbours weigh, whatever their classes."""
+    """What single words, and pairs of classes that stand side by side, weigh of themselves."""
 
-    def __init__(self, written: str) -> None:
-        """Reads lines of `weight: word, word word, …`; `^` and `$` are the ends of a sentence."""
-        self._weights = {
-            said.strip(): float(weight)
-            for weight, listed in _lines(written)
-            for said in listed.split(",")
-        }
+    def __init__(self, written: str, classes: Classes) -> None:
+        """Reads lines of `weight: word, class class, …`; `^` and `$` are ends of a sentence."""
+        self._words: dict[str, float] = {}
+        self._pairs: dict[str, float] = {}
+        for weight, listed in _lines(written):
+            for said in listed.split(","):
+                names = said.split()
+                if len(names) == 1:
+                    self._words[names[0]] = float(weight)
+                else:
+                    pair = "".join(name if name in "^$" else classes.letter(name) for name in names)
+                    self._pairs[pair] = float(weight)
 
-    def weight(self, words: Sequence[str]) -> float:
-        """What the words of a sentence weigh together, each saying once."""
-        pairs = map(" ".join, pairwise(("^", *words, "$")))
-        present = self._weights.keys() & {*words, *pairs}
-        return sum(map(self._weights.__getitem__, present))
+    def weight(self, words: Sequence[str], letters: str) -> float:
+        """What the words of a sentence weigh together, each word and each pair once."""
+        said = self._words.keys() & words
+        pairs = self._pairs.keys() & map("".join, pairwise(f"^{letters}$"))
+        return sum(map(self._words.__getitem__, said)) + sum(map(self._pairs.__getitem__, pairs))
 
 
 class Language:
@@ -104,7 +109,7 @@ class Language:
         self,
         letters: Callable[[str], str],
         *,
-        said: Callable[[str], float] = lambda _: 0.0,
+        said: Callable[[str, str], float] = lambda _words, _letters: 0.0,
         cues: list[Cue],
         signs: str,
         forbids: str,
@@ -113,7 +118,7 @@ class Language:
     ) -> None:
         """Reads sentences by `letters`, which gives the classes of their words.
 
-        `said` weighs the words themselves.
+        `said` weighs the words themselves, and their letters.
         Only sentences with one of `signs` are scored, from `prompt` or `user` on.
         """
         self.letters = letters
@@ -136,7 +141,7 @@ class Language:
         if self._signs.isdisjoint(present):
             return False
         place = 0 if is_prompt else 1
-        score = self._start[place] + self._said(words)
+        score = self._start[place] + self._said(words, letters)
         for letter in present & self._of_letter.keys():
             score += self._of_letter[letter][place]
         for cue in self._patterns:

@@ -23,7 +23,7 @@ a wish about the speaker: Keep it formal with my boss and casual with me
 a wish about the speaker: Use simple English with me
 a wish about the speaker: Reports go to Anna, not to me
 an order to stop or avoid: I hate passive voice, so avoid it in my texts
-an order to stop or avoid: Stop saying sorry
+an order to stop or avoid: Stop adding comments to my code
 an order to stop or avoid: Stop adding comments to my code
 an order without a verb: Headings in title case, nothing fancy
 an order without a verb: Euros only, no dollars
@@ -31,10 +31,10 @@ how a kind of thing is done: Put the sources at the end of each reply
 how a kind of thing is done: Keep variable names short
 how a kind of thing is done: Keep replies under five lines
 it holds for every answer: At the end of each message give me a summary
-it holds for every answer: All prices include tax
+it holds for every answer: All your answers in French
 it holds for the whole conversation: In this repo the tests come first
 it holds for the whole conversation: Act as a strict teacher in this chat
-it holds for the whole conversation: Pretend to be my landlord for the rest of the game
+it holds for the whole conversation: Stay in character for the rest of this chat
 it is forbidden: You are not allowed to look at the solutions
 it says until when: Talk like a pirate until I say stop
 it says until when: Don't write code unless I ask
