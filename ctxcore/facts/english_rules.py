@@ -1,4 +1,4 @@
-"""The cues of standing instructions in English: classes of words, and patterns over them."""
+"""The cues of standing instructions in English: classes of words, what they weigh, and patterns."""
 
 from __future__ import annotations
 

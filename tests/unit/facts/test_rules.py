@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ctxcore.facts.chinese_rules import CHINESE
+from ctxcore.facts.cues import MOST_WORDS, Language
+from ctxcore.facts.english_rules import ENGLISH
+from tests.effort import processor_seconds
 from tests.unit.facts import examples
 from tests.unit.facts.speech import entries, facts, folded, found, held
 
@@ -125,3 +129,18 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     many = entries(folded(handbook), "instruction")
 
     assert many[0].salience < one.salience
+
+
+@pytest.mark.parametrize(("language", "word"), [(ENGLISH, "always "), (CHINESE, "每次")])
+def test_a_run_of_one_word_costs_no_more_than_its_length(language: Language, word: str) -> None:
+    def read(times: int) -> bool:
+        return language.is_rule(word * times, is_prompt=False)
+
+    assert processor_seconds(read, 8_000) < 16 * processor_seconds(read, 1_000)
+
+
+def test_of_a_long_sentence_the_end_is_not_scored() -> None:
+    tail = "and the weather " * MOST_WORDS
+
+    assert ENGLISH.is_rule(f"never rebase shared branches, {tail}", is_prompt=True)
+    assert not ENGLISH.is_rule(f"{tail}, never rebase shared branches", is_prompt=True)
