@@ -1,255 +1,219 @@
-"""Detects standing instructions in Chinese sentences, and whether they forbid.
-
-Some sentences need no order to lay down a rule (标题要简短, 发票都寄到…): such a form counts where
-the clause opens with the thing that it is about, and nobody acts in it.
-"""
+"""The cues of standing instructions in Chinese: classes of words, and patterns over them."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-MOST_HEAD: Final = 12  # characters before the form; chosen: more are a clause, not a thing
+from ctxcore.facts.cues import Classes, Language
 
-_SETS: Final = re.compile(  # stands behind the thing that it is about
-    "(?:都|一律)(?:[发寄送交传]给|安排[在到]|[写存保留换导排翻]成|[放存寄发送交传写记约订]在?到"
-    "|[放存写记约订]在|[用按走选](?=[^，,。]{2,}[。！]?$))"
-    "|要(?:按|用|以)(?=[^了，。]{3,}[。！]?$)"
-    "|最多(?=[^了，。]{0,6}[一二两三四五六七八九十百千万半\\d][^了，。]{0,8}[。！]?$)"
-    "|由[^，。我你他她]{1,8}(?:批准|审批|负责|处理|审核|签字|决定|跟进)[。！]?$"
-    "|统一(?=[^的了性成体天，,。]{2})"
-    "|都要(?!是|有|看|等|怪|死|来|去|到|好)(?=[^了，,。！!]{2})"
-    "|默认(?:设[为成]|选)|保留(?=[一两三四五六\\d]+位)|固定[在用为]|精确到"
-    "|要(?=(?:尽量|保持|写得)?(?:正式|简短|简洁|详细|口语|通俗|委婉|客观|中立|严谨|轻松|押韵"
-    "|加密|压缩|备份|脱敏|对齐|编号|分页|分段|注明|标注|署名|审核|复核|签字|盖章|留底)"
-    "|抄送|汇报|同步|[寄发送交转]给|离[^，。]{1,12}(?:以内|之内))"
-    "|(?<![一两三四五六七八九十几这那每])只(?!是|有|剩|不过|好|怕|要|见|想|会|能|知道|记得|听说"
-    "|看过|差|可|当|身|顾)(?=[^了过，。？?吗呢]{3,}[。！]?$)"
-    "|按照?(?=[A-Za-z0-9 ]+[。！]?$|[^，。]{1,8}(?:格式|标准|规范|顺序|算|排列?|计算)[。！]?$)"
-    "|里不[放加写带含留](?=[^了过，。吗]{1,10}[。！]?$)"
+_WORDS: Final = """
+other: 当前 当然 当时 时间 小时 及时 同时 有时 随时 准时 那时 时代 前面 面前 提前 从前 用户 作用
+ 信用 费用 应用 利用
+ 需求 主要 重要 要点 概要 不过 不错 差别 特别 分别 区别 别墅 性别 级别 都市 首都 成都 写作 改变
+ 改革 从小 从来
+ 将来 自由 理由 发现 发生 生命 会议 会员 机会 社会 功能 技能 智能 性能 了解 过程 通过 过去 经过
+ 超过 有关 问题
+ 疑问 学问 看法 看来 好看 难看 提供者 开发者 设计师 分析师 记录片 叫做 小说 电视 传统 打算 打击
+ 打开 给力 发展 发烧 全家
+ 安全 完全 齐全 每当 一般 一样 一直到 一边 一定程度 不仅 不同 不好 不是 不知 不行 不会 不到 能力
+ 可能 可爱 可怜 可惜
+ 不可思议 了不起 用心 要么 只要 因此 之一 多少钱 里面 方面 对面 见面 页面上 后来 然后 最近 后果
+ 落后 前天 前年
+latin:
+number: 一 二 两 三 四 五 六 七 八 九 十 百 千 半
+comma: ， , ； ; （ ） ( ) 、 — … / 。 .
+colon: ： :
+asks: ？ ? 吗 呢 么 来着 是不是 要不要 能不能 可不可以 有没有 为什么 为啥 怎么样 怎么 怎样 如何
+ 什么 哪里 哪儿
+ 哪个 哪些 哪 谁 多少 几点 多久 是否 还是不 好不好 行不行
+loud: ！ !
+please: 请 麻烦
+soft: 另外 还有 对了 好的 好 嗯 还 也 再 先 哎 顺便 提醒一下 注意 此外 记住 记得
+then: 就 便 才 那就
+you: 你 您 你们 大家
+your: 你的 您的
+i: 我 咱 咱们 俺 我们 我家 我这儿 我们这儿
+my: 我的 我们的 咱们的
+give_me: 给我 帮我 跟我 对我 问我 告诉我 提醒我 警告我 叫我 称呼我 喊我 和我 替我 教我 等我
+ 转给我 通知我 经我
+he: 他 她 它 他们 她们 它们 人家 别人 老师 老板 医生 妈 爸 妈妈 爸爸 朋友 孩子 同学 听说 据说
+ 老婆 老公 奶奶 爷爷 弟弟
+ 自己
+feel: 觉得 认为 感觉 知道 感到 相信 以为 感谢 谢谢 希望能
+if_any: 有人 用户 客户 客人
+must: 必须 须 必需 应 应当 一定要 总得 都得 都要
+want: 要 需要 得 需 一定 应该 该
+can: 可以 可 能 能够 会
+need_not: 不用 不必 无需 不需要 无须 不用再
+only: 只 只能 只准 只许 只可 仅 仅限 只在 单独 只有
+all: 都 全部 全 统一 所有 凡是 凡 任何 各 一概 整个 通篇 全程 全文
+each: 每 每个 每次 每条 每一 每篇 每段 每天 每周 每月 每回 每份 每封
+always: 永远 一直 总是 总 总要 一贯 平时 通常 默认 老 长期 时刻 老是
+from_now: 以后 今后 往后 从现在 从今 此后 从今天 今天起 从此 后续 接下来 之后都 后面都 下次
+ 从现在起 从今以后
+never: 严禁 禁止 不得 切勿 务必 绝不 绝不能 绝对不能 绝对不要 未经 切记 一律 永远不要
+ 无论如何都不要 千万不要 千万别 始终 不得擅自
+ban: 不要 别 勿 不许 不准 不允许 不能 不可 避免 停止 不应 不该 绝对不 不再 请勿 不要再 别再
+ 千万不 不宜 不可以
+little: 少 多 尽量 尽可能 最好
+not: 不 没 没有 未 无 不含 不带
+until: 除非 否则 直到 为止
+when: 时候 时 如果 若 当 要是 一旦 遇到 碰到 万一 的话 倘若 的时候 只要一 要用时
+before: 之前 前 以前 之后 后 完 完了
+prefer: 喜欢 希望 想 想要 习惯 宁愿 更愿意 偏好 倾向 讨厌 不喜欢 受不了 爱 不想
+diet: 过敏 吃素 素食 忌口 乳糖不耐受
+fine: 就好 就行 就可以 即可 好了 行了 行 好吗 就可以了
+verb: 用 使用 采用 保持 遵循 遵守 输出 提供 添加 加上 加 带上 带 检查 确保 优先 标明 标注 注明
+ 标出 列出 列 写出来 写上
+ 写明 写成 写 说明 说 讲 回答 答 回复 解释 提醒 引用 翻译 翻 修改 改 删除 删 运行 跑 提交 记录
+ 命名 放在 放 夹 缩进 报
+ 存放 置于 转换 换算 换成 控制 限制 遵照 参考 称呼 叫 当作 扮演 演 假装 用作 复述 总结 确认 问
+ 查 看 给出 区分 评价 剧透
+ 给 发给 发 保留 返回 调用 实现 处理 编写 创建 生成 维护 更新 执行 进行 分析 指导 鼓励 帮助 考虑
+ 关注 强调 描述
+ 拆分 拆 封装 导入 导出 定义 声明 配置 保证 设计 开发 完成 展示 显示 呈现 选择 选 推荐 建议 忽略
+ 跳过 附上 附 显式
+ 配上 配 接着 继续 直接 参照 对齐 校对 核对 存成 备份 抄送 省略 提 念 算 走 堆 动 碰 硬编码 收尾
+prep: 以 从 由 将 把 按照 按 根据 为 让 使 在 对 跟 用来
+make: 写一 写个 写首 写篇 生成一 做个 做一 给一 起一 起个 出一 来一 画一 编一 列一 举一 一首
+ 一篇 一份 一段 一封 一下 一张 几个
+out: 答案 消息 回话 注释 代码 文件名 变量名 标题 邮件 日期 单位 语气 结尾 开头 末尾 最后 最前面
+ 格式 分支名 用词 名字
+ 文档 函数 方法 测试 接口 组件 参数 类 字段 图表 表格 列表 章节 段落 句子 例子 数字 金额 价格
+ 报价 来源 步骤
+ 提交信息 日志 菜谱 故事 文案 报告 风格 目录 文件 页面 文章 译文 摘要 变量 关键字 表情 术语 颜色
+ 链接 规矩 规则 要求
+style: 简短 简洁 简单 详细 正式 口语 短 长 英文 中文 英语 汉语 德语 法语 日语 简体 繁体 客气
+ 礼貌 友好 大写 小写 纯文本
+ 以内 之内 以上 左右 不超过 最多 至少 控制在 上限 为主 短一点 加粗
+this: 这 那 这个 那个 这些 那些 这次 这篇 这首 这封 上面 下面 以下 第一 第二 第三 刚才 刚刚 现在
+ 今天 今晚 明天 昨天 目前
+ 这里 那里 已 已经 上次
+past: 了 过 着 过了
+final: 吧 啊 呀 哦 啦 嘛 哈 哈哈 呗 喔
+is: 是 有
+because: 因为 因 由于 所以 但是 但 而且 而 其实 那么 比如 例如 就是
+of: 的 地
+"""
+_GROUPS: Final = """
+stop: comma colon loud
+lead: (?:^|[stop])[soft please you always all each from_now then]*
+thing: other out latin of number style if_any
+tells: verb ban never must only give_me prep little
+"""
+_SIGNS: Final = """
+verb ban never must want only all each always from_now when before prefer give_me diet need_not
+not out style then you until little
+"""
+_CUES: Final = """
+never: 1.8 1.8 never
+never_verb: 3.2 3.2
+ (?:^|[stop])[soft please you thing verb prep must i]*never[thing verb prep ban all]
+allergic: 3.3 3.3 diet
+order_first: 1.4 1.0 ^[soft you please]*verb
+order_later: 0.8 0.4 [stop][soft you please]*verb
+order_all: 0.7 0.7 lead verb[^stop]*[all each]
+all: 0.5 0.3 all
+all_first: 1.4 1.2 (?:^|[stop])[soft]*[all each]
+each: 0.3 0.3 each
+ban: 1.0 1.0 ban
+give_me_daily: 2.1 2.1 each[^stop]*give_me
+ban_whole: 2.5 3.0 ^[soft please all]*ban[^past final asks i he this feel is because]+$
+ban_after_thing: 2.0 3.6
+ (?:^|[stop])[other out latin of verb prep]{1,8}ban[verb out other latin number]+
+ [^past final asks i he this feel you]*$
+must_whole: 2.5 3.6 ^[soft please]*must[^past final asks i he this feel is]+$
+limit_of_thing: 2.0 3.4
+ ^[soft please]*[thing verb of]{0,7}(?:must|all|only|never)
+ [verb out other latin number style prep of]{1,14}(?:$|[stop])
+ban_first: 1.0 1.0 ^[soft you please]*ban
+ban_later: 1.3 1.3 [stop][soft you please]*ban
+ban_verb: 1.1 1.1 ban[soft each]*[verb prep]
+ban_thing: -0.4 -0.4 ban[other out latin]
+ban_past: 0.8 0.8 ban[^stop]*past(?:$|[stop final])
+thing_ban: 1.6 1.6 (?:^|[stop])[thing]{1,4}[all]?ban
+must: 0.3 0.4 must
+thing_must: 0.8 0.7 (?:^|[stop])[thing verb each]{1,6}[must want]
+you_must: 0.2 0.2 you[soft all always]*[must want]
+must_verb: 1.3 1.1 [must want][soft all always]*[verb prep]
+want: -0.5 -0.7 want
+only: 0.6 0.6 only
+only_verb: 2.2 2.2 only[verb prep]
+always_tells: 1.1 1.1 always[tells you]
+from_now: 1.2 1.2 from_now
+from_now_order: 1.6 2.7 from_now[comma you soft all give_me then please]*[tells can not want
+ need_not]
+when: 0.2 0.1 when
+when_comma: 1.3 1.3 when of?[^comma]*comma[soft you i then please all]*[tells out want]
+when_order: 1.6 1.6 when[soft you please all]*[tells]
+if_then: 1.8 1.8 (?:when|^[i you number]|if_any)[^stop]*comma?[you]?then[soft you]*[tells not]
+if_any: 1.0 0.9 if_any
+before_order: 1.5 1.5 before[comma all then]?[soft you please]*[tells want]
+i_you: 1.5 1.5 ^[soft]*i[^stop]*comma[soft you then]*(?:you|give_me)
+prefer: -0.6 -0.7 prefer
+i_prefer: 1.4 1.4 i[soft all always other]*prefer
+give_me: 1.3 1.3 give_me
+you: -0.4 -0.5 you
+he: -1.2 -1.4 he
+feel: -1.1 -1.3 feel
+can: -1.1 -1.0 can
+need_not: 0.8 0.8 need_not
+not: -0.6 -0.4 not
+not_verb: 2.2 2.2 (?:^|[stop])[thing i]{0,5}[all]?not verb
+out: 0.9 1.2 out
+out_style: 1.5 1.7 out[^stop]{0,4}style
+out_first: 0.4 0.9 (?:^|[stop])[soft]*[latin other]{0,2}out
+out_tells: 0.8 1.3 (?:^|[stop])[latin other of]{0,3}out[other of]?[tells all want not]
+verb_out: 0.9 0.9 verb[^stop]{0,3}out
+style: 1.0 0.9 style
+verb_style: 1.4 1.4 verb[other latin number of]{0,2}style
+verb_make: -1.7 -1.7 (?:^|[stop please])[give_me]?[verb]?make
+this: -1.2 -1.1 this
+asks: -0.5 -0.6 asks
+asks_last: -3.4 -3.4 asks[final]*[stop]*$
+past: -1.5 -1.5 past
+past_last: -1.0 -1.0 past(?:$|[stop final])
+final: -1.9 -1.9 final
+is: -0.3 -0.6 is
+of: -0.4 -0.7 of
+because: -1.2 -1.3 because
+latin: -0.4 -0.5 latin
+latin_verb: 0.9 0.5 verb[^stop]{0,2}latin
+nominal: -0.4 -0.3 ^[thing]+$
+long: -0.5 -0.6 .{30}
+short_sentence: -0.7 -0.8 ^.{1,4}$
+"""
+CLASSES: Final = Classes(_WORDS, _GROUPS)
+_LATIN: Final = re.compile(r"`[^`]*`|[a-z0-9@#_./-]+")
+_LENGTHS: Final = {  # of the known words that begin with a character, longest first
+    first: sorted({len(word) for word in CLASSES.of_word if word[0] == first}, reverse=True)
+    for first in {word[0] for word in CLASSES.of_word}
+}
+
+
+def _letters(words: str) -> str:
+    """The classes of known words, of Latin ones, and one for each run of others."""
+    known, latin, other = CLASSES.of_word, CLASSES.letter("latin"), CLASSES.letter("other")
+    found, at = [""], 0
+    while at < len(words):
+        for length in _LENGTHS.get(words[at], ()):
+            if letter := known.get(words[at : at + length]):
+                break
+        else:
+            run = _LATIN.match(words, at)
+            letter, length = (latin, len(run[0])) if run else (other, 1)
+        if not words[at].isspace() and (letter != other or found[-1] != other):
+            found.append(letter)
+        at += length
+    return "".join(found)
+
+
+CHINESE: Final = Language(
+    _letters,
+    cues=CLASSES.cues(_CUES),
+    signs=CLASSES.pattern_of(_SIGNS),
+    forbids=CLASSES.pattern_of("not never ban need_not until"),
+    prompt=-0.09,
+    user=-2.62,
 )
-_NO_THING: Final = re.compile("大家|人|孩子|每|天天|谁|什么|哪|这|那|.*[我他她它你]")
-_BOUND_COMMA: Final = re.compile("[，,。；;]")
-_BOUNDS: Final = re.compile(
-    "最多[^，。]{1,12}[，,][^。]{0,12}不能|谁(?:来)?问都不"
-    "|全文(?:使用|采用|用|写)|通篇(?:使用|采用|用|写)|正文(?:使用|采用|用|写)"
-    "|每(?:天|日|周[一二三四五六日天]?|月|晚|小时)[^，。我他她]{0,8}(?:同步|备份|更新|汇总|清理"
-    "|发送|推送|发给|巡检)"
-    "|[字个行页条]左右[。！]?$|每次(?:最多|都|只)?(?:[给帮替]我|问我)"
-)
-_EACH: Final = re.compile(
-    "每[次个条封份篇张单到家笔段章页场位种][^，,。；我他她]{0,10}(?:都要?|要|必须|只)"
-    "(?!是|有|会|能|很|可|求)(?=[^了，。]{2,}[。！]?$)"
-)
-_REMINDS: Final = re.compile("[点分前候上午][^，。]{0,4}$")
-
-
-def is_bound(words: str) -> bool:
-    """Whether the sentence tells what holds of a thing or of its kind, without an order."""
-    if _BOUNDS.search(words) or _EACH.match(words):
-        return True
-    reminds = words.find("提醒我")
-    if reminds > 0 and _REMINDS.search(words, 0, reminds):
-        return True
-    return any(_has_head(words[: cue.start()], cue[0]) for cue in _SETS.finditer(words))
-
-
-def _has_head(before: str, cue: str) -> bool:
-    head = _BOUND_COMMA.split(before)[-1]
-    if not head:
-        return cue == "只"
-    return len(head) <= MOST_HEAD and not _NO_THING.match(head)
-
-
-_IDIOMS = re.compile(
-    "[怪了舍恨巴由见免顾值要]不得|(?<!预)算不得|不得(?:了|而知|其)|必须(?:承认|说[，是]|给.{0,6}赞|点赞)"
-    "|千万要?(?:保重|小心|注意)|不要[这那]样"
-    "|不要说(?:[一二三五十百千万\\d你我他是]|这)|要不要|不要(?:紧|脸|命|钱|担心|客气|着急|难过|害怕"
-    "|怕|伤心|太|灰心|放弃|气馁|生气|哭|想太多|多想|误会|这么|那么|忘记(?!加|在|给|写)|了|吵|急|慌"
-    "|紧张|自责|勉强|介意|见外|谢|开玩笑|逗|焦虑|沮丧|难为|让自己|给自己|压抑|过于|过度|总是|老是"
-    "|一直(?:想|觉得))"
-    "|(?<!请)(?<!都)(?<!们)别(?:生[我你他她]|人|的|处|家|样|墅|名|致|说(?!明)|提了|担心"
-    "|客气|着急|难过|怕|伤心|急|太|哭|想太多|多想|误会|这么|那么|闹|逗|吵|慌"
-    "|紧张|生气|自责|开玩笑|介意|灰心|放弃|忘了|气馁|见外|谢|扭|看|针|具|离|让自己"
-    "|给自己|总是|老是|光|介|号|来无恙|提多|有(?:用心|一番|风味))"
-    "|[特区性个差级类告分送离识辨派有]别|以后(?:再也)?不(?:会|了)|以后(?:再说|再聊|再看"
-    "|再谈|再来|有机会|有空|有时间|会(?!议|员|计)|还会|我|他|她|咱|能|可以(?!不)|的|呢"
-    "|吧|想|见|怎么|什么|谁|常|多来|多联系|有)"
-    "|以后[，,]?(?:我|他|她|咱)们?|(?:我|他|她|咱们?|我们)(?:会|要|一定|都)?记住|记住了"
-    "|记得(?:他|她|你|我|那|这|小时候|以前|当时|吗|很)"
-    "|只能说|只能活|只能这样|只能(?:是)?靠|必须的|一定要(?:幸福|加油|开心|快乐|坚持|相信"
-    "|好好|去(?:看|试|尝|玩)|来|尝|看看|试试|注意(?:身体|休息|安全)|保重|努力|珍惜|照顾"
-    "|记得)"
-    "|永远(?:爱|喜欢|支持|的|在一起|是|都是|记得|不会|都不会|陪|年轻|怀念)|始终(?:是|没"
-    "|觉得|认为|相信|在)|千万(?:富|人|元|级|别(?:担心|客气|放弃|着急|难过|灰心))"
-    "|不能不|不得不|不再(?:是|见|有|像|年轻|害怕|孤|犹豫|那么|这么)|禁不住|情不自禁"
-    "|不可思议|不许愿|绝不(?:放弃|后悔|认输)|请(?:问|教|求|假|客)|禁止(?:吸烟)?标志"
-)
-_QUESTION = re.compile(
-    "[?？]$|(?:吗|呢|么|没)[。！!~～]*$|要不要|是不是|能不能|可不可以|有没有|为什么|为啥"
-    "|怎么(?!样都|都)|什么时候|哪[里些个儿]|多少|谁(?![^，。？?]{0,6}[都也])|几点"
-)
-_POLITE = re.compile(
-    "(?:能不能|可不可以|可以|能|麻烦你?|请)[^。！？?]{0,20}(?:以后|今后|从现在|每次|始终"
-    "|一直|一律|全程|都用|不要再|别再)"
-    "|(?<!我们)(?<!我)(?:以后|今后|从现在|每次)[^。！？?]{0,20}(?:能不能|可不可以"
-    "|[你您]可以|请)[^。！？?]{2,}"
-)
-_PERSON = re.compile(
-    "我(?!要求|希望|想让|想要你|要你|让你|需要你|们?的|不希望|不想让|不要你|再?说|明确"
-    "|同意|确认|批准|没|要是|问|发|给|让)|他|她|人家|咱|大家(?!注意)|孩子|老板|妈|爸"
-    "|朋友|老师|医生|领导|同事|自己|据说|听说|人们|人生|爱情|生活"
-)
-_TO_YOU = re.compile("你(?!们?[的]?(?:自己|家))|您|请|麻烦")
-
-_STRONG = re.compile(  # always a standing instruction
-    "从现在(?:起|开始)|从今(?:以后|往后|天起|天开始|后)|今后|往后|此后|以后"
-    "|每(?:个?[周天月日晚早年]|个?星期)[^，,。我]{0,8}(?:把|给我|发给|提醒我|[叫喊催]我|汇报|通知)"
-    "|每次(?![和跟与])(?=[^，,。]*[，,]?[^，,。]*(?:必须|前(?:提醒|告诉|通知|问)我|先|请|务必"
-    "|都(?:要|用|附|给我|把|写|加|按|检查|运行|更新|问|先|告诉|得|必须|需)|要(?!求)))"
-    "|每当(?=.*(?:都|要|必须|先|请))|凡是|凡(?=.*(?:必须|一律|都|要|不))|一律|无论(?:如何|什么"
-    "|任何)[^，,。]*[，,]?[^，,。]*(?:不|要|必须|都)"
-    "|任何(?:时候|情况下?|人)[^，,。]{0,8}(?:不|要|必须|别|都)|绝对?不(?:要|能|允许|可"
-    "|得|许|准)|千万(?:不|别|要)|切勿|切记|严禁|禁止|不得|不许|不准|不允许|务必"
-    "|未经[^，,。]{1,16}[，,]?[^，,。]{0,10}(?:不|禁止|勿)"
-    "|(?<![^，,。！!；请你您要须答复码])(?:始终|永远)(?:用|使用|保持(?![着了])|遵|不要"
-    "|不能|不得|别|先|以|按|把|在|只)|请(?:你|您)?(?:始终|一直|永远|全程|务必|每次)"
-    "|全程(?=[^，,。]{0,3}(?:用|使用|保持|请|不要))|后续(?:都|请|所有|一律|不)"
-    "|接下来(?:都|请|所有|的?所有|不要|一直|全部)|长期(?:有效|遵守)|整个(?:对话|项目"
-    "|会话)"
-)
-_ORDER = re.compile(  # a standing instruction unless it is for this once
-    "只(?:推荐|使?用|看|回答|讨论|选|订|买|允许|接受|输出|写|改|修改|显示|提供|给我)"
-    "|必须|只能|只准|只许|只可以?(?!惜)|一定(?:要|得|不能|不要)|不要"
-    "|(?<![特区性个差级类告分送离识辨派有])别|勿|请?记住|请?记得(?=每|在每|先|要|用|加)"
-    "|不再|禁用|保密|仅(?:限|可|能|用|使用|允许|供|在)|只限|由我(?:来)?(?:决定|确认|审批"
-    "|批准)|需要?我(?:的)?(?:确认|批准|同意|许可)|不可以|不可(?=[修改删用写提动])"
-    "|不能(?:直接|擅自|随意|随便|写|改|删|提交|使用|用|出现|超过|少于|低于|多于|高于"
-    "|包含|泄露|公开|透露|修改|动|碰|推送|上线|部署|暴露|有|打|发|硬编码|依赖|引入|带|含"
-    "|跳过|省略|缺)"
-    "|(?:不要|不能|不得|不|别)超过(?=\\s*[一二三四五六七八九十百千\\d])"
-    "|控制在[^，,。]{1,12}(?:以内|之内|内|以下)|不(?:应|该|应该"
-    "|该有)(?=[使用写改含有出包])|应(?:当|该)?(?:统一|始终|全部|一律)"
-)
-_ALL = re.compile(
-    "(?:所有|每个|每条|每一|全部|任何|各个|凡)[^，,。；;！!？?]{1,24}(?:都(?:要|必须|得|应|请|用"
-    "|使用|写|按|放|加|不(?:要|能|得|许|准)|只|先|附|标|由)|一律|统一|要(?!求|是)|必须|应当?(?!有"
-    "|该是)|得(?=先|用|写|加|按)|请|(?<![费作信日常])用(?![户品途于心完])|不(?:要|能|得|许|准|可))"
-    "|(?:统一|一律|全部|都)(?:使用|采用|改?用|写成|按|以|放在?|加上?|换成)"
-)
-_STYLE = re.compile(
-    "请?(?:全程|始终|一直|统一|都|只|尽量|坚持)?用[^，,。！？?]{0,12}?(?:语|文|话|口吻"
-    "|语气|格式|风格|单位|方式|英语|表格|列表|图表)(?:来|给我|跟我|和我|对我)?(?:回答"
-    "|展示|列出|呈现|表示|回复|交流|沟通|对话|写|输出|聊|说话|注释|命名|作答)"
-    "|(?:回答|回复|输出|说话|答案|消息|回话)(?:要|请|应该?|得|都|尽量|必须)?(?:尽量|保持"
-    "|再)?(?:简短|简洁|简单|详细|精炼|正式|口语化|友好|礼貌|用|短一?点)"
-    "|(?:请)?(?:叫|称呼?|喊)我(?:为|作|叫)?(?!的|去|来|吃|们|做|干|起|回|帮|过|想|说|看"
-    "|在|不|怎|什|妈|爸)[^，,。！？?]{1,8}(?=$|[，,。！!]|就(?:好|行|可以)|吧)"
-    "|(?:先|要先|得先|必须先)(?:问|告诉|通知|跟|和|与|征求|得到|经过|征得)(?:一下)?我"
-    "|(?:经过?|得到|征得|等)我(?:的)?(?:同意|确认|批准|许可)(?:后|之后|再|才)|(?:之前"
-    "|以前|前)(?:都)?(?:先|要|必须|请|务必)"
-    "|(?:请|务必|(?<=[，,。；])|(?<![^\n]))(?:保持|遵守|遵循|沿用)(?!联系|微笑|好心情"
-    "|健康|心情|乐观|积极|下去|住)[^，,。]{2,20}|默认(?:使用|用|为|采用|按|输出|语言)"
-    "|请?避免(?!不了|的)[^，,。]{2,}|不要再|别再|停止(?:使用|发送|推荐|询问|添加)"
-    "|(?<![^，,。；])请?尽量(?:不|少|多?用|使用|别|避免|简)|如果[^，。]{2,30}[，,]?(?:就"
-    "|先|要|必须|请)(?:停|问|告诉|通知|联系|不要|别|立即|马上)|用[^，,。]{1,12}(?:代替"
-    "|而不是|，不要用|,不要用|不要用|不用)[^，,。]{1,12}|优先(?:使用|用|选择|考虑|采用)"
-)
-_ONE_OFF = re.compile(
-    "这次|这一次|今天先|暂时|先不(?:要|用)|先别|等一下|等会儿?|现在(?:先)?(?:不要|别)"
-    "|还不要|一会儿?|待会儿?|今晚|等等"
-)
-_STORY = re.compile(
-    "说过?[：:，,]|告诉我|觉得|认为|听说|据说|曾经|小时候|当年|如果(?:我|他)|要是(?:我"
-    "|他)|为了(?:我|他)|(?:谢谢|感谢)(?:你|您)"
-)
-_FLAT = re.compile("以后|今后|往后|此后")
-_ORDERS = re.compile(
-    "请|不|别|勿|只|都|要|必须|务必|一律|统一|先|用|叫|改|记|得|按|禁|全部|优先|默认|由|放|写|保持"
-)
-_NEGATIVE = re.compile(
-    "不要|别|勿|不得|不许|不准|不允许|禁止|严禁|不能|不可|绝不|不再|避免|停止|不用"
-    "|不超过|不(?:应|该)|不[放加写带含留吃接收打做]|未经"
-)
-_TELLS_OF_US = re.compile(
-    "[，,]?(?:我|他|她|它|咱)(?!们?的?(?:代码|项目|回答|文档)|说|问|让|发|要求|希望|要你|想让|叫"
-    "|们(?:用|统一|都|改|只|不))"
-)
-_TELLS_BEFORE = re.compile("[才就也还又真却所因]$|^(?:这|那)(?!个?项目|条规则)")
-_STOP = re.compile("[，,；;。！!]")
-_COMMA = re.compile("[，,；;：:。！!、]|\\s{1,}|——")
-
-
-def is_rule(sentence: str) -> bool:
-    """Whether a Chinese sentence, masked, is a standing instruction."""
-    words = sentence.strip(" \t*_\"'")
-    if _QUESTION.search(words):
-        return bool(_POLITE.search(words)) and not re.match(
-            "为什么|你?怎么|是不是|什么|我|他|她", words
-        )
-    words = _IDIOMS.sub("＿", words)
-    if _ONE_OFF.search(words) and not _STRONG.search(words):
-        return False
-    return _is_strong(words) or _is_order(words) or _is_style(words) or is_bound(words)
-
-
-def is_negative(sentence: str) -> bool:
-    """Whether the sentence forbids something."""
-    return bool(_NEGATIVE.search(sentence))
-
-
-def _clause_before(words: str, at: int) -> tuple[str, str]:
-    """The text before `at` in its clause, and the sentence before that clause."""
-    starts = [stop.end() for stop in _COMMA.finditer(words, 0, at)]
-    start = starts[-1] if starts else 0
-    return words[start:at], words[:start]
-
-
-def _is_addressed(words: str, at: int) -> bool:
-    """Whether the cue at `at` is for the listener, and not about somebody else."""
-    before, earlier = _clause_before(words, at)
-    if _TO_YOU.search(before):
-        return not _PERSON.match(before)
-    if _PERSON.search(before):
-        return False
-    return not _STORY.search(earlier + before)
-
-
-def _is_strong(words: str) -> bool:
-    for cue in _STRONG.finditer(words):
-        rest = words[cue.end() :]
-        if not _is_addressed(words, cue.start()) or (len(rest) < 2 and len(words) < 6):
-            continue
-        is_flat = _FLAT.match(cue[0]) and not _ORDERS.search(rest[:24])
-        if not is_flat and not _TELLS_OF_US.match(rest):
-            return True
-    return False
-
-
-def _is_order(words: str) -> bool:
-    for cue in _ORDER.finditer(words):
-        rest = _STOP.split(words[cue.end() :], maxsplit=1)[0].strip()
-        before, earlier = _clause_before(words, cue.start())
-        if cue[0].endswith("记住"):
-            rest = words[cue.end() :].strip("：:，, ")
-        is_whole = "在" in cue[0] or "我" in cue[0] or cue[0] == "保密"
-        if (len(rest) < 2 and not is_whole) or not _is_addressed(words, cue.start()):
-            continue
-        if rest.startswith(("＿", "有点")) or (rest.startswith("是") and not before):
-            continue
-        if cue[0] not in ("必须", "只能", "一定要", "一定得", "不再", "只可", "只可以"):
-            return True
-        is_of_others = not before and _PERSON.search(earlier) and not _TO_YOU.search(earlier)
-        if not is_of_others and not _TELLS_BEFORE.search(before):
-            return True
-    return False
-
-
-def _is_style(words: str) -> bool:
-    if re.search("推荐|介绍|帮我(?:查|找|订)", words):
-        return False
-    return any(
-        _is_addressed(words, cue.start())
-        for pattern in (_ALL, _STYLE)
-        for cue in pattern.finditer(words)
-    )

@@ -205,7 +205,7 @@ def _statement(
     return replace(fact, value=value, effect=change.effect, about=change.about)
 
 
-FINDER: Final = 4
+FINDER: Final = 5
 """The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 # Chosen: bounds on the work that one message makes.

@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from ctxcore.facts import chinese_rules, english_rules
-from ctxcore.facts.english_cues import LANGUAGES
+from ctxcore.facts.chinese_rules import CHINESE
+from ctxcore.facts.cues import Language
+from ctxcore.facts.english_rules import ENGLISH
 from ctxcore.facts.reading import MASK, Sentence, one_line, sentences
 from ctxcore.facts.rule_changes import NO_CHANGE, Change, change_of
 from ctxcore.facts.topics import topic_of
@@ -45,13 +46,18 @@ _ANEW = re.compile(
 _PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
 _WORD = re.compile(r"[^\W_]+")
 
+_LANGUAGES: Final = (
+    "english|german|french|spanish|italian|portuguese|dutch|russian|japanese|korean|chinese"
+    "|mandarin|cantonese|arabic|hindi|turkish|polish|swedish|danish|norwegian|finnish|czech|greek"
+    "|hebrew|ukrainian|vietnamese|thai|latin"
+)
 _SLOTS: Final = (  # a newer rule on the same subject replaces the older one
     (
         "language",
         re.compile(
             r"\b(?:answer|reply|respond|speak|talk|communicate|chat|converse|write to me|switch"
             rf"|responses?|answers|replies|language)\b[^.;]{{0,30}}\b(?:in|to|is"
-            rf"|be)\b[^.;]{{0,12}}\b(?:{LANGUAGES})\b"
+            rf"|be)\b[^.;]{{0,12}}\b(?:{_LANGUAGES})\b"
             "|用[^，,。]{0,6}(?:中文|英文|英语|日语|日文|德语|法语|汉语|普通话|韩语|西班牙语"
             "|俄语|粤语|简体|繁体)[^，,。]{0,6}(?:回答|回复|交流|沟通|对话|说|聊|作答)"
         ),
@@ -110,16 +116,20 @@ def _rule(sentence: Sentence, role: Role) -> Fact | None:
 @lru_cache(maxsize=8_192)  # a summary asks of the sentences that the facts were found in
 def _change(words: str, heading: str, is_prompt: bool) -> Change | None:
     """What a sentence changes; None if it is no rule and changes none."""
-    is_rule = _is_rule(words, heading)
+    is_rule = _is_rule(words, heading, is_prompt=is_prompt)
     change = change_of(words, is_rule=is_rule, is_prompt=is_prompt)
     return change if is_rule or change != NO_CHANGE else None
 
 
-def _is_rule(words: str, heading: str) -> bool:
-    if (has_han(words) and chinese_rules.is_rule(words)) or english_rules.is_rule(words):
+def _is_rule(words: str, heading: str, *, is_prompt: bool) -> bool:
+    if _language_of(words).is_rule(words, is_prompt=is_prompt):
         return True
     is_item = bool(heading) and len(words) < 240 and bool(_RULES_FOLLOW.search(heading))
     return is_item and not words.rstrip().endswith(("?", "？", ":", "："))
+
+
+def _language_of(words: str) -> Language:
+    return CHINESE if has_han(words) else ENGLISH
 
 
 def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
@@ -128,7 +138,6 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
     text = one_line(sentence.text.strip(), RULE_CHARS)
     if not revokes and not topic and sentence.before and _PRONOUNS_ONLY.search(words):
         text = one_line(f"{sentence.before} {sentence.text}", RULE_CHARS)  # “Never do that again.”
-    language = chinese_rules if has_han(words) else english_rules
     return Fact(
         kind="instruction",
         text=text,
@@ -140,7 +149,7 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
         topic=topic_of(sentence.text) if MASK in sentence.masked else topic,
         about=change.about,
         role=role,
-        is_negative=language.is_negative(words),
+        is_negative=_language_of(words).is_negative(words),
     )
 
 

@@ -4,50 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.facts import labelled
+from ctxcore.facts.chinese_rules import CHINESE
+from ctxcore.facts.cues import MOST_WORDS, Language
+from ctxcore.facts.english_rules import ENGLISH
+from tests.effort import processor_seconds
+from tests.unit.facts import examples
 from tests.unit.facts.speech import entries, facts, folded, found, held
 
-LISTS = {
-    "en": (labelled.RULES_EN, labelled.NOT_RULES_EN),
-    "zh": (labelled.RULES_ZH, labelled.NOT_RULES_ZH),
-    "later en": (labelled.LATER_RULES_EN, labelled.LATER_NOT_RULES_EN),
-    "later zh": (labelled.LATER_RULES_ZH, labelled.LATER_NOT_RULES_ZH),
-    "last en": (labelled.LAST_RULES_EN, labelled.LAST_NOT_RULES_EN),
-    "last zh": (labelled.LAST_RULES_ZH, labelled.LAST_NOT_RULES_ZH),
-}
+RULES = [*examples.lines(examples.RULES_EN), *examples.lines(examples.RULES_ZH)]
+NOT_RULES = [*examples.lines(examples.NOT_RULES_EN), *examples.lines(examples.NOT_RULES_ZH)]
 
 
 def rules(text: str) -> list[str]:
     return held(folded(text), "instruction")
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_nearly_every_labelled_rule_is_found_verbatim(name: str) -> None:
-    said = labelled.lines(LISTS[name][0])
-
-    missed = [sentence for sentence in said if rules(sentence) != [sentence]]
-
-    assert len(missed) <= len(said) * 0.03, missed
+@pytest.mark.parametrize(("why", "sentence"), RULES)
+def test_a_standing_instruction_is_found_verbatim(why: str, sentence: str) -> None:
+    assert rules(sentence) == [sentence], why
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_hardly_anything_else_is_taken_for_a_rule(name: str) -> None:
-    said = labelled.lines(LISTS[name][1])
-
-    wrong = [sentence for sentence in said if rules(sentence)]
-
-    assert len(wrong) <= len(said) * 0.03, wrong
-
-
-@pytest.mark.parametrize(("before", "after", "changes"), labelled.CHANGES)
-def test_a_later_word_on_the_same_matter_replaces_a_rule(
-    before: str, after: str, changes: bool
-) -> None:
-    now = held(folded(before, "Thanks.", after), "instruction")
-
-    assert (before not in now) is changes
-    if changes:
-        assert after in now
+@pytest.mark.parametrize(("why", "sentence"), NOT_RULES)
+def test_a_sentence_that_lays_nothing_down_is_no_rule(why: str, sentence: str) -> None:
+    assert rules(sentence) == [], why
 
 
 def test_a_rule_is_found_among_other_sentences() -> None:
@@ -150,3 +129,18 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     many = entries(folded(handbook), "instruction")
 
     assert many[0].salience < one.salience
+
+
+@pytest.mark.parametrize(("language", "word"), [(ENGLISH, "always "), (CHINESE, "每次")])
+def test_a_run_of_one_word_costs_no_more_than_its_length(language: Language, word: str) -> None:
+    def read(times: int) -> bool:
+        return language.is_rule(word * times, is_prompt=False)
+
+    assert processor_seconds(read, 8_000) < 16 * processor_seconds(read, 1_000)
+
+
+def test_of_a_long_sentence_the_end_is_not_scored() -> None:
+    tail = "and the weather " * MOST_WORDS
+
+    assert ENGLISH.is_rule(f"never rebase shared branches, {tail}", is_prompt=True)
+    assert not ENGLISH.is_rule(f"{tail}, never rebase shared branches", is_prompt=True)
