@@ -1,111 +1,146 @@
-"""Finds Chinese clauses that take a rule back or give it another value.
-
-A form alone is ambiguous (可以…了 fits everything), so each comes with the content words of its
-clause, and only a rule about the same topic is taken back.
-"""
+"""The signs in Chinese that a clause changes a rule: classes of words, and patterns over them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.reading import Clauses
-from ctxcore.facts.topics import is_number, topic_of
-from ctxcore.facts.values import ClauseChange
+from ctxcore.facts.cues import Classes
+from ctxcore.facts.reading import MASK
+from ctxcore.facts.signs import Signs
 
-_CLAUSE: Final = re.compile("[，,；;：:。！!?？]|——|\\s{2,}")
+_WORDS: Final = """
+other: 不错 不同 不够意思 不好意思 对不起 了解 过程 通过 超过 经过 改变 作用 费用 信用
+ 用户 应用 利用 功能 性能 智能 技能 能力 可能 可爱 可怜 特别 分别 区别 级别 性别 别墅 都市
+ 首都 还给 重要 主要 摘要 概要 需求 会议 社会 机会 早就 成就 就业 就医 改天 调查 换届 再见
+ 转身 转眼 天使 大使 好看 好笑 好友
+latin:
+named: 〇 零 一 二 两 三 四 五 六 七 八 九 十 百 千 万 半 几 又 再 重新 继续 仍
+ 规定 规矩 要求 限制 规则 说法 禁令 约束 上限 的 地
+stop: ， , 。 . ； ; ： : ！ ! 、 （ ） ( ) — … 但是 但 不过 因为
+asks: ？ ? 吗 呢 么 来着 是不是 要不要 能不能 可不可以 有没有 为什么 为啥 怎么样 怎么
+ 怎样 如何 哪里 哪儿 哪个 哪些 哪天 谁 多少 几点 多久 是否 好不好 行不行 啥 什么时候 算不算
+ 还是不 哪年 进不进 几时 干嘛 多大 多重 多远 多长时间 为何 哪一 难道
+what: 什么 哪 多长 多少都
+need_not: 不用 不必 无需 不需要 无须 毋需 毋须 用不着 没必要 没有必要 不要求 不强求
+ 不强制 不做要求 不需 不须 不要紧 犯不着 不非得 不一定 不限 不限制 不受限 不拘 不局限 不管
+ 不在乎 不是必须 不再 不再要求 不光 不只 不仅 甭管 不用再 不必再 不想要 不想再 懒得 用不上
+ 没必要再 不打算 不需要再 不再用 不再需要 不再是
+end: 取消 撤销 撤回 撤 废除 废止 作废 失效 无效 不算 不算数 不作数 不适用 去掉 拿掉 删掉
+ 删 撤掉 省 省掉 省了 省略 免 免了 算了 停止 停用 停掉 停 解除 解禁 放开 收回 忘掉 忘了
+ 忽略 跳过 到此为止 不要了 不管了 腻 够了 够 去除 罢了 拉倒 结束 作罢 翻篇 关掉 关了 砍掉
+ 收起 拆了 丢掉 过时 告别 到头
+relax: 放宽 放松 提高 降低 增加 减少 延长 缩短 扩大 推迟 提前 上调 下调 加到 减到 延到
+ 涨到 升到 降到 调到
+ban: 别 不要 甭 勿 不许 不准 不得 禁止 别再 不要再 不能
+past: 了 过
+can: 可以 允许 准许 准 能够 能 许
+fine: 行 没关系 没事 没问题 无妨 无所谓 不介意 随便 随意 随你 随您 任意 也好 接受 也成
+ 都成 就成 成了 你定 你看着办 可以的 行了 没事儿 不打紧 不碍事 欢迎 无碍 都好 都可 怎么都
+ 不挑 不讲究 看情况 看你 自由 不忌
+also: 也 都
+then: 就
+turn: 改成 改为 改用 改到 改回 改叫 改名 改写 改称 改做 改走 改从 改按 改由 改坐 改订
+ 改住 改发 改放 改 换成 换为 换到 换回 换用 换 切换成 切换到 切换 切到 转到 转成 转为 转
+ 替换 更换 调整为 调整 更新为 更新 更正 变成 变为 挪到 挪 移到 搬到 写成 放到 代替 取代
+ 替代 恢复 升级到 升级 提到 缩到 加长 减短 换个 换一 改一 改个 切回 转回 翻倍 减半 变
+ 重写成 往前 往后挪 代 顶替 接手 轮到
+to: 成 为 到 作 至 回
+back: 反过来 而不是 统一回 回到 倒过来 颠倒
+from_now: 以后 今后 往后 从现在 从今 此后 从今天 今天起 从此 后续 接下来 明年起 下周起
+ 下月起 起 从现在起 从今以后 明天起 打今天起 往后都 之后 长期 接下来都 从下周 从明天 从今晚
+ 下回 今儿起 新规
+now: 现在 如今 目前
+should: 要 须 必须 得 应该 一律 全 统一 只 只能 最多 至少
+each: 每 每个 每次 每条 每天 所有 全部 任何
+use: 用 使用 采用 写 叫 称呼 称 说 答 回答 讲 报 按 走 放 列 给 做 演 学 来 发 订
+ 画 读 念 唱 译 署 标 附 加 留 存 排 算 推荐 安排 提醒 问 贴 打 管 寄 送 跑 看 听
+ 找 选
+first: 先 最后 后 前
+you: 你 您 你们 我们
+i: 我 咱
+he: 他 她 它 他们 她们 人家 别人 有人 大家 同事 朋友 室友 邻居 妈 爸 妈妈 爸爸 弟弟
+ 哥哥 姐姐 妹妹 儿子 女儿 孩子 老公 老婆 奶奶 爷爷 客户 客人 老师 老板 导师 老张 听说 据说
+ 网上 老丈人 对方 那个人 她说 他说 我妈 我爸 我妹 我弟 我姐 我哥 人事 学生 同学 甲方 供应商
+ 队友 女友 男友 师傅 阿姨 叔叔 娃
+once: 这次 这回 这单 这顿 这一次 这一回 就这 今晚 单独 刚才 刚刚 昨天 昨晚 上次 上回
+ 上周 去年 前天 今天 这题 这道 这条 那篇 这篇 这张 那张 那笔 那份 那位 那次 那家 这份 那几
+ 这几 那批 那台 那本 那辆 那两 这两 那三 这三 这下 今早 下午 上一个 这段 那段 一下 以前
+ 过去 当时 这趟 这天 本次 此次 暂时 先这样 眼下 这首 那首 这幅 那幅 这本 这部 那部 前几天
+ 今年 当年 早上 中午
+nth: 第
+many: 挺 真 好 很 老 老是 居然 原来 真是 太好 笑死 哭 漂亮 厉害 棒 完美 夸 感谢 多谢
+ 恭喜
+final: 吧 啊 呀 哦 啦 嘛 哈 呗 喔
+is: 是 有 叫做
+feel: 觉得 喜欢 讨厌 烦 希望 想 谢谢 辛苦 哈哈
+that: 那条 那个 这个 那句 那 这
+void: 已 已经 太 太多 太少 太长 太短 太严 不够 说过 说过了 说了 照旧 还是老样子 如果
+ 要是 只要 除非 的话
+"""
+_SIGNS: Final = """
+no_more: 1.3 0.0 (?:need_not|end|ban|can|fine|also)[^stop]*past[final]*$
+lifts: 1.3 0.0 need_not|end|ban[^stop]*past[final then]*$|^[you now from_now final use]?ban
+permits: 0.0 1.2 can|fine|also|what
+may_again: 0.0 0.6 can[^stop]*past[final]*$
+turns: 1.8 0.0 turn|relax|back|to$|from_now
+new: 0.5 0.0 (?:use|turn|first|should)[^stop]*$
+then_last: 0.7 0.0 (?:then|final)$
+need_not: 0.9 0.0 need_not
+also: -0.5 0.7 also
+also_fine: 1.5 0.0 also[can fine]
+fine: 1.1 0.0 fine
+relax: 1.4 0.0 relax
+each: 0.7 0.0 each
+use_first: 1.0 0.0 ^[you then]*use
+use: 0.4 0.0 use
+past_last: -0.8 0.0 past[final]*$
+past: -2.1 0.0 past
+is: -0.7 0.0 is
+i: -1.4 0.0 ^i
+once: -1.1 0.0 once
+that: -1.3 0.0 that
+that_end: 1.2 0.0 that[^stop]*end
+nth: -1.4 0.0 nth
+use_last: 1.0 0.0 use[then final]*$
+many: -0.3 0.0 many
+feel: 1.2 0.0 feel
+short: -0.3 0.0 ^.{4,6}$
+long: -0.5 0.0 ^.{10}
+"""
+_CONTEXT: Final = """
+asks: -1.5 0.0 asks
+asks_last: -1.8 0.0 asks[stop]*$
+he_any: -0.6 0.0 he
+once_any: -1.7 0.0 once
+feel_any: -0.5 0.0 feel|many
+from_now_any: 0.8 0.0 from_now|now
+past_any: 0.9 0.0 past
+long_any: -1.1 0.0 .{20}
+clauses: -0.4 0.0 stop.+
+"""
+_CONTENT: Final = "other nth latin use first each many is should feel relax named"
 
-_TURNS: Final = re.compile(  # sets another value; the topic stands before it
-    "改(?:[成为用到回作至由叫称住写寄发送去走坐订买放存交按从在穿吃喝选点约做]|一下)"
-    "|[换切转](?:[成为到用回给作个掉]|一[下种个])|换(?=[^，。了吗人]{2,}$)|切换|替换|更换"
-    "|(?:提[高升前早]|砍|削|[上下]调|[升涨增加降减缩延放推挪移搬调扩压变设写放回]|增加|降低|减少|缩[短小]"
-    "|延[长后]|放[宽松]|推[迟后]|往[后前]推|调整|扩[大展]|恢复|更[新正改]|修改)[成为到至回]"
-    "|由(?=[^，。我你他她]{1,8}(?:批准|审批|负责|处理|审核|签字|决定|跟进)$)"
-    "|改名(?=[叫为成]?)"
-    "|还是(?=[^，。]{1,24}吧$)|还是(?=[用要改按走选写])"
+CLASSES: Final = Classes(_WORDS, "")
+_TOKEN: Final = re.compile(
+    "|".join(sorted(map(re.escape, CLASSES.of_word), key=len, reverse=True))
+    + rf"|[a-z0-9@#_/+-]+(?:[.'][a-z0-9]+)*|[^\s{MASK}]"
 )
-_MAY_TURN: Final = re.compile("[改换切转更替到为成至回还由]")  # every turn has one of these
-_ATTRIBUTE: Final = re.compile("(?:时间|日期|地点|方式|颜色|风格|价格|预算|折扣)$")
-_FROM: Final = re.compile("(?<=[^，])[从由]")
-_LIFTS: Final = re.compile(  # a rule holds no longer, not always, or not alone
-    "取代|代替|不要太|别太|不要这么|别这么|别那么|不(?:要求|做要求|用|必|需|须|再|强求|强制|勉强"
-    "|限于|局限|受限|受[^，。]{0,6}限制|拘|一定|非得|是非|是必须|光是?|仅|只[是看用])"
-    "|无需|无须|毋需|毋须|用不着|没有?必要|犯不[着上]|别再|不要再|停止|停用|停[掉了]|取消|撤[销回]"
-    "|废[除止]|作废|失效|无效|不算数?|不作数|不适用|去掉|拿掉|删掉|撤掉|省[了掉去略]|免了|算了$"
-    "|恢复|放[宽松]|放一放|收回|不要了|不管了|不限|到此为止|没有?[^，。]{1,8}也|例外|除外|除了"
-    "|不在此限|也(?:可以|好|[行成能]|没关系|没问题|没事|无所谓|无妨|不要紧)|都(?:可以|[行成能])"
-    "|就(?:可以|[行成])"
-    "|随[便意你您]|无所谓"
+
+
+def _tokens(words: str) -> list[tuple[str, str]]:
+    """Known words with their letters; of others each character, or each Latin word."""
+    latin, other = CLASSES.letter("latin"), CLASSES.letter("other")
+    return [
+        (word, CLASSES.of_word.get(word) or (latin if word.isascii() else other))
+        for word in _TOKEN.findall(words)
+    ]
+
+
+CHINESE: Final = Signs(
+    _tokens,
+    CLASSES,
+    signs=_SIGNS,
+    context=_CONTEXT,
+    content=_CONTENT,
 )
-_ADDS: Final = re.compile("的([^的，。]{1,8}?)也(?:可以|好|[行成能]|没问题)")  # allows another kind
-_TOO: Final = re.compile("够了|不够|太[^，。]{1,4}了?$")  # of an amount in the same clause
-_NEEDS_NOT: Final = re.compile("不(?:用|必|需要?|须)(?:再|都|总)?([^，。]{1,12})")
-_LIKE: Final = ("那么", "这么", "太")
-_PERMITS: Final = re.compile(  # allows what was forbidden
-    "没关系|没事|无妨|不要紧|不介意|解[除禁封锁]|放开|开放|打开|开启|启用|能接受"
-    "|现在[^，。]{0,3}(?:可以|允许|能|也)|以后[^，。]{0,3}(?:可以|允许|能)"
-    "|今后[^，。]{0,3}(?:可以|允许|能)|又[^，。]{0,3}(?:可以|允许|能)|已经?[^，。]{0,3}(?:可以"
-    "|允许|能)"
-    "|重新(?:可以|允许|能)|继续(?:可以|允许|能)|可以(?:不|再|重新|继续)"
-)
-_MAY_AGAIN: Final = re.compile("(?:可以|允许|能|准|行|开始|也)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$")
-_NO_MORE: Final = re.compile(
-    "(?:别|甭|勿|不)(?!过|能不|得不|够)[^，。]{1,24}了(?:吧|啦|的|哦|呀)?$"
-)
-MOST_ALLOWING: Final = 20  # characters of a clause that allows; chosen: longer ones tell more
-_ALLOWS: Final = re.compile("可以|允许|准许|能(?![不否力够])|吧$|稍微|适当|一下|也")
-_OTHERS: Final = re.compile(
-    "他(?<!其他)|她|人家|别人|有人|别的|据说|听说|网上|新闻[里上说]|过去|当时"
-    "|(?<![点号日天月周年之前二三四五六])以前"
-    "|我们?(?:家)?(?:同事|同学|朋友|室友|邻居|妈|爸|弟|哥|姐|妹|儿子|女儿|孩子|老公|老婆|奶奶|爷爷)"
-)
-_CASE: Final = re.compile(  # 那笔, 刚才, 第三页: one thing
-    "刚才(?!的?(?:说|那条|规|要求))|刚刚|昨[天晚]|上[次回]|去年|前天"
-    "|(?:那|这)(?:笔|位|份|张|家|批|次|本|台|辆|篇|幅)|今天(?!起|开始|之?后)"
-    "|(?:那|这)个(?!规|要求|限制|条|说法|约|禁|标准|上限)"
-    "|第[一二三四五六七八九十\\d]+[页章节行条项步题张道]|[这那](?:[二两三四五六七八九十几]|一(?![步条点项些]))"
-    "|^我们?[从坐订买去在][^，。]{1,12}的"
-)
-_ANEW: Final = re.compile("以后|今后|从今|从现在|规定|规则|一律")
-CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
-
-
-def aims(words: str) -> Iterator[ClauseChange]:
-    """The changes that the clauses of `words` make.
-
-    A clause that names nothing (“改成五千”) has the topic of the one before it.
-    """
-    before = ""
-    for clause in CLAUSES.own(words):
-        aim = _aim(clause)
-        if aim is not None:
-            yield aim if aim.topic else ClauseChange(aim.cue, topic_of(before) or topic_of(clause))
-            if (added := _ADDS.search(clause)) and (head := topic_of(added[1])):
-                yield ClauseChange("lifts", head)
-        before = clause
-
-
-def _aim(clause: str) -> ClauseChange | None:
-    """The change that `clause` makes, with the topic that it names; None where it makes none."""
-    if _MAY_TURN.search(clause) and (turn := _TURNS.search(clause)):
-        topic = _FROM.split(clause[: turn.start()], maxsplit=1)[0]
-        return ClauseChange("turns", topic_of(_ATTRIBUTE.sub("", topic) or topic))
-    if _LIFTS.search(clause):
-        return ClauseChange("lifts", topic_of(_LIFTS.sub(" ", clause)), _done(clause))
-    if _TOO.search(clause) and any(map(is_number, topic_of(clause))):
-        return ClauseChange("lifts", topic_of(_TOO.sub(" ", clause)))
-    if _PERMITS.search(clause):
-        return ClauseChange("permits", topic_of(_PERMITS.sub(" ", clause)))
-    if "了" in clause and _MAY_AGAIN.search(clause):
-        return ClauseChange("permits", topic_of(clause))
-    if "了" in clause and _NO_MORE.search(clause):
-        return ClauseChange("lifts", topic_of(clause))
-    is_allowing = len(clause) <= MOST_ALLOWING and _ALLOWS.search(clause)
-    return ClauseChange("allows", topic_of(clause)) if is_allowing else None
-
-
-def _done(clause: str) -> tuple[str, ...]:
-    """The action that is lifted, where the clause names it behind the form."""
-    needs_not = _NEEDS_NOT.search(clause)
-    return topic_of(needs_not[1]) if needs_not and not needs_not[1].startswith(_LIKE) else ()

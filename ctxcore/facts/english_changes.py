@@ -1,159 +1,204 @@
-"""Finds English clauses that take a rule back or give it another value.
-
-A form alone is ambiguous (“you can … now” fits everything), so each comes with the content words of
-its clause, and only a rule about the same topic is taken back.
-"""
+"""The signs in English that a clause changes a rule: classes of words, and patterns over them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.reading import Clauses
-from ctxcore.facts.topics import is_number, names_something, topic_of
-from ctxcore.facts.values import ClauseChange
-from ctxcore.text.words import word_set
+from ctxcore.facts.cues import Classes
+from ctxcore.facts.reading import MASK
+from ctxcore.facts.signs import Signs
 
-_CLAUSE: Final = re.compile(
-    r"[,;:!?]|\.(?=\s|$)|\s[-–—]\s|—|\b(?:but|because|since|so that|as long as|if)\b"
-)
+_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*|\d+(?:[.,]\d+)*|[,;:!?()–—]|-(?=\s)|\.(?=\s|$)")
+_WORDS: Final = """
+other:
+past: went got took made gave came had saw wrote sent found lost ate ran fell broke spent bought
+ built caught thought felt met paid stood won wore woke drove grew held forgot began slept spoke
+ knew flew sang swam cost hurt shut
+number: one two three four five six seven eight nine ten twelve fifteen twenty thirty forty fifty
+ sixty eighty hundred thousand half
+asks: ?
+stop: , ; : ! ( ) – — - . but because since
+so: so if unless while
+end: stop quit cease drop forget skip ignore scrap cancel ditch lift disregard remove lose scratch
+ relax waive undo omit dump discard revoke withdraw abolish retire bin nevermind delete dropping
+ scrapping skipping lifting removing ending cancelling retiring abolishing abandon nix kill axe
+ chuck suspend pause finish halt shelve trash eliminate forgo ease stopping rescind repeal quitting
+ avoid
+ended: dropped scrapped skipped ignored cancelled canceled lifted removed waived revoked withdrawn
+ abolished gone over history dead obsolete moot redundant pointless off useless exempt exempted
+ excluded unlimited unrestricted retired relaxed finished done closed suspended paused rescinded
+ repealed shelved expired outdated unnecessary superfluous irrelevant meaningless passé
+ old-fashioned
+out: out
+needed: needed necessary required mandatory compulsory obligatory important useful relevant helpful
+ strict binding enforced essential obliged expected supposed crucial vital demanded interested
+need: need needs matter matters apply applies care bother insist require requires hold holds count
+ counts have has got worry fuss applied applying
+not: not don't doesn't isn't aren't won't needn't mustn't shouldn't wouldn't
+no: no
+always: never always must
+only: only
+just: just
+more: more
+any: any anything
+longer: longer
+anymore: anymore
+enough: enough plenty sufficient
+may: may can could
+might: might should would
+be: is are be it's that's they're am i'm
+was: was were been being
+fine: fine ok okay allowed permitted welcome acceptable alright good possible unlocked nice right
+ permissible cool legit safe fair perfect tolerable
+free: free optional voluntary
+again: again anyway freely
+too: too also
+now: now
+all: all
+instead: instead
+rather: rather
+of: of
+from: from
+as: as
+here: here today tomorrow
+on: on onwards onward
+future: future
+forward: forward henceforth hereafter nowadays permanently
+starting: starting effective
+turn: make switch change set move raise lower increase reduce extend shorten bump cut swap replace
+ revert update adjust rename shift push bring widen narrow decrease loosen tighten reset convert
+ exchange substitute trade flip alter amend modify tweak upgrade downgrade double halve trim expand
+ transform stretch
+turned: switched changed moved raised lowered swapped replaced turned adopted replaces moves changes
+ switches rises drops renamed changing switching migrated becomes upgraded downgraded converted
+ exchanged altered amended modified tweaked doubled halved expanded transformed traded moving joined
+go: go goes going stick
+to: to into with by for
+in: in at
+let: let's lets let
+say: say take try use
+order: put write show send give keep talk speak answer reply list sign book explain cook include add
+ address refer cite round format reserve read sort tell ask run do act pick target order start offer
+ choose spell translate describe recommend suggest mark quote assume draft deliver ship schedule
+ remind warn respond summarize summarise number link highlight bold begin end close greet name title
+ save log commit merge
+open: open
+mind: mind
+better: better best prefer preferably nicer safer easier
+actually: actually correction plan
+you: you we you're we're
+i: i i've i'll i'd
+he: he she they people someone somebody himself herself brother sister mother
+ father mom mum dad son daughter friend friends wife husband uncle aunt cousin neighbour neighbor
+ colleague boss kids him her them manager teacher partner girlfriend boyfriend roommate supervisor
+ coach director editor man woman guy granny grandma grandpa
+said: said says told asked asks wants wanted thinks apparently reportedly complained mentioned
+ believes heard reported claims suggested
+please: please pls
+like: like wish want love
+which: whichever whatever whenever wherever
+ask: what why how where whose when did does whats hows
+who: who which
+feel: feel ahead
+will: will
+the: the these those its an a
+this: this that
+my: my our his their your
+every: every each
+soft: and then well really oh thing things part bit
+rule: rule rules restriction restrictions limit limits ban requirement instruction policy freeze
+ guideline constraint threshold
+leave: leave leaving left
+called: called named
+once: once tonight yesterday currently
+case: first second third fourth last next previous monday tuesday wednesday thursday friday saturday
+ sunday january february march april june july august september october november december morning
+ afternoon evening weekend
+page: page chapter section line item step figure slide row question task
+time: time
+praise: thank thanks great lovely brilliant terrible awful hilarious haha lol beautiful funny what's
+ cute sweet awesome amazing fantastic wonderful super loved loves laughed enjoyed enjoying adore wow
+ congrats sorry glad happy
+void: after than remember reminder remind yes yep yeah yup sure back up down exception exceptions
+ except
+"""
+_GROUPS: Final = """
+soften: soft so now you may better let be i just actually please like will stop again
+begin: ^[soften]*
+"""
+_SIGNS: Final = """
+lifts: 1.1 0.0 begin(?:end|leave)|no longer|anymore|any (?:more|longer)$ |not[soft any always
+ was be now]* (?:need|needed)|no[^stop]{0,3}(?:need|needed)|no more |leave[^stop]*out |be[all
+ now]*(?:ended|out) |may (?:be)?(?:ended|go)|ended$|enough[of to]|[to which any]you$|[which]you
+turns: 1.0 0.0 begin
+ (?:turn|go|say)|turned|instead|rather|mind|better|called|number[^stop]{0,3}(?:be)?
+ (?:fine|enough|better|will)
+permits: 0.0 1.0 be[all too]*(?:fine|free|open)|feel|free|may[all now again soft]*(?:other|order
+ |past|be|say)|fine$|fine[now again too]
+be_ended: -1.2 0.0 (?:be|need|was)[all now]*(?:ended|out)|may (?:be )?(?:ended|go)|ended$
+needed: 0.3 0.0 need|needed
+be_fine: 1.0 0.7 be[all too]*(?:fine|free|enough)
+may: 0.4 0.0 may|might
+you_may: 0.0 0.8 you may
+again: -0.7 0.0 again
+now: 0.9 0.0 now
+now_edge: -0.6 0.0 ^[soft]*now|now$
+lasting: 1.3 0.0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
+turn_first: 0.6 0.0 begin turn
+to_number: 1.4 0.0 (?:to|turn)[^stop]{0,2}number
+only: 0.7 0.0 only
+every: 0.6 0.0 every|all
+rule: 1.0 0.0 rule
+plain: 1.5 0.0 ^[soften]*order
+short_clause: 0.5 0.0 ^.{4,6}$
+i_clause: -1.1 0.0 ^[soft]*i(?!may|will|please|not)
+past: -1.1 0.0 was|(?<!be)past
+he: -1.2 0.0 he|said
+this: -0.9 0.0 this
+case: -1.1 0.0 case|page number|once
+this_case: -0.8 0.0 this[case other time number page]
+"""
+_CONTEXT: Final = """
+asks: -1.0 0.0 asks$|^[soft]*(?:ask|who|be|may)
+asks_first: -0.9 0.0 ^[soft]*(?:ask|who)
+once_any: -0.9 0.0 once|(?:just|only)[^stop]{0,3}(?:this|once)|this time|this number
+case_any: -0.6 0.0 case
+lasting_any: 1.4 0.0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
+praise: -0.4 0.0 praise
+praise_first: -1.5 0.0 ^[soft the]*(?:praise|fine other|fine stop)
+fine_any: -0.5 0.0 fine|may
+asks_end: -1.6 0.0 asks
+past_any: -0.3 0.0 was|(?<!be)past
+long: -0.5 0.0 .{20}
+many: -0.5 0.0 stop.*stop
+i_past: 0.5 0.0 ^[soft]*i[soft]*(?:past|was|need)
+"""
+_CONTENT: Final = "other order past number needed case page rule called praise"
 
-_LEAD: Final = (
-    r"(?:please |ok(?:ay)? |and |so |then |now |also |actually |let's |can you |could you )*"
-)
-_TURN: Final = re.compile(  # the topic stands between the verb and the value
-    rf"{_LEAD}(?:(?:move|push|shift|bring|raise|lower|increase|decrease|reduce|extend|shorten|bump"
-    rf"|cut"
-    r"|drop|set|change|switch|turn|relax|loosen|tighten|update|reset|revert|adjust|widen|narrow)\b"
-    r"(?: (?:the|my|our|that|your))?([^.;]*?)(?: back)?(?: up| down)? (?:to|into|from)\b"
-    r"|make ([^.;]*?) (?:(?:about|at most|around|under) )?(?=\d)|replace ([^.;]*?) (?:with|by)\b)"
-)
-_MOVES: Final = re.compile(  # the topic stands before the verb
-    r" (?:ha(?:s|ve) (?:gone (?:up|down)|risen)|(?:ha(?:s|ve) been|was|were) (?:raised|lowered|set"
-    r"|moved|changed|switched|extended|cut)|went (?:up|down)|can grow|may grow)(?= |$)"
-    r"| (?:moves|changes|switches|goes (?:up|down)|rises|drops|(?:is|was) moved|has moved"
-    r"|is changed|is raised|is lowered|is (?:now|currently)|are now) (?:to )?"
-)
-_INSTEAD: Final = re.compile(
-    r"\b(?:instead of|rather than|in place of|in lieu of|replacing|no more|^not(?! only| just"
-    r"| really| yet| sure| so)) ([^.;]+)"
-)
-_LIFTS: Final = re.compile(
-    r"\b(?:no longer|any ?more|any longer|(?:don't|doesn't|do not|does not|needn't|need not"
-    r"|won't)(?: really| always)? (?:have|has|got) to\b|(?:don't|doesn't|do not|does not)(?: really"
-    r"| always)? (?:need|matter|mind)\b|(?:not|isn't|aren't) (?:needed|necessary|required|mandatory"
-    r"|set on|strict|bound to)|not(?= (?:allergic|vegetarian|vegan)\b)|(?:needn't|need not)|exempt"
-    r"|exceptions?|except for|excluded|(?:can|may|could|should) be (?:dropped|skipped|ignored"
-    r"|removed|lifted|left out)|(?:is|are) (?:optional|enough|plenty|sufficient"
-    r"|(?:of )?no (?:more )?use|only (?:needed|required|necessary))|(?:was|were) wrong"
-    r"|changed my mind|no need|will do|(?:may|can|could) (?:now )?(?:skip|omit|drop|ignore|bypass)"
-    r"|(?:is|are) no (?:problem|issue)|(?:stopped|gave up|quit)(?: being| eating)?"
-    r"|leave(?= [^.;]{2,40} out\b)|can (?:do|go|live) without|(?:thing|part|bit|idea) (?:is"
-    r"|are) (?:off|out|gone|over|dead)|do too|works? too|also (?:fine|ok|okay|works?|allowed)|(?:is"
-    r"|are|it's) (?:all )?(?:fine|okay|ok|allowed|welcome|acceptable|alright|right) (?:too"
-    r"|as well))\b|^not (?:just|only)\b|(?<=[a-z]) (?:is|are) (?:out|history|off the table)$"
-    r"|^(?:please |ok(?:ay)? |and |so |then |you can |let's |just )*(?:drop|forget|skip|ignore"
-    r"|scrap"
-    r"|cancel|stop|quit|ditch|lift|disregard|remove|lose|scratch|relax|waive|undo|leave out)\b"
-    r"|^(?:and |so )*(?:i|we) (?:dropped|scrapped|abolished|lifted|waived|relaxed|removed) the\b"
-)
-_STOPS: Final = re.compile(r"\b(?:stop|quit) ([a-z]+ing)\b")
-_ADDS: Final = re.compile(  # allows another thing beside the only one
-    r"\b(?:(?:is|are) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright"
-    r"|right) ?(?:too|as well)?|also (?:works?|fine|okay)|works? (?:too|as well)|will do too)\b"
-)
-_TOO: Final = re.compile(  # of an amount in the same clause
-    r"\b(?:is|are|was|were|seems?|turned out)(?: far| way| a bit| much)? too"
-    r" (?:few|many|much|short|long|coarse|strict|tight|little|low|high|late|early|narrow)\b"
-    r"|\b(?:is|are)(?:n't| not) enough\b"
-)
-_PERMITS: Final = re.compile(
-    r"\b(?:after all|(?:whenever|wherever|as often as) (?:you|we|they) (?:like|want|wish)|(?:is|are"
-    r"|it's) (?:also |all )?(?:fine|okay|ok|allowed|permitted|welcome|acceptable|alright|right"
-    r"|possible|back(?: in| on)?(?: the (?:table|menu|list|agenda))?)|feel free|(?:free|welcome) to"
-    r"|go ahead and|(?:may|can) (?:be |take |last |cost |have |go |run |get )?up to|(?:can"
-    r"|may)(?= [a-z0-9 ]{2,60}\b(?:now|again|freely|anyway)))\b"
-)
-_NO_CASE: Final = (  # behind “that” or “this”: not one single thing
-    r"(?:rules?|instruction|restriction|limit|ban|requirement|polic(?:y|ies)|constraint|guideline"
-    r"|convention|freeze|point|month|week|year|quarter|on|is|was|the|an?|we|you|i|it|he|she|they"
-    r"|there|no|not|one|way|can|may|will|has|and|or|but|any|all|every\w*|much|many|part|thing)\b"
-)
-_OTHERS: Final = re.compile(
-    r"\b(?:he|she|they|people|someone|somebody|my (?:neighbou?r|brother|sister|mother|mom|mum"
-    r"|father|dad|son|daughter|friend|friends|kids|wife|husband|roommate|aunt|uncle|cousin"
-    r"|colleague|coworker)s?|used to|back then)\b"
-    r"|\b(?:says|(?<!i )said|according to|apparently|i hear|i heard)\b"
-    r"|^(?:and |so |well |oh )*(?:i|we)(?:'ve(?! changed)|'ll|'d| have(?! changed)| had| was| were"
-    r"| will| did| do| can| could| got| went| started| think| guess| know| found)\b"
-)
-_CASE: Final = re.compile(  # “that ticket”, “page 3”, “today”, “the weather is fine again”
-    r"(?<!agreed )(?<!decided )(?<!said )(?<!so )(?<!now )(?<!fine )(?<!okay )\b(?:this|that)"
-    rf" (?!{_NO_CASE})[a-z-]+(?<!s)(?!\w)(?!.*\bagain\b)"
-    r"|\b(?:page|chapter|section|line|item|step|figure|slide|row|question|task) \d"
-    r"|\bthe (?:first|second|third|fourth) (?!rule|instruction|part|half)[a-z]+\b"
-    r"|\bthe (?:last|next) (?!rule|instruction|restriction|part|few|days?\b|weeks?\b|months?\b"
-    r"|years?\b|morning|two|three|four|five|six|seven|eight|nine|ten)[a-z]+\b"
-    r"|\bfrom (?:yesterday|last|this morning|(?:friday|monday)(?! on))\b|\byesterday\b|\btonight\b"
-    r"|(?<!as of )(?<!from )(?<!starting )\btoday\b"
-    r"|\bno longer (?:has|have|owns?|exists?|open|works?|lives?|teach(?:es)?|sells?)\b(?! to\b)"
-    r"|^(?:and |so |but )*(?:the|my|our|his|her|their) (?:[a-z-]+ ){1,2}is (?:all )?(?:fine|ok|okay"
-    r"|good|right|alright)(?: now| again)+(?: (?:after(?! all)|since|thanks)\b.*)?$"
-)
-_ANEW: Final = re.compile(r"\b(?:from now on|from here on|going forward|rules?|as of)\b")
-CLAUSES: Final = Clauses(ends=_CLAUSE, others=_OTHERS, case=_CASE, anew=_ANEW)
-_WORD: Final = re.compile(r"[a-z']+")
-_CUES: Final = word_set("""
-    longer anymore more don't doesn't needn't won't needed necessary required mandatory strict
-    exempt exception exceptions except excluded dropped skipped ignored removed lifted after back
-    too fine ok okay allowed permitted welcome acceptable alright optional off gone history void
-    enough plenty sufficient use needn't allergic vegetarian vegan has have been went grow whenever
-    wherever often without do bypass omit stopped gave problem issue out table up wrong free
-    ahead mind need matter now again freely anyway
-    make move push shift bring raise lower increase decrease reduce extend shorten bump cut drop set
-    change switch turn relax loosen tighten update reset revert adjust widen narrow moves changes
-    switches goes rises drops moved changed raised lowered currently
-    instead rather place lieu replacing replace not over also
-    dropped scrapped abolished waived relaxed
-    forget skip ignore scrap cancel stop quit ditch lift disregard remove lose scratch waive undo
-    leave
-""")
-CUE_PARTS: Final = frozenset(part for cue in _CUES for part in cue.split("'"))
-"""Runs of letters: a sentence with none of them changes nothing."""
-MOST_WORDS: Final = 28  # of a sentence; chosen: people take rules back in short ones
+
+class _Letters(dict[str, str]):
+    """The letters of words; a word of no list has that of its ending."""
+
+    def __missing__(self, word: str) -> str:
+        if word[0] == MASK:
+            return CLASSES.letter("void")
+        kind = "past" if word.endswith("ed") else "other"
+        return CLASSES.letter("number" if word[0].isdigit() else kind)
 
 
-def aims(words: str) -> Iterator[ClauseChange]:
-    """The changes that the clauses of `words` make.
-
-    A clause that names nothing (“use it whenever you like”) has the topic of the one before it.
-    """
-    if words.count(" ") >= MOST_WORDS or _CUES.isdisjoint(_WORD.findall(words)):
-        return
-    before = ""
-    for clause in CLAUSES.own(words):
-        for aim in _aims(clause):
-            if topic := aim.topic if names_something(aim.topic) else topic_of(before):
-                yield ClauseChange(aim.cue, topic, aim.done)
-        before = clause
+CLASSES: Final = Classes(_WORDS, _GROUPS)
+_KNOWN: Final = _Letters(CLASSES.of_word)
 
 
-def _aims(clause: str) -> Iterator[ClauseChange]:
-    if turn := _TURN.match(clause):
-        yield ClauseChange("turns", topic_of(turn[1] or turn[2] or turn[3] or ""))
-    if moves := _MOVES.search(clause):
-        yield ClauseChange("turns", topic_of(clause[: moves.start()]))
-    if instead := _INSTEAD.search(clause):
-        yield ClauseChange("turns", topic_of(instead[1]))
-    if _ADDS.search(clause):
-        yield ClauseChange("permits", topic_of(_ADDS.sub(" ", clause)))
-    if _LIFTS.search(clause):
-        stops = _STOPS.search(clause)
-        done = topic_of(stops[1]) if stops else ()
-        topic = topic_of(_LIFTS.sub(" ", clause))
-        yield ClauseChange("lifts", topic, done if names_something(done) else ())
-    elif _TOO.search(clause) and any(map(is_number, topic_of(clause))):
-        yield ClauseChange("lifts", topic_of(_TOO.sub(" ", clause)))
-    elif _PERMITS.search(clause):
-        yield ClauseChange("permits", topic_of(_PERMITS.sub(" ", clause)))
+def _tokens(words: str) -> list[tuple[str, str]]:
+    return [(word, _KNOWN[word]) for word in _WORD.findall(words)]
+
+
+ENGLISH: Final = Signs(
+    _tokens,
+    CLASSES,
+    signs=_SIGNS,
+    context=_CONTEXT,
+    content=_CONTENT,
+)

@@ -201,8 +201,7 @@ def _statement(
     from ctxcore.facts.rule_changes import change_of  # late: has many patterns
 
     change = change_of(sentence.words, is_rule=True)
-    value = "aimed" if change.reach == "aimed" else ""
-    return replace(fact, value=value, effect=change.effect, about=change.about)
+    return replace(fact, effect=change.effect, about=change.about)
 
 
 FINDER: Final = 5
@@ -360,7 +359,7 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
 def _to_list(fact: Fact) -> list[Any]:
     values = list(_values_of(fact))
     if fact.about:
-        values[-1] = [[aim.cue, aim.topic, aim.done] for aim in fact.about]
+        values[-1] = [[aim.said, aim.sign, aim.freeing] for aim in fact.about]
     while values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
     return values
@@ -412,7 +411,5 @@ _repeated_fact = lru_cache(maxsize=16_384)(_simple_fact)
 def _changing_fact(values: list[Any], role: Role) -> Fact:
     fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=False))
     fields["topic"] = tuple(fields["topic"])
-    fields["about"] = tuple(
-        ClauseChange(cue, tuple(topic), tuple(done)) for cue, topic, done in fields["about"]
-    )
+    fields["about"] = tuple(ClauseChange(*aim) for aim in fields["about"])
     return Fact(role=role, **fields)

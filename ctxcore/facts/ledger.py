@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from ctxcore.facts.superseding import taken_back
+from ctxcore.facts.superseding import is_about, taken_back
 from ctxcore.facts.topics import overlap
 from ctxcore.facts.values import KINDS, ROLE_SALIENCE, Fact, Kind
 from ctxcore.messages.values import Role
@@ -178,12 +178,10 @@ class Ledger:
 
     def _meets_system_rule(self, fact: Fact) -> bool:
         """Whether `fact` is about a rule of the system prompt; it is kept beside that rule then."""
-        if fact.value == "aimed":  # too common a form
-            return False
         return any(
             rule.role in ("system", "developer")
             and rule.effect != "revokes"
-            and overlap(fact.topic, rule.topic) >= 0.5
+            and is_about(fact, rule)
             for rule in (held.fact for held in self._held["instruction"].values())
         )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from string import digits
 from typing import Final, NamedTuple
@@ -192,27 +191,3 @@ def _without_tagged(text: str) -> str:
         parts += [text[at : tag.start()], hidden]
         at = ends[nth]
     return "".join([*parts, text[at:]])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clauses:
-    """The clauses of a language, and those that cannot change a rule."""
-
-    ends: re.Pattern[str]
-    others: re.Pattern[str]
-    """Found in a clause about somebody else, or former times."""
-    case: re.Pattern[str]
-    """Found in a clause about one single thing: such a sentence changes no rule."""
-    anew: re.Pattern[str]
-    """Found in a sentence that changes a rule although it names a single thing."""
-
-    def of(self, words: str) -> list[str]:
-        """The clauses of `words`."""
-        return [clause for clause in map(str.strip, self.ends.split(words)) if clause]
-
-    def own(self, words: str) -> list[str]:
-        """The clauses that may change a rule."""
-        clauses = self.of(words)
-        if any(map(self.case.search, clauses)) and not self.anew.search(words):
-            return []
-        return [clause for clause in clauses if not self.others.search(clause)]

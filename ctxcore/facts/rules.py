@@ -37,12 +37,6 @@ _RULES_FOLLOW = re.compile(
     r"|(?:规则|要求|约束|规范|注意事项|限制|约定|禁止|不要|必须|原则|守则)[^。]{0,12}[:：][*_ ]*$",
     re.IGNORECASE,
 )
-_ANEW = re.compile(
-    r"\b(?:from (?:now|here|today) on|going forward|starting (?:now|today)|as of (?:now"
-    r"|today)|now|from (?:this|next) (?:week|month|year)|from tomorrow"
-    r"|from (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june"
-    r"|july|august|september|october|november|december) on(?:wards)?)\b|以后|今后|从现在|从今|现在"
-)
 _PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -134,7 +128,7 @@ def _language_of(words: str) -> Language:
 
 def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
     revokes = change.effect == "revokes"
-    topic = topic_of((change.own if revokes and change.own else words).replace(MASK, " "))
+    topic = topic_of(words.replace(MASK, " "))
     text = one_line(sentence.text.strip(), RULE_CHARS)
     if not revokes and not topic and sentence.before and _PRONOUNS_ONLY.search(words):
         text = one_line(f"{sentence.before} {sentence.text}", RULE_CHARS)  # “Never do that again.”
@@ -143,7 +137,7 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
         text=text,
         key=" ".join(_WORD.findall(text.lower()))[:200],
         subject=_slot(words),
-        value=change.reach or ("anew" if _ANEW.search(words) else ""),
+        value=change.reach,
         effect=change.effect,
         # Quoted words lay nothing down, but tell what a rule is about.
         topic=topic_of(sentence.text) if MASK in sentence.masked else topic,

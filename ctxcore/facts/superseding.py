@@ -1,50 +1,75 @@
 """Finds the earlier rules and decisions that a new sentence takes back.
 
-They share content words with it, and it has a cue or turns an order into a ban. A user cannot take
-back a rule of the system prompt, and nothing takes back “all instructions”, as injected text does.
+A clause with a sign of change scores higher the more it speaks of a rule. A user cannot take back
+a rule of the system prompt, and nothing takes back “all instructions”, as injected text does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
+from ctxcore.facts.slots import differing
 from ctxcore.facts.topics import (
     covered,
-    is_amount,
     is_number,
     likeness,
     mentioned,
-    overlap,
+    names_something,
     shared_words,
-    speaks_of,
+    stem,
+    topic_of,
 )
 from ctxcore.facts.values import ClauseChange, Fact
+from ctxcore.text.languages import has_han
+from ctxcore.text.words import COMMON_WORDS, WEAK_HAN, word_set
 
-# Chosen: shares of content words; the higher they are, the fewer rules are taken back.
-CUED_OVERLAP: Final = 0.5  # with “instead”, “no longer”: half of the shorter sentence's content
-CLEAR_OVERLAP: Final = 0.8  # taken back together with the best match
-AIMED_PART: Final = 0.6  # of what a clause changes: more than one word of two
-SAID_PART: Final = 0.75  # of a rule, in a sentence that has a cue in some clause
-SET_WITHIN: Final = 4  # first words of a rule, which name what it sets
-ALL_PART: Final = 0.85  # of a rule, in a new one that says the opposite
-ALLOWED_PART: Final = 0.6  # of a ban, in a sentence that allows the same
-SAME_LIKENESS: Final = 0.7  # without a cue only the same topic is meant
-SHORT_MATTER: Final = 2  # “use spaces instead”: the verb is shared, the rest is the change
-LATEST_WITHIN: Final = 8  # messages in which “forget that rule” means the rule just given
+LATEST_WITHIN: Final = 8  # messages; chosen: later “forget that rule” may mean another one
+CLOSE: Final = 0.5  # to the best score; chosen: such rules are meant as well
+
+# Fitted with the cues of english_changes and chinese_changes, see docs/adr/0044: what a clause has
+# to do with a rule, and what that weighs.
+_ENGLISH: Final = {
+    **{"start": -2.5, "part": 0.8, "said": -0.4, "said_most": 0.5, "words_3": 0.6},
+    **{"all_words": 0.4, "weak": 0.8, "telling": 0.8, "rest": -0.3, "rest_4": -0.7},
+    **{"other": 1.0, "own_other": 0.8, "loose": 0.5, "own_loose": 1.0, "number_other": 0.2},
+    **{"numbers": -0.9, "number_new": -1.1, "number_gone": -0.5},
+    **{"flips": 0.6, "rule": 1.0, "limit": -0.3, "alike": -0.5, "short": 0.2},
+}
+_CHINESE: Final = {
+    **{"start": -2.2, "said": -0.6, "words": 0.2, "words_2": -0.9, "words_3": 1.0},
+    **{"all_words": 0.3, "all_words_2": 0.5, "rest": -0.2, "rest_2": -0.9, "rest_4": -0.6},
+    **{"characters_2": 0.6, "rule_part": 0.6, "rule_most": 1.0, "own_part": 0.6},
+    **{"own_other": 2.0, "loose": 1.0, "number_other": -0.6, "number_new": -0.5},
+    **{"none": -0.7, "flips": 0.6, "consent": -0.7, "short": -0.3},
+}
+_SAID_MOST: Final = 0.75  # of the words of a rule; chosen: three of four
+_ENOUGH: Final = 0.8  # of a rule; chosen: all of it but for a word
+_MOST: Final = 0.66  # of the characters of a rule; chosen: two of three
 
 _BOUND: Final = re.compile(
     r"只|仅|最多|至少|不超|以内|以下|之内|限|\b(?:only|at most|at least|under|within|above|below"
     r"|over|up to|maximum|minimum|no more|less than|longer than|stay|keep|exactly)\b"
 )
-_ONLY: Final = re.compile(r"\bonly\b|\bmust\b|\balways\b")
 _CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end it
-    r"未经|没有我|没经|除非|\b(?:without|unless|until)\b"
+    r"未经|没有我|没经|没我|除非|先问|问我|确认|同意|等我"
 )
-_THING_FIRST: Final = re.compile(  # no verb of an order
-    r"no |(?!you\b|i\b|we\b)[\w' -]{2,40}? (?:must|should|needs? to|ha(?:s|ve) to|is|are|may|can)\b"
+_USUAL: Final = frozenset(
+    map(
+        stem,
+        COMMON_WORDS
+        | word_set("""
+            order name list table code text write read say tell use add message reply file page
+            letter card send number one three four five six seven eight nine ten hundred minute
+            hour month everything anything each other user
+            喜欢 自己 什么 问题 觉得 知道 一起 起来 还是 就是 怎么 没有 工作 时间 今天 的话
+        """),
+    )
 )
+"""Words that a rule and any other sentence may share."""
+_USUAL_HAN: Final = WEAK_HAN | frozenset("用写给做说二三四五六七八九十自己起话喜欢")
 
 
 def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> list[int]:
@@ -57,123 +82,129 @@ def taken_back(fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]]) -> lis
         and (said_at != seq or _corrects_itself(fact))
     ]
     by_slot = [at for at in allowed if fact.subject and earlier[at][1].subject == fact.subject]
-    if by_slot:
+    if by_slot and fact.effect != "revokes":
         return by_slot
-    contradicted: list[int] = []
-    if fact.effect != "revokes":
-        contradicted = [at for at in allowed if _contradicts(fact, earlier[at][1])]
-    if fact.effect == "states":
-        return contradicted
-    scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1]))}
+    scores = {at: score for at in allowed if (score := _score(fact, earlier[at][1])) > 0}
     if scores:
-        floor = max(CUED_OVERLAP, min(CLEAR_OVERLAP, max(scores.values())))
-        chosen = [at for at, score in scores.items() if score >= floor]
-        if all(aim.cue == "turns" for aim in fact.about) and fact.about:  # one value for another
-            return [max(chosen, key=lambda at: (scores[at], _closeness(fact, earlier[at][1]), at))]
-        return chosen
-    return contradicted or _latest(fact, seq, earlier, allowed)
+        floor = max(scores.values()) - CLOSE
+        return [at for at, score in scores.items() if score >= floor]
+    return _latest(fact, seq, earlier, allowed)
 
 
-def _closeness(fact: Fact, rule: Fact) -> tuple[bool, float]:
-    """Ranks rules that may turn: amounts for amounts first, then by shared words."""
-    is_same_kind = any(map(is_amount, fact.topic)) == any(map(is_amount, rule.topic))
-    return is_same_kind, likeness(fact.topic, rule.topic)
+def is_about(fact: Fact, rule: Fact) -> bool:
+    """Whether `fact` takes `rule` back, whoever said it."""
+    return _score(fact, rule) > 0
 
 
 def _score(fact: Fact, rule: Fact) -> float:
-    """How far `fact`, which has a cue, is about `rule`, in [0, 1]; 0 for too little."""
-    aimed = max((_aimed(aim, fact, rule) for aim in fact.about), default=0.0)
-    if fact.about and not any(_touches(aim, fact, rule) for aim in fact.about):
-        return aimed
-    words = shared_words(fact.topic, rule.topic)
-    said = mentioned(rule.topic, fact.topic)
-    if fact.about and said >= (SAID_PART if words > 1 else 1.0) and not _is_one_word(rule):
-        return max(aimed, said)
-    is_clear = fact.value in ("perhaps", "aimed") or (bool(fact.about) and fact.effect == "revokes")
-    if is_clear and words < min(2, shared_words(rule.topic, rule.topic)):
-        return aimed
-    shared = overlap(fact.topic, rule.topic)
-    return max(aimed, shared if shared >= (CLEAR_OVERLAP if is_clear else CUED_OVERLAP) else 0.0)
+    return max((_score_of(aim, fact, rule) for aim in fact.about), default=0.0)
 
 
-def _touches(aim: ClauseChange, fact: Fact, rule: Fact) -> bool:
-    return _may_end(aim, fact, rule) and speaks_of(rule.topic, aim.topic)
+def _score_of(aim: ClauseChange, fact: Fact, rule: Fact) -> float:
+    """The sign of a clause and what it has to do with `rule`, together; at most 0 for nothing."""
+    weights = _CHINESE if has_han(fact.text) else _ENGLISH
+    found = _target(aim, fact, rule)
+    sign = aim.freeing if _is_limit(rule) else aim.sign
+    target = sum(weights.get(name, 0.0) * found[name] for name in found)
+    return sign + weights["start"] + target if found else 0.0
 
 
-def _is_one_word(rule: Fact) -> bool:
-    return rule.topic[-1:] == rule.topic or shared_words(rule.topic, rule.topic) < 2
+def _target(aim: ClauseChange, fact: Fact, rule: Fact) -> Mapping[str, float]:
+    """What a clause of `fact` has to do with `rule`; empty where it shares nothing with it."""
+    own, whole, ruled = _words(aim.said), _words(fact.text), _words(rule.text)
+    if not names_something(own):
+        own = whole
+    shared = {*whole} & {*ruled}
+    same, other, loose = differing(fact.text, rule.text)
+    numbers, ruled_numbers = _numbers(whole), _numbers(ruled)
+    both = bool(numbers and ruled_numbers)
+    characters = _characters(whole) & _characters(ruled)
+    is_named = len(shared) > 1 or len(characters) > 1 or not _USUAL.issuperset(shared)
+    if not (is_named or same or other or loose or both):
+        return {}
+    return {
+        **_shared(own, whole, ruled),
+        **_characters_shared(own, whole, ruled),
+        "none": not (other or _is_any(shared) or _characters(own) & _characters(ruled)),
+        "other": other,
+        "loose": loose,
+        "own_other": differing(aim.said, rule.text)[1],
+        "own_loose": differing(aim.said, rule.text)[2],
+        "numbers": both,
+        "number_other": both and numbers != ruled_numbers,
+        "number_new": bool(numbers) and not ruled_numbers,
+        "number_gone": bool(ruled_numbers) and not numbers,
+        "flips": fact.is_negative != rule.is_negative and mentioned(ruled, whole) >= _ENOUGH,
+        "consent": bool(_CONDITION.search(rule.text)) and not _CONDITION.search(fact.text),
+        "short": len(ruled) <= 3,
+        "rule": fact.effect != "revokes",
+        "limit": _is_limit(rule),
+    }
 
 
-def _may_end(aim: ClauseChange, fact: Fact, rule: Fact) -> bool:
-    """Whether a clause of that kind may end `rule`; to permit something, it forbids or limits."""
-    match aim.cue:
-        case "turns":
-            return _may_turn(aim.topic, fact, rule)
-        case "lifts":
-            return not aim.done or speaks_of(rule.topic, aim.done)
-        case "permits":
-            is_limit = rule.is_negative or bool(_BOUND.search(rule.text.lower()))
-            return is_limit and not _is_met(fact, rule)
-        case "allows":
-            return False
+def _shared(
+    own: tuple[str, ...], whole: tuple[str, ...], ruled: tuple[str, ...]
+) -> dict[str, float]:
+    """The words that a clause, and its whole sentence, share with a rule, and those it does not."""
+    shared = {*whole} & {*ruled}
+    words, all_words = shared_words(own, ruled), shared_words(whole, ruled)
+    rest = sum(word not in ruled for word in own)
+    telling = sum(word not in _USUAL for word in {*own} & {*ruled})
+    return {
+        "part": covered(own, ruled),
+        "said": mentioned(ruled, whole),
+        "said_most": mentioned(ruled, whole) >= _SAID_MOST,
+        "alike": likeness(whole, ruled),
+        "words": min(words, 3),
+        "words_2": words >= 2,
+        "words_3": words >= 3,
+        "all_words": min(all_words, 3),
+        "all_words_2": all_words >= 2,
+        "weak": min(len(shared) - all_words, 2),
+        "telling": min(telling, 2),
+        "rest": min(rest, 4),
+        "rest_2": rest >= 2,
+        "rest_4": rest >= 4,
+    }
 
 
-def _is_met(fact: Fact, rule: Fact) -> bool:
-    """Whether `fact` may only tell that the condition of `rule` is met."""
-    return bool(_CONDITION.search(rule.text.lower())) and not _CONDITION.search(fact.text.lower())
+def _characters_shared(
+    own: tuple[str, ...], whole: tuple[str, ...], ruled: tuple[str, ...]
+) -> dict[str, float]:
+    """The Chinese characters that a clause, and its whole sentence, share with a rule."""
+    mine, theirs = _characters(own), _characters(ruled)
+    if not theirs:
+        return {}
+    part = len(_characters(whole) & theirs) / len(theirs)
+    return {
+        "characters_2": len(mine & theirs) >= 2,
+        "rule_part": part,
+        "rule_most": part >= _MOST,
+        "own_part": len(mine & theirs) / (len(mine) or 1),
+    }
 
 
-def _aimed(aim: ClauseChange, fact: Fact, rule: Fact) -> float:
-    """How far the topic of a clause is that of `rule`, in [0, 1]; 0 for too little."""
-    if aim.cue in ("permits", "allows") and _is_met(fact, rule):
-        return 0.0
-    if aim.cue == "allows":
-        is_ban = rule.is_negative and not fact.is_negative
-        said = mentioned(rule.topic, aim.topic) if is_ban else 0.0
-        return said if said >= ALLOWED_PART else 0.0
-    part, words = covered(aim.topic, rule.topic), shared_words(aim.topic, rule.topic)
-    if not _may_end(aim, fact, rule):
-        is_all = aim.cue == "permits" and part >= SAID_PART and words > 1
-        return part if is_all else 0.0
-    if (
-        words > 1 and part >= CUED_OVERLAP and aim.topic[0].isascii()
-    ):  # nearly all of the rule, with more beside it
-        part = max(part, mentioned(rule.topic, aim.topic))
-    if part < (CUED_OVERLAP if _is_added(aim, rule) else AIMED_PART):
-        return 0.0
-    return part if words > 1 or _is_enough(aim.topic, fact, rule) else 0.0
+def _is_any(words: set[str]) -> bool:
+    return shared_words(words, words) > 0
 
 
-def _is_added(aim: ClauseChange, rule: Fact) -> bool:
-    """Whether the clause adds a kind where only one was allowed: “Licensed fonts are fine too”."""
-    is_only = _ONLY.search(rule.text.lower())
-    return aim.cue == "permits" and len(aim.topic) == 2 and bool(is_only)
+@lru_cache(maxsize=4_096)  # each new sentence is compared with all rules
+def _words(text: str) -> tuple[str, ...]:
+    return topic_of(text.replace("-", " "))
 
 
-def _may_turn(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
-    """Whether `rule` has a value for the other one: a number for a number, of the thing it sets.
-
-    “The meeting moves to 3 pm” says nothing of who may come to the meeting.
-    """
-    if any(word not in rule.topic for word in about if is_amount(word)):
-        return False  # “Monday's exam moves to Wednesday”: one of many
-    if any(map(is_amount, fact.topic)):
-        return any(map(is_amount, rule.topic))
-    return about[0].isascii() or (
-        about[-1] in rule.topic and any(word in about for word in rule.topic[:SET_WITHIN])
-    )
+@lru_cache(maxsize=4_096)
+def _characters(topic: tuple[str, ...]) -> frozenset[str]:
+    return frozenset("".join(word for word in topic if not word.isascii())) - _USUAL_HAN
 
 
-def _is_enough(about: tuple[str, ...], fact: Fact, rule: Fact) -> bool:
-    """Whether one word names the topic of `rule`: no verb of an order, no part of a word."""
-    word = next(word for word in reversed(about) if shared_words((word,), rule.topic))
-    at = rule.topic.index(word)
-    if word.isascii():
-        if len(rule.topic) == 1:
-            return len(fact.topic) <= SHORT_MATTER
-        return at == 0 if _THING_FIRST.match(rule.text.lower()) else at > 0
-    after = rule.topic[at + 1 : at + 2]
-    return not (after and after[0][0] == word[-1])
+def _numbers(topic: Sequence[str]) -> frozenset[str]:
+    return frozenset(filter(is_number, topic))
+
+
+def _is_limit(rule: Fact) -> bool:
+    """Whether a rule forbids or limits something, which a permission ends."""
+    return rule.is_negative or bool(_BOUND.search(rule.text.lower()))
 
 
 def _corrects_itself(fact: Fact) -> bool:
@@ -185,69 +216,9 @@ def _rank(fact: Fact) -> int:
     return 1 if fact.role in ("system", "developer") else 0
 
 
-def _contradicts(fact: Fact, rule: Fact) -> bool:
-    """Whether, without a cue, it forbids what `rule` orders or repeats it with another value."""
-    if frozenset(fact.topic).isdisjoint(rule.topic):  # as most rules: nothing in common
-        return False
-    same = likeness(fact.topic, rule.topic)
-    if fact.is_negative != rule.is_negative and same >= SAME_LIKENESS:
-        return True
-    if (fact.value == "anew" and _turns_anew(fact, rule)) or _is_said_anew(fact, rule):
-        return True
-    plain, numbers = _split(fact)
-    plain_rule, numbers_rule = _split(rule)
-    return (
-        bool(numbers)
-        and len(numbers) == len(numbers_rule)
-        and numbers != numbers_rule
-        and len(plain) > 1
-        and likeness(plain, plain_rule) == 1.0
-    )
-
-
-def _is_said_anew(fact: Fact, rule: Fact) -> bool:
-    """Whether both have nearly the same words: “amounts to the cent”, “amounts to the dollar”."""
-    return (
-        not (fact.is_negative or rule.is_negative)
-        and fact.topic[:1] == rule.topic[:1]
-        and shared_words(fact.topic, rule.topic) > SHORT_MATTER
-        and mentioned(rule.topic, fact.topic) >= SAID_PART
-        and mentioned(fact.topic, rule.topic) >= SAID_PART
-    )
-
-
-def _turns_anew(fact: Fact, rule: Fact) -> bool:
-    """Whether “from now on …” gives the topic of `rule` the opposite, another amount or word."""
-    said = mentioned(rule.topic, fact.topic)
-    if fact.is_negative != rule.is_negative:
-        return said >= ALL_PART and shared_words(fact.topic, rule.topic) > 1
-    if not fact.is_negative and _one_word_differs(fact, rule):
-        return True
-    numbers, numbers_rule = _split(fact)[1], _split(rule)[1]
-    is_other = len(numbers) == len(numbers_rule) == 1 and numbers != numbers_rule
-    return is_other and said >= ALLOWED_PART and shared_words(fact.topic, rule.topic) > 1
-
-
-def _one_word_differs(fact: Fact, rule: Fact) -> bool:
-    """Whether one word is replaced: “prices in pounds” after “prices in dollars”."""
-    mine, other = set(fact.topic), set(rule.topic)
-    return len(mine - other) == 1 == len(other - mine) and overlap(mine, other) >= CUED_OVERLAP
-
-
-def _split(fact: Fact) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    numbers = tuple(word for word in fact.topic if is_number(word))
-    return tuple(word for word in fact.topic if not is_number(word)), numbers
-
-
 def _latest(
     fact: Fact, seq: int, earlier: Sequence[tuple[int, Fact]], allowed: Sequence[int]
 ) -> list[int]:
     """The newest rule, where the sentence points at it (“forget that rule”) and it is recent."""
-    if not allowed or seq - earlier[allowed[-1]][0] > LATEST_WITHIN:
-        return []
-    rule = earlier[allowed[-1]][1]
-    is_cued = fact.value == "perhaps" or (fact.effect == "updates" and fact.value != "aimed")
-    # “Use spaces instead” takes the place of an order; a ban goes well with it.
-    is_short = is_cued and len(fact.topic) <= SHORT_MATTER and not rule.is_negative
-    is_meant = fact.value == "latest" or (is_short and not set(fact.topic).isdisjoint(rule.topic))
-    return [allowed[-1]] if is_meant else []
+    is_meant = fact.value == "latest" and allowed
+    return [allowed[-1]] if is_meant and seq - earlier[allowed[-1]][0] <= LATEST_WITHIN else []

@@ -59,10 +59,6 @@ _EMPTY_HAN = re.compile(
     "|个(?![人性])|别(?![墅名])|勿|给|让|先(?!生)|用(?!户|品|途|(?<=信用)卡)|不|只|太"
 )
 _WEAK_HAN = frozenset({"使用", "回答", "回复", "代码", "文件", "提交", "修改", "内容", "时候"})
-_AMOUNT = re.compile(
-    "[〇零一二两三四五六七八九十百千万半几][点号月日元块百千万十年分秒时小天岁折成倍楼层兆字行页封份句]"
-    "|[周晚][一二三四五六日七八九十]"
-)
 _NUMBERS = word_set("""
     two thre four fiv six seven eight nin ten twelv fifteen twenty thirty fifty hundr thousand
     third fourth fifth sixth seventh eighth ninth tenth twelfth fifteenth twentieth
@@ -126,12 +122,6 @@ def mentioned(part: Collection[str], whole: Collection[str]) -> float:
     return full / wanted if wanted and shared_words(part, whole) else 0.0
 
 
-def speaks_of(topic: Collection[str], part: Collection[str]) -> bool:
-    """Whether a topic has a word of `part`, or a Chinese character of it."""
-    characters = {*"".join(word for word in topic if not word.isascii())}
-    return any(word in topic or not characters.isdisjoint(word) for word in part)
-
-
 def names_something(topic: Collection[str]) -> bool:
     """Whether a topic has a word of full weight or an amount; “use it” has none."""
     return any(_weight(word) == 1.0 or is_number(word) for word in topic)
@@ -146,12 +136,6 @@ def shared_words(one: Collection[str], other: Collection[str]) -> int:
 def is_number(word: str) -> bool:
     """Whether a word of a topic is a number, or a Chinese pair with one in it."""
     return word.isdigit() or word in _NUMBERS or bool(_NUMERAL.search(word))
-
-
-@lru_cache(maxsize=16_384)
-def is_amount(word: str) -> bool:
-    """Whether a word of a topic is an amount or a time."""
-    return word.isdigit() or bool(_AMOUNT.search(word))
 
 
 def likeness(one: Collection[str], other: Collection[str]) -> float:

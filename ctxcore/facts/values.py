@@ -63,21 +63,16 @@ ROLE_SALIENCE: Final[dict[Role, float]] = {
 }
 
 
-Cue = Literal["turns", "lifts", "permits", "allows"]
-
-
 @dataclass(frozen=True, slots=True)
 class ClauseChange:
-    """A change that one clause makes to earlier rules.
+    """A clause that may change an earlier rule."""
 
-    The clause `turns` its topic to another value, `lifts` a rule about it, `permits` what was
-    forbidden, or `allows` something without a word on what held before.
-    """
-
-    cue: Cue
-    topic: tuple[str, ...]
-    done: tuple[str, ...] = ()
-    """The action that is lifted, where the clause names it: rules without it stay."""
+    said: str
+    """Its words, without those that only tell of a change."""
+    sign: float
+    """How clearly it takes back or changes a rule."""
+    freeing: float
+    """The same of a rule that forbids or limits something, which a permission ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +94,12 @@ class Fact:
     value: str = ""
     """The part that may change: a number, a count of changed lines, a state of progress.
 
-    Of a rule, how it points at earlier ones: `latest`, `perhaps`, `aimed` (see `Change.reach`), or
-    `anew`: a sentence with “from now on”, in which one other word is the new value of a rule.
+    Of a rule, `latest` where it may mean the rule just given (see `Change.reach`).
     """
     effect: Effect = "states"
     topic: tuple[str, ...] = ()
     about: tuple[ClauseChange, ...] = ()
-    """The changes to earlier rules, clause by clause."""
+    """The clauses that may change earlier rules."""
     role: Role = "user"
     is_negative: bool = False
     """Whether an instruction forbids something."""

@@ -32,7 +32,7 @@ def test_a_sentence_that_lays_nothing_down_is_no_rule(why: str, sentence: str) -
 def test_a_rule_is_found_among_other_sentences() -> None:
     text = "The build is green again. Never deploy on a Friday. What is next?"
 
-    assert found(text, "instruction") == ["Never deploy on a Friday."]
+    assert rules(text) == ["Never deploy on a Friday."]
 
 
 def test_a_rule_over_a_wrapped_line_is_one_rule() -> None:
@@ -44,7 +44,7 @@ def test_a_rule_over_a_wrapped_line_is_one_rule() -> None:
 def test_items_under_a_heading_of_rules_are_rules() -> None:
     text = "Ground rules:\n- one topic a message\n- sources at the end\n\nThe weather is nice."
 
-    assert found(text, "instruction") == ["one topic a message", "sources at the end"]
+    assert rules(text) == ["one topic a message", "sources at the end"]
 
 
 @pytest.mark.parametrize(
