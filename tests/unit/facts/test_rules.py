@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import timeit
+
 import pytest
 
+from ctxcore.facts.chinese_rules import CHINESE
 from tests.unit.facts import examples
 from tests.unit.facts.speech import entries, facts, folded, found, held
 
@@ -125,3 +128,12 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     many = entries(folded(handbook), "instruction")
 
     assert many[0].salience < one.salience
+
+
+@pytest.mark.parametrize("word", ["每次", "不要", "，请", "用"])
+def test_a_run_of_one_word_is_scored_in_linear_time(word: str) -> None:
+    def cost(characters: int) -> float:
+        words = (word * characters)[:characters]
+        return min(timeit.repeat(lambda: CHINESE.is_rule(words, is_prompt=True), number=5))
+
+    assert cost(1_200) < 7 * cost(300)  # 4 where it is linear, 10 where it is not
