@@ -6,6 +6,7 @@ of its class, so that a cue is a short pattern on a short string; one pass over 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -115,20 +116,26 @@ class Language:
         forbids: str,
         prompt: float,
         user: float,
+        reach: float = math.inf,
     ) -> None:
         """Reads sentences by `letters`, which gives the classes of their words.
 
-        `said` weighs the words themselves, and their letters.
-        Only sentences with one of `signs` are scored, from `prompt` or `user` on.
+        `said` weighs the words themselves, and their letters; `reach` is the most that patterns
+        are asked to add. Only sentences with one of `signs` are scored, from `prompt` or `user` on.
         """
         self.letters = letters
         self._said = said
         self.cues = cues
         self._signs, self._forbids = frozenset(signs), frozenset(forbids)
         self._start = (prompt, user)
+        self._reach = reach
         singles = filter(_is_single, cues)
         self._of_letter = {cue.pattern.pattern: (cue.prompt, cue.user) for cue in singles}
-        self._patterns = [cue for cue in cues if not _is_single(cue)]
+        self._patterns = [cue for cue in cues if not _is_single(cue) and len(cue.needs) > 1]
+        self._needing: dict[str, list[Cue]] = {}
+        for cue in cues:
+            if len(cue.needs) == 1 and not _is_single(cue):
+                self._needing.setdefault(min(cue.needs), []).append(cue)
 
     def is_negative(self, words: str) -> bool:
         """Whether a sentence, in lower case and masked, forbids something."""
@@ -144,8 +151,13 @@ class Language:
         score = self._start[place] + self._said(words, letters)
         for letter in present & self._of_letter.keys():
             score += self._of_letter[letter][place]
-        for cue in self._patterns:
-            if not cue.needs.isdisjoint(present) and cue.pattern.search(letters):
+        if score + self._reach <= 0:
+            return False
+        cues = [cue for cue in self._patterns if not cue.needs.isdisjoint(present)]
+        for letter in present & self._needing.keys():
+            cues += self._needing[letter]
+        for cue in cues:
+            if cue.pattern.search(letters):
                 score += cue.prompt if is_prompt else cue.user
         return score > 0
 

@@ -131,7 +131,10 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     assert many[0].salience < one.salience
 
 
-@pytest.mark.parametrize(("language", "word"), [(ENGLISH, "always "), (CHINESE, "每次")])
+@pytest.mark.parametrize(
+    ("language", "word"),
+    [(ENGLISH, "always "), *((CHINESE, word) for word in ("每次", "不要", "，请", "用"))],
+)
 def test_a_run_of_one_word_costs_no_more_than_its_length(language: Language, word: str) -> None:
     def read(times: int) -> bool:
         return language.is_rule(word * times, is_prompt=False)
