@@ -215,7 +215,31 @@ def _leaning(words: str, _letters: str) -> float:
     return sum(map(_WEIGHTS.__getitem__, _WEIGHTS.keys() & set(words)))
 
 
-CHINESE: Final = Language(
+_ALLERGY: Final = re.compile("对[^，,。不]{1,6}过敏")
+_CLAUSE_ENDS: Final = re.compile("[，；,;]")
+_EXPLICIT: Final = frozenset(CLASSES.pattern_of("ban never limit must"))
+_ASKING: Final = ("?", "？", "吗", "呢")
+_LEAST_CHARS: Final = 4  # of a clause; chosen: a shorter one names nothing
+
+
+class _Chinese(Language):
+    """Chinese, whose sentences run on: in a user's turn one clause that plainly bans is enough."""
+
+    def is_rule(self, words: str, *, is_prompt: bool) -> bool:
+        if super().is_rule(words, is_prompt=is_prompt):
+            return True
+        if is_prompt or words.rstrip().endswith(_ASKING):
+            return False
+        clauses = [clause.strip() for clause in _CLAUSE_ENDS.split(words)]
+        return bool(_ALLERGY.search(words)) or (len(clauses) > 1 and any(map(self._bans, clauses)))
+
+    def _bans(self, clause: str) -> bool:
+        if len(clause) < _LEAST_CHARS or _EXPLICIT.isdisjoint(self.letters(clause)):
+            return False
+        return super().is_rule(clause, is_prompt=False)
+
+
+CHINESE: Final = _Chinese(
     _letters,
     said=_leaning,
     cues=CLASSES.cues("\n".join(_cues())),

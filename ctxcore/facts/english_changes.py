@@ -142,6 +142,7 @@ be_fine: 1.0 0.7 be[all too]*(?:fine|free|enough)
 may: 0.4 0.0 may|might
 you_may: 0.0 0.8 you may
 again: -0.7 0.0 again
+may_again: 0.8 0.6 may[^stop]*again
 now: 0.9 0.0 now
 now_edge: -0.6 0.0 ^[soft]*now|now$
 lasting: 1.3 0.0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of

@@ -163,7 +163,7 @@ CHANGED: Final[tuple[tuple[str, str], ...]] = (
     ("备份必须每天两点跑。", "备份改到四点跑。"),
     ("报错信息必须用通俗的话写。", "报错信息以后改回错误代码。"),
     ("分支必须按工单命名。", "分支命名不强制按工单了。"),
-    ("航班一律从巴塞尔出发。", "从苏黎世出发的航班也行。"),
+    ("航班一律从巴塞尔出发。", "航班不一定从巴塞尔出发了。"),
 )
 # A rule, and a sentence that only speaks of the same.
 MENTIONED: Final[tuple[tuple[str, str], ...]] = (
