@@ -29,7 +29,7 @@ class Change:
 
 NO_CHANGE: Final = Change()
 MOST_ABOUT: Final = 4  # clauses of one sentence; chosen: more are a story
-FLOOR: Final = 0.6  # of a sign; chosen: nearly all changes are above it, nine of ten sentences not
+FLOOR: Final = 0.6  # of a sign; chosen: nearly all changes are above it, five of six sentences not
 
 _LATEST: Final = re.compile(  # points at the rule just given, without its words
     r"\b(?:forget|ignore|scratch|drop|cancel|scrap|undo|lift|disregard|revoke)(?: about)?"
