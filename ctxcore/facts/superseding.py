@@ -120,7 +120,7 @@ def _target(aim: ClauseChange, fact: Fact, rule: Fact) -> Mapping[str, float]:
     both = bool(numbers and ruled_numbers)
     characters = _characters(whole) & _characters(ruled)
     is_named = len(shared) > 1 or len(characters) > 1 or not _USUAL.issuperset(shared)
-    if not (is_named or same or other or loose or both):
+    if not (is_named or same or other):
         return {}
     return {
         **_shared(own, whole, ruled),
