@@ -70,6 +70,7 @@ class Counted:
     )
     """The results with which it needed no repair."""
     words: str | None = field(default=None, init=False, repr=False, compare=False)
+    """Its `plain_text`, once that was asked for."""
 
     @property
     def plain_text(self) -> str:

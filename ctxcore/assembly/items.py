@@ -118,10 +118,10 @@ class Merged:
 def from_row(row: Counted, segment: Segment, reason: Reason) -> Item:
     """The item of a message, with what is shorter and stands for it where there is something."""
     known = cast("Item | None", row.item)
-    is_other = known is None or known.segment != segment
-    if known is None or is_other or (known.verdict == "kept" and known.reason is not reason):
-        known = note(row, "item", _make_item(row, segment, reason))
-    return known
+    # A shortened message has a reason of its own.
+    if known and known.segment == segment and (row.is_shortened or known.reason is reason):
+        return known
+    return note(row, "item", _make_item(row, segment, reason))
 
 
 def _make_item(row: Counted, segment: Segment, reason: Reason) -> Item:
