@@ -128,17 +128,17 @@ _TOKEN: Final = re.compile(
 )
 
 
-def _tokens(words: str) -> list[tuple[str, str]]:
+def _read(sentence: str) -> tuple[list[str], str]:
     """Known words with their letters; of others each character, or each Latin word."""
     latin, other = CLASSES.letter("latin"), CLASSES.letter("other")
-    return [
-        (word, CLASSES.of_word.get(word) or (latin if word.isascii() else other))
-        for word in _TOKEN.findall(words)
-    ]
+    words = _TOKEN.findall(sentence)
+    known = CLASSES.of_word.get
+    letters = [known(word) or (latin if word.isascii() else other) for word in words]
+    return words, "".join(letters)
 
 
 CHINESE: Final = Signs(
-    _tokens,
+    _read,
     CLASSES,
     signs=_SIGNS,
     context=_CONTEXT,

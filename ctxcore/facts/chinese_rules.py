@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ctxcore.facts.cues import Classes, Language
@@ -210,9 +210,14 @@ def _letters(words: str) -> str:
 _WEIGHTS: Final = {char: weight for weight, chars in _weighed(_LEANS) for char in chars.strip()}
 
 
-def _leaning(words: str, _letters: str) -> float:
+def _read(sentence: str) -> tuple[str, str]:
+    """A sentence as its characters, and the classes of its words."""
+    return sentence, _letters(sentence)
+
+
+def _leaning(characters: Sequence[str], _letters: str) -> float:
     """What the characters of a sentence weigh together, each once."""
-    return sum(map(_WEIGHTS.__getitem__, _WEIGHTS.keys() & set(words)))
+    return sum(map(_WEIGHTS.__getitem__, _WEIGHTS.keys() & set(characters)))
 
 
 _ALLERGY: Final = re.compile("对[^，,。不]{1,6}过敏")
@@ -240,7 +245,7 @@ class _Chinese(Language):
 
 
 CHINESE: Final = _Chinese(
-    _letters,
+    _read,
     said=_leaning,
     cues=CLASSES.cues("\n".join(_cues())),
     reach=3.5,  # more is needed for 1 % of the rules that are found

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import compress
+from operator import add
 from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 120  # of a sentence; chosen: what a rule is told by stands before
 
 MOST_KNOWN: Final = 20_000  # words that are looked up; chosen: people use far fewer
+MOST_RUN_CHARS: Final = 40  # of a word that is remembered; chosen: longer ones do not come again
 
 _LETTERS: Final = "".join(chr(code) for code in range(0x4E00, 0x4F00))
 """One for a class; none of them means anything in a pattern."""
@@ -65,19 +67,49 @@ class Classes:
         return Cue(float(prompt), float(user), re.compile(on_letters), needs)
 
 
-class Letters(dict[str, str]):
-    """The letters of words; a word of no list has that of its kind."""
+class Reader(dict[str, tuple[str, tuple[str, ...]]]):
+    """Reads sentences of a language that has blanks between its words.
 
-    def __init__(self, classes: Classes, kind_of: Callable[[str], str]) -> None:
-        """Knows the words of `classes`, and asks `kind_of` for the class of another."""
-        super().__init__(classes.of_word)
-        self._letter, self._kind_of = classes.letter, kind_of
+    What stands between two blanks is read once and remembered, as its letters and its words.
+    """
 
-    def __missing__(self, word: str) -> str:
-        letter = self._letter(self._kind_of(word))
-        if len(self) < MOST_KNOWN:
-            self[word] = letter
-        return letter
+    def __init__(
+        self,
+        pattern: re.Pattern[str],
+        classes: Classes,
+        kind_of: Callable[[str], str],
+        *,
+        across_blanks: str | None = None,
+    ) -> None:
+        """Finds words by `pattern`, and asks `kind_of` for the class of a word of no list.
+
+        A word that has a blank begins with the sign `across_blanks`.
+        """
+        super().__init__()
+        self._find = pattern.findall
+        self._of_word, self._letter, self._kind_of = classes.of_word, classes.letter, kind_of
+        self._across_blanks = across_blanks
+
+    def read(self, sentence: str) -> tuple[list[str], str]:
+        """The words of a sentence in lower case, and one letter for each."""
+        if self._across_blanks and self._across_blanks in sentence:
+            letters, words = self._read(sentence)
+            return list(words), letters
+        runs = [self[run] for run in sentence.split()]
+        return [word for run in runs for word in run[1]], "".join([run[0] for run in runs])
+
+    def __missing__(self, run: str) -> tuple[str, tuple[str, ...]]:
+        read = self._read(run)
+        if len(self) < MOST_KNOWN and len(run) < MOST_RUN_CHARS:
+            self[run] = read
+        return read
+
+    def _read(self, text: str) -> tuple[str, tuple[str, ...]]:
+        words = tuple(self._find(text))
+        return "".join(map(self._letter_of, words)), words
+
+    def _letter_of(self, word: str) -> str:
+        return self._of_word.get(word) or self._letter(self._kind_of(word))
 
 
 class Sayings:
@@ -98,8 +130,8 @@ class Sayings:
 
     def weight(self, words: Sequence[str], letters: str) -> float:
         """What the words of a sentence weigh together, each word and each pair once."""
-        said = self._words.keys() & words
-        pairs = self._pairs.keys() & map("".join, pairwise(f"^{letters}$"))
+        said = self._words.keys() & words[:MOST_WORDS]
+        pairs = self._pairs.keys() & map(add, f"^{letters}", f"{letters}$")
         return sum(map(self._words.__getitem__, said)) + sum(map(self._pairs.__getitem__, pairs))
 
 
@@ -108,9 +140,9 @@ class Language:
 
     def __init__(
         self,
-        letters: Callable[[str], str],
+        read: Callable[[str], tuple[Sequence[str], str]],
         *,
-        said: Callable[[str, str], float] = lambda _words, _letters: 0.0,
+        said: Callable[[Sequence[str], str], float],
         cues: list[Cue],
         signs: str,
         forbids: str,
@@ -118,12 +150,12 @@ class Language:
         user: float,
         reach: float = math.inf,
     ) -> None:
-        """Reads sentences by `letters`, which gives the classes of their words.
+        """Reads sentences by `read`, which gives their words and the letters of their classes.
 
         `said` weighs the words themselves, and their letters; `reach` is the most that patterns
         are asked to add. Only sentences with one of `signs` are scored, from `prompt` or `user` on.
         """
-        self.letters = letters
+        self._read = read
         self._said = said
         self.cues = cues
         self._signs, self._forbids = frozenset(signs), frozenset(forbids)
@@ -137,13 +169,18 @@ class Language:
             if len(cue.needs) == 1 and not _is_single(cue):
                 self._needing.setdefault(min(cue.needs), []).append(cue)
 
-    def is_negative(self, words: str) -> bool:
-        """Whether a sentence, in lower case and masked, forbids something."""
-        return not self._forbids.isdisjoint(self.letters(words))
+    def letters(self, sentence: str) -> str:
+        """The classes of the words of a sentence in lower case."""
+        return self._read(sentence)[1]
 
-    def is_rule(self, words: str, *, is_prompt: bool) -> bool:
+    def is_negative(self, sentence: str) -> bool:
+        """Whether a sentence, in lower case and masked, forbids something."""
+        return not self._forbids.isdisjoint(self.letters(sentence))
+
+    def is_rule(self, sentence: str, *, is_prompt: bool) -> bool:
         """Whether a sentence, in lower case and masked, is a standing instruction."""
-        letters = self.letters(words)[:MOST_WORDS]
+        words, every = self._read(sentence)
+        letters = every[:MOST_WORDS]
         present = frozenset(letters)
         if self._signs.isdisjoint(present):
             return False
@@ -156,10 +193,11 @@ class Language:
         cues = [cue for cue in self._patterns if not cue.needs.isdisjoint(present)]
         for letter in present & self._needing.keys():
             cues += self._needing[letter]
-        for cue in cues:
-            if cue.pattern.search(letters):
-                score += cue.prompt if is_prompt else cue.user
-        return score > 0
+        weights = [cue.prompt if is_prompt else cue.user for cue in cues]
+        if score + sum([weight for weight in weights if weight > 0]) <= 0:
+            return False  # whatever they find
+        found = [cue.pattern.search(letters) is not None for cue in cues]
+        return score + sum(compress(weights, found)) > 0
 
 
 def _is_single(cue: Cue) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxcore.facts.cues import Classes
-from ctxcore.facts.reading import MASK
+from ctxcore.facts.cues import Classes, Reader
 from ctxcore.facts.signs import Signs
 
-_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*|\d+(?:[.,]\d+)*|[,;:!?()–—]|-(?=\s)|\.(?=\s|$)")
+_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*|\d+(?:[.,]\d+)*|[,;:!?()–—]|-(?=\s|$)|\.(?=\s|$)")
 _WORDS: Final = """
 other:
 past: went got took made gave came had saw wrote sent found lost ate ran fell broke spent bought
@@ -178,26 +177,17 @@ i_past: 0.5 0.0 ^[soft]*i[soft]*(?:past|was|need)
 _CONTENT: Final = "other order past number needed case page rule called praise"
 
 
-class _Letters(dict[str, str]):
-    """The letters of words; a word of no list has that of its ending."""
-
-    def __missing__(self, word: str) -> str:
-        if word[0] == MASK:
-            return CLASSES.letter("void")
-        kind = "past" if word.endswith("ed") else "other"
-        return CLASSES.letter("number" if word[0].isdigit() else kind)
-
-
 CLASSES: Final = Classes(_WORDS, _GROUPS)
-_KNOWN: Final = _Letters(CLASSES.of_word)
 
 
-def _tokens(words: str) -> list[tuple[str, str]]:
-    return [(word, _KNOWN[word]) for word in _WORD.findall(words)]
+def _kind_of(word: str) -> str:
+    if word[0].isdigit():
+        return "number"
+    return "past" if word.endswith("ed") else "other"
 
 
 ENGLISH: Final = Signs(
-    _tokens,
+    Reader(_WORD, CLASSES, _kind_of).read,
     CLASSES,
     signs=_SIGNS,
     context=_CONTEXT,

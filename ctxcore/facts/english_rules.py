@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxcore.facts.cues import MOST_WORDS, Classes, Language, Letters, Sayings
+from ctxcore.facts.cues import Classes, Language, Reader, Sayings
 
 _WORD: Final = re.compile(
     r"`[^`]*`|[a-z]+(?:['-][a-z]+)*|[0-9]+(?:[.,][0-9]+)*|[\x00-\x08]+|[^\sa-z0-9'\"*_]"
@@ -352,24 +352,16 @@ def _kind_of(word: str) -> str:
     return "plural" if len(word) > 3 and word[-1] == "s" and word[-2] not in "siu" else "other"
 
 
-_LETTERS: Final = Letters(CLASSES, _kind_of)
+_READER: Final = Reader(_WORD, CLASSES, _kind_of, across_blanks="`")
 
 
-def _split(words: str) -> list[str]:
-    return _WORD.findall(words.rstrip(" .!)'\""))
-
-
-def _letters(words: str) -> str:
-    return "".join(map(_LETTERS.__getitem__, _split(words)))
-
-
-def _said(words: str, letters: str) -> float:
-    return _SAYINGS.weight(_split(words)[:MOST_WORDS], letters)
+def _read(sentence: str) -> tuple[list[str], str]:
+    return _READER.read(sentence.rstrip(" .!)'\""))
 
 
 ENGLISH: Final = Language(
-    _letters,
-    said=_said,
+    _read,
+    said=_SAYINGS.weight,
     cues=CLASSES.cues(_CUES),
     signs=CLASSES.pattern_of(_SIGNS),
     forbids=CLASSES.pattern_of("not never dont no avoid until"),

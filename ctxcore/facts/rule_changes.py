@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -48,9 +49,10 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
     A rule may change another one without a sign, by another value; those of a prompt are too many.
     """
     signs = CHINESE if has_han(sentence) else ENGLISH
-    clauses = list(signs.changes(sentence.strip(" \"'*_.。")))
-    clear = tuple(aim for aim in clauses if max(aim.sign, aim.freeing) >= FLOOR)
-    about = tuple(clauses) if is_rule and not is_prompt else clear
+    takes_all = is_rule and not is_prompt
+    least = -math.inf if takes_all else FLOOR
+    about = tuple(signs.changes(sentence.strip(" \"'*_.。"), least=least))
+    clear = [aim for aim in about if max(aim.sign, aim.freeing) >= FLOOR]
     if not about:
         return NO_CHANGE
     effect: Effect = "revokes" if not is_rule else "updates" if clear else "states"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ctxcore.facts.cues import Classes, Cue
 from ctxcore.facts.values import ClauseChange
 
-Token = tuple[str, str]
-"""A word and the letter of its class."""
 _BEFORE_HAN: Final = "\u3000"
 """Every Chinese character comes after it."""
+_HALF: Final = 0.05  # weights are rounded to one decimal place
 
 
 class Signs:
@@ -19,7 +19,7 @@ class Signs:
 
     def __init__(
         self,
-        tokens: Callable[[str], list[Token]],
+        read: Callable[[str], tuple[Sequence[str], str]],
         classes: Classes,
         *,
         signs: str,
@@ -28,48 +28,63 @@ class Signs:
     ) -> None:
         """Weighs clauses by `signs`, and by `context` in their whole sentence.
 
-        A cue weighs for every rule, and its second weight is added for one that forbids or limits.
-        Words of the classes in `content` tell what a clause is about.
+        `read` gives the words of a sentence and the letters of their classes. A cue weighs for
+        every rule, and its second weight is added for one that forbids or limits. Words of the
+        classes in `content` tell what a clause is about.
         """
-        self._tokens = tokens
+        self._read = read
         self._signs, self._context = classes.cues(signs), classes.cues(context)
         self._content = frozenset(classes.pattern_of(content))
         self._stop = classes.letter("stop")
 
-    def changes(self, words: str) -> Iterator[ClauseChange]:
-        """The clauses of a sentence, in lower case and masked, with their weights."""
-        tokens = self._tokens(words)
-        sign, freeing = _weights(self._context, tokens)
-        for clause in self._clauses(tokens):
-            own, own_freeing = _weights(self._signs, clause)
-            yield ClauseChange(
-                self._said(clause), round(sign + own, 1), round(freeing + own_freeing, 1)
-            )
+    def changes(self, sentence: str, *, least: float = -math.inf) -> Iterator[ClauseChange]:
+        """The clauses of a sentence, in lower case and masked, that weigh at least `least`."""
+        words, letters = self._read(sentence)
+        present = frozenset(letters)
+        signs, context = _possible(self._signs, present), _possible(self._context, present)
+        most = _most(signs)
+        if most + _most(context) < least - _HALF:
+            return
+        around = _weights(context, letters)
+        if max(around) + most < least - _HALF:
+            return
+        for start, end in self._clauses(letters):
+            own = _weights(signs, letters[start:end])
+            sign, freeing = (round(one + other, 1) for one, other in zip(around, own, strict=True))
+            if max(sign, freeing) >= least:
+                said = self._said(words[start:end], letters[start:end])
+                yield ClauseChange(said, sign, freeing)
 
-    def _clauses(self, tokens: list[Token]) -> Iterator[list[Token]]:
-        clause: list[Token] = []
-        for token in tokens:
-            if token[1] != self._stop:
-                clause.append(token)
-            elif clause:
-                yield clause
-                clause = []
-        if clause:
-            yield clause
+    def _clauses(self, letters: str) -> Iterator[tuple[int, int]]:
+        """The places of the clauses, which stand between stops."""
+        start = 0
+        for clause in letters.split(self._stop):
+            if clause:
+                yield start, start + len(clause)
+            start += len(clause) + 1
 
-    def _said(self, clause: list[Token]) -> str:
-        """The words of `clause` that tell what it is about; Chinese ones stay together."""
-        words = (word if letter in self._content else " " for word, letter in clause)
+    def _said(self, words: Sequence[str], letters: str) -> str:
+        """The words that tell what a clause is about; Chinese ones stay together."""
+        told = (
+            word if letter in self._content else " "
+            for word, letter in zip(words, letters, strict=True)
+        )
         return " ".join(
-            "".join(word if word > _BEFORE_HAN else f" {word} " for word in words).split()
+            "".join(word if word > _BEFORE_HAN else f" {word} " for word in told).split()
         )
 
 
-def _weights(cues: list[Cue], tokens: list[Token]) -> tuple[float, float]:
-    """What the cues found in `tokens` weigh together, for any rule and for one that forbids."""
-    letters = "".join(letter for _, letter in tokens)
-    present, sign, freeing = frozenset(letters), 0.0, 0.0
-    for weight, more, pattern, needs in cues:
-        if not needs.isdisjoint(present) and pattern.search(letters):
-            sign, freeing = sign + weight, freeing + weight + more
-    return sign, freeing
+def _possible(cues: Sequence[Cue], present: frozenset[str]) -> list[Cue]:
+    return [cue for cue in cues if not cue.needs.isdisjoint(present)]
+
+
+def _most(cues: Sequence[Cue]) -> float:
+    """The most that `cues` may weigh together, for any rule or for one that forbids."""
+    return sum([max(weight, weight + more, 0.0) for weight, more, _, _ in cues])
+
+
+def _weights(cues: Sequence[Cue], letters: str) -> tuple[float, float]:
+    """What the cues found in `letters` weigh together, for any rule and for one that forbids."""
+    found = [cue for cue in cues if cue.pattern.search(letters)]
+    sign = sum([cue[0] for cue in found], 0.0)
+    return sign, sign + sum([cue[1] for cue in found])
