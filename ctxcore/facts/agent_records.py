@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.reading import PROSE_CHARS, one_line, sample, sentences
+from ctxcore.facts.reading import PROSE_CHARS, latin_words, one_line, sample, sentences
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Effect, Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
@@ -39,7 +39,8 @@ _DIGITS = late(r"0x[0-9a-f]+|\d+")
 
 def failures(text: str, role: Role, command: str) -> Iterator[Fact]:
     """The errors in an output; for a `command` whose output has none, that it now passes."""
-    lines = _error_lines(text) if mentions_error(text) else []
+    words = latin_words(text) if role == "user" else None  # of outputs nothing else asks for them
+    lines = _error_lines(text) if mentions_error(text, words) else []
     for line in lines:
         yield Fact(
             kind="error",

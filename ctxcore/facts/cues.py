@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
-from operator import add
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from operator import add, itemgetter
 from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 120  # of a sentence; chosen: what a rule is told by stands before
@@ -27,13 +28,53 @@ _ATOM: Final = re.compile(rf"{_GROUP}|\[[^\]]*\]|[^?*+{{}}]")
 
 
 class Cue(NamedTuple):
-    """What a cue says for or against a standing instruction, in a prompt and in a user's turn."""
+    """A pattern on letters, and what it weighs: of a rule, in a prompt and in a user's turn."""
 
-    prompt: float
-    user: float
+    weights: tuple[float, float]
     pattern: re.Pattern[str]
     needs: frozenset[str]
     """Every match has one of these letters."""
+
+
+class Possible(NamedTuple):
+    """The cues that a sentence may have, and the most that they weigh together."""
+
+    cues: Sequence[Cue]
+    most: tuple[float, float]
+
+    def weigh(self, letters: str) -> tuple[float, float]:
+        """What those found in `letters` weigh together."""
+        found = [cue.weights for cue in self.cues if cue.pattern.search(letters)]
+        return sum([one for one, _ in found], 0.0), sum([other for _, other in found], 0.0)
+
+
+class Cues:
+    """Cues, looked up by the letters of a sentence."""
+
+    def __init__(self, cues: Sequence[Cue]) -> None:
+        """Knows for each letter the cues that it makes possible, as the bits of a number."""
+        self._rows = [
+            (1 << place, cue, max(0.0, cue.weights[0]), max(0.0, cue.weights[1]))
+            for place, cue in enumerate(cues)
+        ]
+        self._bits: dict[str, int] = {}
+        for bit, cue, _, _ in self._rows:
+            for letter in cue.needs:
+                self._bits[letter] = self._bits.get(letter, 0) | bit
+        self._possible = lru_cache(maxsize=MOST_KNOWN)(self._of_bits)
+
+    def possible(self, present: Iterable[str]) -> Possible:
+        """The cues that may be in a sentence of the letters `present`."""
+        bits, of_letter = 0, self._bits
+        for letter in present:
+            if letter in of_letter:
+                bits |= of_letter[letter]
+        return self._possible(bits)
+
+    def _of_bits(self, bits: int) -> Possible:
+        rows = [row for row in self._rows if bits & row[0]]
+        most = sum([row[2] for row in rows]), sum([row[3] for row in rows])
+        return Possible([row[1] for row in rows], most)
 
 
 class Classes:
@@ -64,7 +105,10 @@ class Classes:
     def _cue(self, prompt: str, user: str, pattern: str) -> Cue:
         on_letters = self.pattern_of(pattern)
         needs = _needs(on_letters) or frozenset(_LETTERS)
-        return Cue(float(prompt), float(user), re.compile(on_letters), needs)
+        return Cue((float(prompt), float(user)), re.compile(on_letters), needs)
+
+
+_LETTERS_OF, _WORDS_OF = itemgetter(0), itemgetter(1)
 
 
 class Reader(dict[str, tuple[str, tuple[str, ...]]]):
@@ -95,8 +139,8 @@ class Reader(dict[str, tuple[str, tuple[str, ...]]]):
         if self._across_blanks and self._across_blanks in sentence:
             letters, words = self._read(sentence)
             return list(words), letters
-        runs = [self[run] for run in sentence.split()]
-        return [word for run in runs for word in run[1]], "".join([run[0] for run in runs])
+        runs = [*map(self.__getitem__, sentence.split())]
+        return [*chain.from_iterable(map(_WORDS_OF, runs))], "".join(map(_LETTERS_OF, runs))
 
     def __missing__(self, run: str) -> tuple[str, tuple[str, ...]]:
         read = self._read(run)
@@ -161,13 +205,8 @@ class Language:
         self._signs, self._forbids = frozenset(signs), frozenset(forbids)
         self._start = (prompt, user)
         self._reach = reach
-        singles = filter(_is_single, cues)
-        self._of_letter = {cue.pattern.pattern: (cue.prompt, cue.user) for cue in singles}
-        self._patterns = [cue for cue in cues if not _is_single(cue) and len(cue.needs) > 1]
-        self._needing: dict[str, list[Cue]] = {}
-        for cue in cues:
-            if len(cue.needs) == 1 and not _is_single(cue):
-                self._needing.setdefault(min(cue.needs), []).append(cue)
+        self._of_letter = {cue.pattern.pattern: cue.weights for cue in cues if _is_single(cue)}
+        self._patterns = Cues([cue for cue in cues if not _is_single(cue)])
 
     def letters(self, sentence: str) -> str:
         """The classes of the words of a sentence in lower case."""
@@ -190,14 +229,10 @@ class Language:
             score += self._of_letter[letter][place]
         if score + self._reach <= 0:
             return False
-        cues = [cue for cue in self._patterns if not cue.needs.isdisjoint(present)]
-        for letter in present & self._needing.keys():
-            cues += self._needing[letter]
-        weights = [cue.prompt if is_prompt else cue.user for cue in cues]
-        if score + sum([weight for weight in weights if weight > 0]) <= 0:
-            return False  # whatever they find
-        found = [cue.pattern.search(letters) is not None for cue in cues]
-        return score + sum(compress(weights, found)) > 0
+        possible = self._patterns.possible(present)
+        if score + possible.most[place] <= 0:
+            return False
+        return score + possible.weigh(letters)[place] > 0
 
 
 def _is_single(cue: Cue) -> bool:

@@ -116,6 +116,8 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
 
     `counted` is the part of `text` around digits; of the rest, lines with words such as Friday.
     """
+    if not counted and not _may_speak(text):  # most prose
+        return
     is_tool = role == "tool"
     is_numeric = is_tool and _MONTHS.isdisjoint(latin_words(counted))
     pattern = _NUMERIC if is_numeric else _WRITTEN if is_tool else _ENGLISH

@@ -29,6 +29,7 @@ from ctxcore.facts.reading import (
     OUTPUT_CHARS,
     PROSE_CHARS,
     Sentence,
+    latin_words,
     one_line,
     plain_words,
     sample,
@@ -125,12 +126,17 @@ _FIXING: Final = word_set("""
     fixed fix fixes root cause problem issue bug reason culprit solved resolved worked did helped
     works working passes pass solution
 """)
+_TOLD: Final = _DECIDING | _FIXING
+_TOLD_BY_PEOPLE: Final = _CHOOSING | _FIXING
 
 
-def statements(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
-    """Decisions, questions and what fixed an error, each as its sentence."""
+def statements(text: str, said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
+    """Decisions, questions and what fixed an error, each as its sentence of those in `text`."""
     counts = Counter[str]()
+    may_tell = not text.isascii() or not _telling(role).isdisjoint(latin_words(text))
     for sentence in said:
+        if not may_tell and not _is_question(sentence.words):
+            continue
         kind = _kind_of(sentence.words, role)
         if kind and counts[kind] < MOST_STATEMENTS[kind]:
             counts[kind] += 1
@@ -167,6 +173,10 @@ def _kind_of(words: str, role: Role) -> Literal["question", "decision", "error"]
 
 def _deciding(role: Role) -> frozenset[str]:
     return _CHOOSING if role == "user" else _DECIDING
+
+
+def _telling(role: Role) -> frozenset[str]:
+    return _TOLD_BY_PEOPLE if role == "user" else _TOLD
 
 
 def _decides(words: str, role: Role) -> bool:
@@ -298,7 +308,7 @@ def _of_speech(message: Message, known_rules: Sequence[Fact] | None) -> Iterator
         yield from _rules_of(said, role) if known_rules is None else known_rules
     if role == "user":  # people paste errors
         yield from failures(text, role, "")
-    yield from statements(said, role)
+    yield from statements(text, said, role)
     if role in ("user", "assistant"):
         yield from answers(said, role)
     yield from literals(text, role)

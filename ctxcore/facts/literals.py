@@ -209,8 +209,8 @@ def quantities(text: str, counted: str, role: Role) -> Iterator[Fact]:
 
 def _amounts(text: str, counted: str, role: Role) -> Iterator[str]:
     lower = counted.lower()
-    patterns = [_MONEY] if any(map(lower.__contains__, _MONEY_SIGNS)) else []
-    if role != "tool":
+    patterns = [_MONEY] if counted and any(map(lower.__contains__, _MONEY_SIGNS)) else []
+    if counted and role != "tool":
         patterns += [_QUANTITY] if counted.isascii() else [_QUANTITY, _QUANTITY_HAN]
     for pattern in patterns:
         yield from (found[0].strip() for found in pattern.finditer(counted))

@@ -10,10 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from string import digits
+from string import ascii_letters, digits
 from typing import Final, NamedTuple
 
 from ctxcore.text.languages import simplified
+from ctxcore.text.patterns import blanks_except
 
 # Chosen: bounds on the work for one message.
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
@@ -42,7 +43,7 @@ _OPENING_APOSTROPHE = re.compile(r"'(?<![\w']')")
 _OPENING_MARKS = re.compile("[“《「『‘]")
 _DIGITS = re.compile(r"\d+")
 _LATIN = re.compile("[a-z]+")
-_TO_LATIN = "".join(sign.lower() if sign.isalpha() else " " for sign in map(chr, range(128)))
+_TO_LATIN = blanks_except(ascii_letters, is_lower=True)
 _BULLET = re.compile(
     r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
     r"|(?<=[、）)])))+(?=\S)"

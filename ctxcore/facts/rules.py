@@ -29,6 +29,7 @@ MOST_RULES: Final = 48  # of one message; chosen: a pasted handbook is not carri
 RULE_CHARS: Final = 400  # of one rule; chosen: longer ones are cut at the end
 
 _NOT_PROSE = re.compile(r"[{}<>;=|\\]|\(\)|::|^\s*(?://|#!|\$ |at )")
+_OF_CODE: Final = (*"{}<>;=|\\", "()", "::")  # no sentence without them has more than one
 _LINE_OF_FILE = re.compile(r"^\d{1,6}(?::|→|\t)")
 _RULES_FOLLOW = re.compile(
     r"\b(?:rules?|constraints?|requirements?|guidelines?|conventions?|ground rules"
@@ -100,11 +101,15 @@ def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
 
 def _rule(sentence: Sentence, role: Role) -> Fact | None:
     words = sentence.words.replace("*", " ").strip()
-    is_code = len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
-    if len(words) < 4 or _LINE_OF_FILE.match(words) or is_code:
+    if len(words) < 4 or _LINE_OF_FILE.match(words) or _is_code(words):
         return None
     change = _change(words, sentence.heading, role != "user")
     return None if change is None else _fact(sentence, words, role, change)
+
+
+def _is_code(words: str) -> bool:
+    may_be = any(map(words.__contains__, _OF_CODE))
+    return may_be and len(_NOT_PROSE.findall(words)) > 2 + len(words) // 60
 
 
 @lru_cache(maxsize=8_192)  # a summary asks of the sentences that the facts were found in

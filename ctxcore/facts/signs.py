@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ctxcore.facts.cues import Classes, Cue
+from ctxcore.facts.cues import Classes, Cues
 from ctxcore.facts.values import ClauseChange
 
 _BEFORE_HAN: Final = "\u3000"
@@ -33,7 +33,7 @@ class Signs:
         classes in `content` tell what a clause is about.
         """
         self._read = read
-        self._signs, self._context = classes.cues(signs), classes.cues(context)
+        self._signs, self._context = _cues(signs, classes), _cues(context, classes)
         self._content = frozenset(classes.pattern_of(content))
         self._stop = classes.letter("stop")
 
@@ -41,15 +41,15 @@ class Signs:
         """The clauses of a sentence, in lower case and masked, that weigh at least `least`."""
         words, letters = self._read(sentence)
         present = frozenset(letters)
-        signs, context = _possible(self._signs, present), _possible(self._context, present)
-        most = _most(signs)
-        if most + _most(context) < least - _HALF:
+        signs, context = self._signs.possible(present), self._context.possible(present)
+        most = max(signs.most)
+        if most + max(context.most) < least - _HALF:
             return
-        around = _weights(context, letters)
+        around = context.weigh(letters)
         if max(around) + most < least - _HALF:
             return
         for start, end in self._clauses(letters):
-            own = _weights(signs, letters[start:end])
+            own = signs.weigh(letters[start:end])
             sign, freeing = (round(one + other, 1) for one, other in zip(around, own, strict=True))
             if max(sign, freeing) >= least:
                 said = self._said(words[start:end], letters[start:end])
@@ -74,17 +74,7 @@ class Signs:
         )
 
 
-def _possible(cues: Sequence[Cue], present: frozenset[str]) -> list[Cue]:
-    return [cue for cue in cues if not cue.needs.isdisjoint(present)]
-
-
-def _most(cues: Sequence[Cue]) -> float:
-    """The most that `cues` may weigh together, for any rule or for one that forbids."""
-    return sum([max(weight, weight + more, 0.0) for weight, more, _, _ in cues])
-
-
-def _weights(cues: Sequence[Cue], letters: str) -> tuple[float, float]:
-    """What the cues found in `letters` weigh together, for any rule and for one that forbids."""
-    found = [cue for cue in cues if cue.pattern.search(letters)]
-    sign = sum([cue[0] for cue in found], 0.0)
-    return sign, sign + sum([cue[1] for cue in found])
+def _cues(written: str, classes: Classes) -> Cues:
+    """Cues with what they weigh for any rule, and together for one that forbids."""
+    cues = classes.cues(written)
+    return Cues([cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in cues])

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import Final
 
 from ctxcore.text.languages import HAN, simplified
+from ctxcore.text.patterns import blanks_except
 from ctxcore.text.words import word_set
 
 # Chosen: bounds on the work for one text; a longer one is no single statement.
@@ -19,7 +21,8 @@ MOST_WORDS: Final = 40
 SAID_CHARS: Final = 2_000
 
 _WORD = re.compile(rf"[A-Za-z0-9][\w.+#'’/-]*|[{HAN}]+")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9][\w.+#'/-]*", re.ASCII)  # the same without Chinese, sooner
+_INNER = "_.+#'/-"  # signs within a word, which does not begin with one
+_TO_WORDS = blanks_except(ascii_letters + digits + _INNER)
 
 _EMPTY = word_set("""
     a about actually after again all allow allowed also always am an and any anymore anyway are
@@ -70,7 +73,9 @@ _ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "
 def topic_of(text: str) -> tuple[str, ...]:
     """The content words of `text` in a plain form, in order, each once."""
     if text.isascii():
-        plain_words = dict.fromkeys(map(_plain_latin, _ASCII_WORD.findall(text, 0, SAID_CHARS)))
+        plain_words = dict.fromkeys(
+            map(_plain_latin, text[:SAID_CHARS].translate(_TO_WORDS).split())
+        )
         plain_words.pop("", None)
         return tuple(plain_words)[:MOST_WORDS]
     found: dict[str, None] = {}
@@ -174,7 +179,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=16_384)  # people use the same words again and again
 def _plain_latin(word: str) -> str:
-    lower = word.lower().replace("’", "'").strip(".'-/+")
+    lower = word.lower().lstrip(_INNER).replace("’", "'").strip(".'-/+")
     lower = lower.removesuffix("'s")
     return "" if lower in _EMPTY else stem(lower)
 

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from string import digits
 from typing import Final, NamedTuple
 
 from ctxcore.text.identifiers import exact_strings
-from ctxcore.text.languages import LATIN_WORD, count_han
+from ctxcore.text.languages import count_han, count_latin
 from ctxcore.text.words import all_terms_of, terms_of, word_set, words_of
 
 SHORT_CHARS = 600  # of a text whose traits are cached; chosen: most are shorter
@@ -98,22 +99,23 @@ def _read(text: str, is_by_model: bool) -> tuple[Traits, Sequence[str]]:
     every = all_terms_of(words)
     terms, unique = tuple(dict.fromkeys(every)), frozenset(words)
     known, is_foreign = frozenset(terms if words_asked else ()), not text.isascii()
+    has_digits = is_foreign or any(map(told.__contains__, digits))
     traits = Traits(
         told=terms,
         asked=tuple([term for term in terms_of(words_asked) if term not in known]),
         times=len(TIME_WORDS & unique) + (is_foreign and len(_HAN_TIME.findall(told))),
-        names=len(_NAME.findall(told)),
-        numbers=len(_NUMBER.findall(told))
+        names=0 if told[1:].islower() else len(_NAME.findall(told)),
+        numbers=(has_digits and len(_NUMBER.findall(told)))
         + len(NUMBER_WORDS & unique)
         + (is_foreign and len(_HAN_NUMBER.findall(told))),
-        addresses=sum(map(words.count, ADDRESS_WORDS))
+        addresses=sum(map(words.count, ADDRESS_WORDS & unique))
         + sum(map(words_asked.count, ADDRESS_WORDS))
         + (is_foreign and len(_HAN_ADDRESS.findall(text))),
         decides=not DECISION_WORDS.isdisjoint(unique)
         or (is_foreign and _HAN_DECISION.search(told) is not None),
         rules=not is_by_model and _lays_down(told, unique),
         han=count_han(text),
-        latin=len(LATIN_WORD.findall(text)),
+        latin=count_latin(text),
         asks=is_question(text),
     )
     return traits, all_terms_of(words_of(text)) if words_asked else every
@@ -137,7 +139,7 @@ def _lays_down(told: str, words: frozenset[str]) -> bool:
 
 def _split_questions(text: str) -> tuple[str, str]:
     """What `text` tells and what it asks."""
-    if not _MAY_ASK.search(text):
+    if "?" not in text and (text.isascii() or not _MAY_ASK.search(text)):
         return text, ""
     told: list[str] = []
     asked: list[str] = []

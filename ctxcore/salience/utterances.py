@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ctxcore.salience.traits import Traits, is_question, noted_traits, read_traits
 from ctxcore.salience.units import Unit
-from ctxcore.text.languages import LATIN_WORD, count_han
+from ctxcore.text.languages import count_han, count_latin
 from ctxcore.text.words import weights_of
 
 HALF_TOLD = 12.0  # chosen: about three rare words reach half of what saying more is worth
@@ -135,7 +135,7 @@ def _traits_of(unit: Unit) -> Traits:
     traits = read_traits(told, is_by_model=is_by_model)
     if told == text:
         return traits
-    latin = len(LATIN_WORD.findall(text))
+    latin = count_latin(text)
     return traits._replace(han=count_han(text), latin=latin, asks=is_question(text))
 
 

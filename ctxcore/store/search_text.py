@@ -11,17 +11,19 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import add
+from string import ascii_letters, digits
 
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Message
 from ctxcore.text.languages import UNSPACED
+from ctxcore.text.patterns import blanks_except
 
 INDEXED_CHARS = 50_000  # of one message; chosen: index size against words late in long outputs
 _RUNS = re.compile(f"[{UNSPACED}々ー]+|[^\\W_{UNSPACED}]+(?:_[^\\W_{UNSPACED}]+)*")
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _FOREIGN_RUN = re.compile("([A-Za-z0-9_]*[^\x00-\x7f](?:[A-Za-z0-9_]|[^\x00-\x7f])*)")
-_TO_NAMES = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128)))
+_TO_NAMES = blanks_except(ascii_letters + digits + "_")
 _CACHED_CHARS = 64  # of a name; chosen: longer ones are data, which do not repeat
 # These forms are normal: ASCII and the common ideographs, which join no accent that is left.
 _FOREIGN = re.compile("[^\x00-\x7f\u3400-\u4dbf\u4e00-\u9fff]+")

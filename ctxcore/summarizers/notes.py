@@ -83,9 +83,10 @@ def _plain_text(message: Message) -> str | None:
     text = content[0].text if isinstance(content[0], Text) else ""
     if not text or len(text) > MOST_BYTES or text[0] == "[":
         return None
-    if text != " ".join(text.split()) or any(sign in text for sign in _NOT_PLAIN):
+    is_line = text.isprintable() and "  " not in text and text[0] != " " and text[-1] != " "
+    if not is_line and text != " ".join(text.split()):
         return None
-    return text
+    return None if any(map(text.__contains__, _NOT_PLAIN)) else text
 
 
 def usable_notes(stored: str | None) -> str:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import Literal
+
+from ctxcore.text.patterns import blanks_except
 
 URL = re.compile(
     r"(?:https?|ftp|wss?|s3|gs|postgres(?:ql)?|redis|mysql|sqlite|ssh|git)(?:\+\w+)?"
@@ -54,6 +57,7 @@ _NO_IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _EXACT_RUN = re.compile(r"[A-Za-z0-9_~./@#+-][A-Za-z0-9_./@:#+~-]*")
+_TO_EXACT_RUNS = blanks_except(ascii_letters + digits + "_~./@#+-:")  # then `:` begins none
 _EXACT_SIGN = re.compile(r"[0-9_/@.]|[a-z][A-Z]")
 _EDGES = ".:,#+-~"
 _CODE_CHARS = 3  # JFK, EUR: shorter words in capitals are mostly no codes
@@ -63,12 +67,13 @@ _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def exact_strings(text: str) -> tuple[str, ...]:
     """The ids, paths, dates, numbers and addresses in `text`, each once, in order."""
-    found = map(_exact_string, dict.fromkeys(_EXACT_RUN.findall(text)))
-    return tuple(dict.fromkeys(filter(None, found)))
+    runs = text.translate(_TO_EXACT_RUNS).split() if text.isascii() else _EXACT_RUN.findall(text)
+    return tuple(dict.fromkeys(filter(None, map(_exact_string, runs))))
 
 
 @lru_cache(maxsize=32_768)  # words repeat
 def _exact_string(run: str) -> str | None:
+    run = run.lstrip(":") or ":"
     word = run.strip(_EDGES) if run[0] != "." else run.rstrip(_EDGES)
     if len(word) < 2:
         return word if word.isdigit() else None

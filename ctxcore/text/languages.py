@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from string import ascii_letters
 from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message
+from ctxcore.text.patterns import blanks_except
 
 HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """The unified ideographs of the basic plane, for the inside of `[…]` in a pattern."""
@@ -16,7 +18,8 @@ UNSPACED: Final = f"\u3040-\u30ff\u31f0-\u31ff{HAN}\U00020000-\U000323af"
 """Han of all planes and Kana, which put no blanks between words; for the inside of `[…]`."""
 
 Language: TypeAlias = Literal["en", "zh"]
-LATIN_WORD = re.compile(r"[A-Za-z]+")
+_LATIN_WORD: Final = re.compile(r"[A-Za-z]+")
+_TO_LATIN: Final = blanks_except(ascii_letters)
 CHARS_READ = 4_000  # of one message; chosen: one long message must not decide the language
 
 
@@ -30,6 +33,13 @@ def count_han(text: str) -> int:
     return 0 if text.isascii() else sum(map(len, HAN_RUN.findall(text)))
 
 
+def count_latin(text: str) -> int:
+    """The number of words of plain letters in `text`."""
+    if text.isascii():
+        return len(text.translate(_TO_LATIN).split())
+    return len(_LATIN_WORD.findall(text))
+
+
 def detect_language(messages: Iterable[Message], *, han: int = 0, latin: int = 0) -> Language:
     """`zh` where Chinese characters outnumber Latin words, `en` otherwise.
 
@@ -41,7 +51,7 @@ def detect_language(messages: Iterable[Message], *, han: int = 0, latin: int = 0
     han += sum(map(count_han, texts))
     if not han:
         return "en"
-    return "zh" if han > latin + sum(len(LATIN_WORD.findall(text)) for text in texts) else "en"
+    return "zh" if han > latin + sum(map(count_latin, texts)) else "en"
 
 
 def simplified(text: str) -> str:

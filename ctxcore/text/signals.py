@@ -8,6 +8,7 @@ from typing import Final
 
 from ctxcore.text.joined_lines import JoinedLines
 from ctxcore.text.patterns import one_of
+from ctxcore.text.words import word_set
 
 # What operating systems and orchestrators print without any word for it; in its own case, since
 # prose has "killed" too.
@@ -38,6 +39,15 @@ _STEMS: Final = (
     *("ebusy", "einval", "enomem", "emfile", "eisdir", "enotdir", *_HAN.split("|")),
 )
 _STEM: Final = re.compile(one_of(_STEMS))
+# One of these words, or a name that ends in Error or Exception, is in every English mention.
+_WORDS: Final = word_set("""
+    error errors exception exceptions fail failed failure fails fatal traceback denied refused
+    panic critical timeout timedout out unauthorized unauthorised forbidden invalid found err such
+    segmentation econnrefused econnreset econnaborted enoent eacces eperm etimedout enospc
+    eaddrinuse epipe enotfound eai ehostunreach enetunreach eexist ebusy einval enomem emfile eisdir
+    enotdir oomkilled killed sigkill sigsegv sigabrt sigterm crashloopbackoff imagepullbackoff
+    errimagepull dumped memory
+""")
 # Lines of code, diffs, listings and quotations that only speak of errors.
 _NO_REPORT: Final = (
     r"(?!\s*(?:[+\-*/#>|]|//|\d+\s*[→:|\t]|import |from |def |class |const |let |if "
@@ -107,8 +117,10 @@ _REFUSAL: Final = re.compile(
 LINE_CHARS: Final = 600  # of a line that are read; chosen: a report starts early
 
 
-def mentions_error(text: str) -> bool:
-    """Whether `text` mentions an error anywhere."""
+def mentions_error(text: str, words: frozenset[str] | None = None) -> bool:
+    """Whether `text` mentions an error anywhere; quicker with the runs of letters in it."""
+    if words is not None and text.isascii() and _WORDS.isdisjoint(words):
+        return ("Error" in text or "Exception" in text) and bool(_MENTION.search(text))
     return bool(_STEM.search(text.lower()) and _MENTION.search(text))
 
 
