@@ -43,6 +43,7 @@ _RULE = re.compile(
 _RULE_WORDS = word_set("never always ensure")
 _RULE_PHRASES = ("from now on", "going forward", "must not", "make sure ")
 _CONDITIONS, _BANS = word_set("without unless until ever"), ("do not ", "don't ", "don’t ")
+_RULE_SIGNS = _RULE_WORDS | _CONDITIONS | word_set("now forward must sure")  # or of a phrase
 _HAN_RULE = re.compile(
     "(?<!要)不要(?![了钱门])|(?<![了怪巴舍])不得|禁止|必须|务必|只能|从现在|今后|以后都|始终|永远|千万别|不再"
 )
@@ -57,6 +58,7 @@ _HAN_NUMBER = re.compile(
 )
 _HAN_ADDRESS = re.compile("[你您]")
 _SENTENCE = re.compile(r"[^.!?。！？；\n]+[.!?。！？；]*|[.!?]+")
+_END_CHARS = 8  # of a text; chosen: a question mark stands within them
 _MAY_ASK = re.compile("[?？吗呢么]")
 _QUESTION = re.compile(r"[?？][\"'”’)）\]]*\s*$|[吗呢么][。！!~]*\s*$")
 
@@ -126,14 +128,15 @@ _cached_traits = lru_cache(maxsize=16_384)(_traits)
 
 
 def _lays_down(told: str, words: frozenset[str]) -> bool:
-    lower = told.lower()
-    may_rule = (
-        not _RULE_WORDS.isdisjoint(words)
-        or any(phrase in lower for phrase in _RULE_PHRASES)
-        or (not _CONDITIONS.isdisjoint(words) and any(ban in lower for ban in _BANS))
-    )
-    if may_rule and _RULE.search(lower):
-        return True
+    if not _RULE_SIGNS.isdisjoint(words):
+        lower = told.lower()
+        may_rule = (
+            not _RULE_WORDS.isdisjoint(words)
+            or any(phrase in lower for phrase in _RULE_PHRASES)
+            or (not _CONDITIONS.isdisjoint(words) and any(ban in lower for ban in _BANS))
+        )
+        if may_rule and _RULE.search(lower):
+            return True
     return not told.isascii() and _HAN_RULE.search(told) is not None
 
 
@@ -144,15 +147,20 @@ def _split_questions(text: str) -> tuple[str, str]:
     told: list[str] = []
     asked: list[str] = []
     for sentence in _SENTENCE.findall(text):
+        if not is_question(sentence):
+            told.append(sentence)
+            continue
         # Of a Chinese question, what stands before the last comma may tell something.
-        for clause in sentence.rsplit("，", 1) if is_question(sentence) else [sentence]:
+        for clause in sentence.rsplit("，", 1):
             (asked if is_question(clause) else told).append(clause)
     return " ".join(told), " ".join(asked)
 
 
 def is_question(text: str) -> bool:
     """Whether `text` ends with a question."""
-    return _QUESTION.search(text, max(0, len(text) - 8)) is not None
+    end = text[-_END_CHARS:]
+    may_ask = "?" in end or not end.isascii()
+    return may_ask and _QUESTION.search(text, max(0, len(text) - _END_CHARS)) is not None
 
 
 _FIELD: Final = "|"  # between the fields of a note; no term and no literal has it
