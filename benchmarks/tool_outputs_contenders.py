@@ -87,7 +87,7 @@ def head_and_tail(output: str, budget: int) -> str:
 
 @cache
 def _encoding() -> Any:
-    return import_module("ctxcore.tokens.exact")._load_encoding(VOCABULARY)
+    return import_module("ctxcore.tokens.exact")._load_vocabulary(VOCABULARY).tables
 
 
 def _share_vocabulary() -> None:

@@ -18,15 +18,13 @@ from functools import cache, lru_cache, partial
 from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from ctxcore.messages.canonical import printable
 from ctxcore.packages import is_installed, package_file
 from ctxcore.tokens.estimate import EstimatedCounter, Family
 from ctxcore.tokens.gguf import read_merges, token_bytes
-
-if TYPE_CHECKING:
-    from tiktoken import Encoding
+from ctxcore.tokens.vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +75,8 @@ def _read_weights() -> bytes:
 
 
 def _parse_ranks(lines: bytes) -> dict[bytes, int]:
-    parts = lines.split()  # a line is a token and its rank
-    return dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True))
+    tokens = lines.split()[::2]  # a line is a token and its rank, which is the line's number
+    return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
 
 
 def _parse_merges(lines: bytes) -> dict[bytes, int]:
@@ -189,16 +187,16 @@ class ExactCounter:
         """Tokens of `text`; a lone surrogate counts as U+FFFD, as it is sent to a provider."""
         if not text:
             return 0
-        encoding = _encoding(self.vocabulary) if self.is_exact else None
-        if encoding is None:
+        vocabulary = _vocabulary(self.vocabulary) if self.is_exact else None
+        if vocabulary is None:
             return self.estimator.count(text)
         if len(text) <= _SHORT_CHARS:
-            return _count_short(encoding, text)
+            return _count_short(vocabulary, text)
         if len(text) <= _MESSAGE_CHARS:
-            return _count_message(encoding, text)
+            return _count_message(vocabulary, text)
         if len(text) <= _LONG_CHARS:
-            return _count_long(encoding, text)
-        return _count_very_long(encoding, text)
+            return _count_long(vocabulary, text)
+        return _count_very_long(vocabulary, text)
 
     def pieces(self, text: str, *, piece_chars: int = _PIECE_CHARS) -> Iterator[str]:
         """`text` in pieces whose counts add up to its own, if it has safe cuts."""
@@ -210,17 +208,16 @@ class ExactCounter:
         return EstimatedCounter(_PUBLISHED[self.vocabulary].family)
 
 
-def _count_pieces(encoding: Encoding, text: str) -> int:
-    cut = _CUTS[encoding.name]
-    parts = _pieces(printable(text), cut, _PIECE_CHARS)
-    return sum(len(encoding.encode_ordinary(piece)) for piece in parts)
+def _count_pieces(vocabulary: Vocabulary, text: str) -> int:
+    cut = _CUTS[vocabulary.name]
+    return sum(map(vocabulary.count, _pieces(printable(text), cut, _PIECE_CHARS)))
 
 
-def _count_very_long(encoding: Encoding, text: str) -> int:
-    key = (encoding.name, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest())
+def _count_very_long(vocabulary: Vocabulary, text: str) -> int:
+    key = (vocabulary.name, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest())
     count = _known.get(key)
     if count is None:
-        count = _count_pieces(encoding, text)
+        count = _count_pieces(vocabulary, text)
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         _known[key] = count
@@ -281,22 +278,15 @@ def _read_ranks(vocabulary: VocabularyName) -> bytes | None:
     return ranks if sha256(ranks).hexdigest() == published.sha256 else None
 
 
-def _encoding(vocabulary: VocabularyName) -> Encoding | None:
-    with _loading:  # two threads would otherwise both load it: 0.2 s and the memory
-        return _load_encoding(vocabulary)
+def _vocabulary(name: VocabularyName) -> Vocabulary | None:
+    with _loading:  # two threads would otherwise both load it: 0.1 s and the memory
+        return _load_vocabulary(name)
 
 
 @cache
-def _load_encoding(vocabulary: VocabularyName) -> Encoding | None:
-    ranks = _checked.pop(vocabulary, None) or _read_ranks(vocabulary)
+def _load_vocabulary(name: VocabularyName) -> Vocabulary | None:
+    ranks = _checked.pop(name, None) or _read_ranks(name)
     if ranks is None:  # replaced since it was checked, e.g. by an upgrade of the package
         return None
-    from tiktoken import Encoding  # late: the import is slow
-
-    published = _PUBLISHED[vocabulary]
-    return Encoding(
-        vocabulary,
-        pat_str=published.pattern,
-        mergeable_ranks=published.parse(ranks),
-        special_tokens={},
-    )
+    published = _PUBLISHED[name]
+    return Vocabulary(name, published.pattern, published.parse(ranks))

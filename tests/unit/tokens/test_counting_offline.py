@@ -30,6 +30,8 @@ assert count.count_tokens("hello world", "gpt-4") == 2
 assert count.count_messages([{"role": "user", "content": "hi"}], model="claude-opus-4-8") > 0
 assert ctxcore.tokens.catalog.model_info("gpt-4o").window_tokens == 128_000
 
+assert "tiktoken" not in sys.modules  # a little is counted without its tables
+assert count.count_tokens("hello world " * 2_000) > 2_000
 assert "tiktoken" in sys.modules
 assert not (heavy - {"tiktoken", "requests"}) & set(sys.modules)
 assert "TIKTOKEN_CACHE_DIR" not in os.environ
