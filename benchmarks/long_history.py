@@ -38,8 +38,8 @@ _SOURCE = (
 )
 _COPYING = (
     f"{_COPIES} INSERT INTO message (session_id, seq, role, body, block, function_name, short,"
-    " turn_id, created_at, facts, rules) SELECT session_id, seq + n * :by, role, body,"
-    " block + n * :by, function_name, short, turn_id, created_at, facts, rules"
+    " turn_id, created_at, facts, rules, notes) SELECT session_id, seq + n * :by, role, body,"
+    " block + n * :by, function_name, short, turn_id, created_at, facts, rules, notes"
     f" {_SOURCE.format(table='message')} ORDER BY n, seq",
     f"{_COPIES} INSERT INTO message_tokens (session_id, counter_id, seq, tokens, short_tokens, cum,"
     " short_cum) SELECT session_id, counter_id, seq + n * :by, tokens, short_tokens,"
