@@ -79,45 +79,64 @@ void: 已 已经 太 太多 太少 太长 太短 太严 不够 说过 说过了 
  要是 只要 除非 的话
 """
 _SIGNS: Final = """
-no_more: 1.3 0.0 (?:need_not|end|ban|can|fine|also)[^stop]*past[final]*$
-lifts: 1.3 0.0 need_not|end|ban[^stop]*past[final then]*$|^[you now from_now final use]?ban
-permits: 0.0 1.2 can|fine|also|what
-may_again: 0.0 0.6 can[^stop]*past[final]*$
-turns: 1.8 0.0 turn|relax|back|to$|from_now
-new: 0.5 0.0 (?:use|turn|first|should)[^stop]*$
-then_last: 0.7 0.0 (?:then|final)$
-need_not: 0.9 0.0 need_not
-also: -0.5 0.7 also
-also_fine: 1.5 0.0 also[can fine]
-fine: 1.1 0.0 fine
-relax: 1.4 0.0 relax
-each: 0.7 0.0 each
-use_first: 1.0 0.0 ^[you then]*use
-use: 0.4 0.0 use
-past_last: -0.8 0.0 past[final]*$
-past: -2.1 0.0 past
-is: -0.7 0.0 is
-i: -1.4 0.0 ^i
-once: -1.1 0.0 once
-that: -1.3 0.0 that
-that_end: 1.2 0.0 that[^stop]*end
-nth: -1.4 0.0 nth
-use_last: 1.0 0.0 use[then final]*$
-many: -0.3 0.0 many
-feel: 1.2 0.0 feel
-short: -0.3 0.0 ^.{4,6}$
-long: -0.5 0.0 ^.{10}
+no_more: 1.1 0 (?:need_not|end|ban|can|fine|also)[^stop]*past[final]*$
+lifts: 1.0 0 need_not|end|ban[^stop]*past[final then]*$|^[you now from_now final use]?ban
+permits: -0.3 1.4 can|fine|also|what
+may_again: 0.2 0.8 can[^stop]*past[final]*$
+turns: 1.4 0 turn|relax|back|to$|from_now
+new: 0.3 0 (?:use|turn|first|should)[^stop]*$
+then_last: 1.0 0 (?:then|final)$
+need_not: 0.9 0 need_not
+also: -0.2 0.0 also
+also_fine: 0.8 1.0 also[can fine]
+fine: 0.9 0.1 fine
+relax: 1.3 0 relax
+each: 0.9 0 each
+use_first: 1.2 0 ^[you then]*use
+use: 0.3 0 use
+past_last: -0.1 0 past[final]*$
+past: -1.8 0 past
+is: -1.1 0 is
+i: -1.0 0 ^i
+once: -0.5 0 once
+that: -0.9 0 that
+that_end: 1.1 0 that[^stop]*end
+nth: -1.0 0 nth
+use_last: 0.2 0 use[then final]*$
+many: -0.1 0 many
+feel: 0.8 -0.2 feel
+short: 0.6 0 ^.{4,6}$
+long: -0.7 0 ^.{10}
+only_what: -0.2 -0.5 what
+"""
+_SIDES: Final = """
+0.4: ^ other, then
+0.2: other turn, from_now, other then, relax
+0.1: final $, use, final, fine, fine $, ^ use, latin, need_not, other he, named named, first, use i
+-0.1: turn, other past, asks $, asks, other asks, that, ^ once, once, other many, ^ i, that other,
+ ^ that, named use
+-0.2: named, other, other named, ^ he, is, nth, void
+-0.3: past
+-0.5: other $
 """
 _CONTEXT: Final = """
-asks: -1.5 0.0 asks
-asks_last: -1.8 0.0 asks[stop]*$
-he_any: -0.6 0.0 he
-once_any: -1.7 0.0 once
-feel_any: -0.5 0.0 feel|many
-from_now_any: 0.8 0.0 from_now|now
-past_any: 0.9 0.0 past
-long_any: -1.1 0.0 .{20}
-clauses: -0.4 0.0 stop.+
+asks: -1.2 0 asks
+asks_last: -1.3 0 asks[stop]*$
+he_any: -0.6 0 he
+once_any: -1.7 0 once
+feel_any: -0.6 0 feel|many
+from_now_any: 0.8 0 from_now|now
+past_any: 0.6 0 past
+clauses: -0.3 0 stop.+
+"""
+_CONTEXT_SIDES: Final = """
+0.6: ^ other
+0.2: ^ need_not, ^ ban, fine $, can $
+0.1: then, can, ^ use, final $, many $, other $, use $
+-0.1: named, also, that, once, many, is, i, to
+-0.2: void, ^ i, asks $
+-0.3: ^ once, ^ he, ^ that
+-0.7: past $
 """
 _CONTENT: Final = "other nth latin use first each many is should feel relax named"
 
@@ -140,7 +159,8 @@ def _tokens(words: str) -> list[tuple[str, str]]:
 CHINESE: Final = Signs(
     _tokens,
     CLASSES,
-    signs=_SIGNS,
-    context=_CONTEXT,
+    signs=(_SIGNS, _SIDES),
+    context=(_CONTEXT, _CONTEXT_SIDES),
     content=_CONTENT,
+    start=0.2,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Final
 
-from ctxcore.facts.cues import Classes, Cue
+from ctxcore.facts.cues import Classes, Cue, lines
 from ctxcore.facts.values import ClauseChange
 
 Token = tuple[str, str]
@@ -22,26 +23,30 @@ class Signs:
         tokens: Callable[[str], list[Token]],
         classes: Classes,
         *,
-        signs: str,
-        context: str,
+        signs: tuple[str, str],
+        context: tuple[str, str],
         content: str,
+        start: float,
     ) -> None:
-        """Weighs clauses by `signs`, and by `context` in their whole sentence.
+        """Weighs clauses from `start` on by `signs`, and by `context` in their whole sentence.
 
-        A cue weighs for every rule, and its second weight is added for one that forbids or limits.
-        Words of the classes in `content` tell what a clause is about.
+        Both are cues, and classes that weigh alone or side by side. A cue weighs for every rule,
+        and its second weight is added for one that forbids or limits. Words of the classes in
+        `content` tell what a clause is about.
         """
-        self._tokens = tokens
-        self._signs, self._context = classes.cues(signs), classes.cues(context)
+        self._tokens, self._start = tokens, start
+        self._signs, self._context = (
+            (classes.cues(cues), Sides(sides, classes)) for cues, sides in (signs, context)
+        )
         self._content = frozenset(classes.pattern_of(content))
         self._stop = classes.letter("stop")
 
     def changes(self, words: str) -> Iterator[ClauseChange]:
         """The clauses of a sentence, in lower case and masked, with their weights."""
         tokens = self._tokens(words)
-        sign, freeing = _weights(self._context, tokens)
+        sign, freeing = _weights(*self._context, tokens)
         for clause in self._clauses(tokens):
-            own, own_freeing = _weights(self._signs, clause)
+            own, own_freeing = (self._start + weight for weight in _weights(*self._signs, clause))
             yield ClauseChange(
                 self._said(clause), round(sign + own, 1), round(freeing + own_freeing, 1)
             )
@@ -65,10 +70,28 @@ class Signs:
         )
 
 
-def _weights(cues: list[Cue], tokens: list[Token]) -> tuple[float, float]:
-    """What the cues found in `tokens` weigh together, for any rule and for one that forbids."""
+class Sides:
+    """What classes of words weigh, alone and side by side."""
+
+    def __init__(self, written: str, classes: Classes) -> None:
+        """Reads lines of `weight: class, class class, …`; `^` and `$` are ends."""
+        self._weights = {
+            "".join(name if name in "^$" else classes.letter(name) for name in said.split()): weight
+            for weight, listed in ((float(first), rest) for first, rest in lines(written))
+            for said in listed.split(",")
+        }
+
+    def weight(self, letters: str) -> float:
+        """What the classes of `letters` weigh together, each and each pair once."""
+        found = {*letters, *map("".join, pairwise(f"^{letters}$"))} & self._weights.keys()
+        return sum(map(self._weights.__getitem__, found))
+
+
+def _weights(cues: list[Cue], sides: Sides, tokens: list[Token]) -> tuple[float, float]:
+    """What is found in `tokens` weighs together, for any rule and for one that forbids."""
     letters = "".join(letter for _, letter in tokens)
-    present, sign, freeing = frozenset(letters), 0.0, 0.0
+    present = frozenset(letters)
+    sign = freeing = sides.weight(letters)
     for weight, more, pattern, needs in cues:
         if not needs.isdisjoint(present) and pattern.search(letters):
             sign, freeing = sign + weight, freeing + weight + more
