@@ -131,7 +131,7 @@ _SIGNS: Final = """
 lifts: 1.0 0 begin(?:end|leave)|no longer|anymore|any (?:more|longer)$ |not[soft any always was be
  now]* (?:need|needed)|no[^stop]{0,3}(?:need|needed)|no more |leave[^stop]*out |be[all
  now]*(?:ended|out) |may (?:be)?(?:ended|go)|ended$|enough[of to]|[to which any]you$|[which]you
-turns: 0.8 0 begin
+turns: 1.0 0 begin
  (?:turn|go|say)|turned|instead|rather|mind|better|called|number[^stop]{0,3}(?:be)?
  (?:fine|enough|better|will)
 permits: 0.1 0.9 be[all too]*(?:fine|free|open)|feel|free|may[all now again soft]*(?:other|order
@@ -139,36 +139,36 @@ permits: 0.1 0.9 be[all too]*(?:fine|free|open)|feel|free|may[all now again soft
 be_ended: -0.4 0 (?:be|need|was)[all now]*(?:ended|out)|may (?:be )?(?:ended|go)|ended$
 needed: 0.3 -0.2 need|needed
 be_fine: 1.0 0.7 be[all too]*(?:fine|free|enough)
-may_again: 0.3 0.6 may[^stop]*again
-now: 0.6 0 now
+may_again: 0.3 0.5 may[^stop]*again
+now: 0.7 0 now
 be_now: 0.3 0 be[all too]*now
 lasting: 0.9 0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
 turn_first: 0.7 0 begin turn
-to_number: 0.8 0 (?:to|turn)[^stop]{0,2}number
-only: 0.4 0 only
+to_number: 0.9 0 (?:to|turn)[^stop]{0,2}number
+only: 0.3 0 only
 every: 0.4 0 every|all
-rule: 0.4 0 rule
-plain: 1.2 0 ^[soften]*order
+rule: 0.3 0 rule
+plain: 0.9 0 ^[soften]*order
 short_clause: 0.7 0 ^.{4,6}$
 i_clause: -0.6 0 ^[soft]*i(?!may|will|please|not)
 past: -1.1 0 was|(?<!be)past
 he: -0.8 0 he|said
-this: -1.0 0 this
+this: -1.1 0 this
 case: -0.5 0 case|page number|once
-this_case: -0.8 0 this[case other time number page]
+this_case: -0.7 0 this[case other time number page]
 only_may: 0.1 0.8 may
 only_fine: -0.1 -0.2 fine
 """
 _SIDES: Final = """
-0.6: so, on
-0.3: to, ^ other, other, void, end, other now
-0.2: from, soft, ^ order
-0.1: number other, out
--0.1: case, again
--0.2: other asks, ^ my, was, ^ i
--0.3: other $, asks $, i, he, other to
--0.4: asks, my
--0.6: of
+0.5: on, so
+0.3: to, ^ other, other, end, other now
+0.2: ^ order, void
+0.1: from, number other, out
+-0.1: soft, case
+-0.2: other asks, was, ^ i
+-0.3: other $, asks $, ^ my, i, other to
+-0.4: asks, my, he
+-0.5: of
 """
 _CONTEXT: Final = """
 asks: -0.5 0 asks$|^[soft]*(?:ask|who|be|may)
@@ -181,14 +181,15 @@ praise_first: -0.9 0 ^[soft the]*(?:praise|fine other|fine stop)
 fine_any: -0.4 0 fine|may
 asks_end: -1.1 0 asks
 past_any: -0.3 0 was|(?<!be)past
-many: -1.0 0 stop.*stop
+many: -1.2 0 stop.*stop
 i_past: 0.5 0 ^[soft]*i[soft]*(?:past|was|need)
 """
 _CONTEXT_SIDES: Final = """
 0.5: ^ other
-0.2: ^ you, other $
--0.2: the, this, ^ my
--0.3: asks $, now $
+0.2: ^ you
+0.1: other $
+-0.2: the, this, ^ my, now $
+-0.3: asks $
 """
 _CONTENT: Final = "other order past number needed case page rule called praise"
 
