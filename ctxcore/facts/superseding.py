@@ -43,7 +43,7 @@ _ENGLISH: Final = {
     **{"limit": -0.4},
 }
 _CHINESE: Final = {
-    **{"start": -2.4, "part": -0.2, "said": -0.5, "said_most": 0.7, "alike": 0.7},
+    **{"start": -2.5, "part": -0.2, "said": -0.5, "said_most": 0.7, "alike": 0.7},
     **{"words": 0.5, "words_2": -0.7, "words_3": 0.4, "all_words": 0.2, "all_words_2": 0.5},
     **{"weak": 0.2, "telling": -0.4, "rest": -0.1, "rest_2": -0.5, "rest_4": -0.7},
     **{"characters_2": -0.2, "rule_part": 1.4, "rule_most": 0.2, "own_part": 0.7},
