@@ -67,7 +67,7 @@ once: 这次 这回 这单 这顿 这一次 这一回 就这 今晚 单独 刚�
  上周 去年 前天 今天 这题 这道 这条 那篇 这篇 这张 那张 那笔 那份 那位 那次 那家 这份 那几
  这几 那批 那台 那本 那辆 那两 这两 那三 这三 这下 今早 下午 上一个 这段 那段 一下 以前
  过去 当时 这趟 这天 本次 此次 暂时 先这样 眼下 这首 那首 这幅 那幅 这本 这部 那部 前几天
- 今年 当年 早上 中午
+ 今年 当年
 nth: 第
 many: 挺 真 好 很 老 老是 居然 原来 真是 太好 笑死 哭 漂亮 厉害 棒 完美 夸 感谢 多谢
  恭喜
@@ -79,45 +79,65 @@ void: 已 已经 太 太多 太少 太长 太短 太严 不够 说过 说过了 
  要是 只要 除非 的话
 """
 _SIGNS: Final = """
-no_more: 1.3 0.0 (?:need_not|end|ban|can|fine|also)[^stop]*past[final]*$
-lifts: 1.3 0.0 need_not|end|ban[^stop]*past[final then]*$|^[you now from_now final use]?ban
-permits: 0.0 1.2 can|fine|also|what
-may_again: 0.0 0.6 can[^stop]*past[final]*$
-turns: 1.8 0.0 turn|relax|back|to$|from_now
-new: 0.5 0.0 (?:use|turn|first|should)[^stop]*$
-then_last: 0.7 0.0 (?:then|final)$
-need_not: 0.9 0.0 need_not
-also: -0.5 0.7 also
-also_fine: 1.5 0.0 also[can fine]
-fine: 1.1 0.0 fine
-relax: 1.4 0.0 relax
-each: 0.7 0.0 each
-use_first: 1.0 0.0 ^[you then]*use
-use: 0.4 0.0 use
-past_last: -0.8 0.0 past[final]*$
-past: -2.1 0.0 past
-is: -0.7 0.0 is
-i: -1.4 0.0 ^i
-once: -1.1 0.0 once
-that: -1.3 0.0 that
-that_end: 1.2 0.0 that[^stop]*end
-nth: -1.4 0.0 nth
-use_last: 1.0 0.0 use[then final]*$
-many: -0.3 0.0 many
-feel: 1.2 0.0 feel
-short: -0.3 0.0 ^.{4,6}$
-long: -0.5 0.0 ^.{10}
+no_more: 1.1 0 (?:need_not|end|ban|can|fine|also)[^stop]*past[final]*$
+lifts: 1.0 0 need_not|end|ban[^stop]*past[final then]*$|^[you now from_now final use]?ban
+permits: -0.2 1.5 can|fine|also|what
+may_again: 0.4 0.9 can[^stop]*past[final]*$
+turns: 1.3 0 turn|relax|back|to$|from_now
+new: 0.2 0 (?:use|turn|first|should)[^stop]*$
+then_last: 1.1 0 (?:then|final)$
+need_not: 1.1 0 need_not
+also: -0.2 0.0 also
+also_fine: 0.9 1.2 also[can fine]
+fine: 1.0 0.0 fine
+relax: 1.6 0 relax
+each: 1.1 0 each
+use_first: 1.0 0 ^[you then]*use
+use: 0.2 0 use
+past: -1.9 0 past
+is: -1.1 0 is
+i: -1.4 0 ^i
+once: -0.6 0 once
+that: -1.1 0 that
+that_end: 1.5 0 that[^stop]*end
+nth: -1.2 0 nth
+use_last: 0.6 0 use[then final]*$
+feel: 1.2 -0.5 feel
+short: 0.7 0 ^.{4,6}$
+long: -0.9 0 ^.{10}
+only_what: -0.2 -0.5 what
+"""
+_SIDES: Final = """
+0.5: then
+0.4: from_now, other turn
+0.3: ^ other, other then, relax
+0.2: fine, he, need_not, other he, named named, first
+0.1: final, final $, fine $, ^ use, use other, use i
+-0.1: other asks, asks $, ^ once, once, latin, ^ i, named use
+-0.2: other, other named, asks, that, ^ he, is, other many, nth, that other, ^ that
+-0.3: past, turn, void
+-0.7: other $
 """
 _CONTEXT: Final = """
-asks: -1.5 0.0 asks
-asks_last: -1.8 0.0 asks[stop]*$
-he_any: -0.6 0.0 he
-once_any: -1.7 0.0 once
-feel_any: -0.5 0.0 feel|many
-from_now_any: 0.8 0.0 from_now|now
-past_any: 0.9 0.0 past
-long_any: -1.1 0.0 .{20}
-clauses: -0.4 0.0 stop.+
+asks: -1.3 0 asks
+asks_last: -1.5 0 asks[stop]*$
+he_any: -1.2 0 he
+once_any: -1.8 0 once
+feel_any: -0.5 0 feel|many
+from_now_any: 0.8 0 from_now|now
+past_any: 0.8 0 past
+clauses: -0.3 0 stop.+
+"""
+_CONTEXT_SIDES: Final = """
+0.5: ^ other, other $
+0.3: ^ need_not, use $, fine $
+0.2: ^ ban, many $, can $
+0.1: then, can, need_not, final $
+-0.1: also, many, once, is, i, to
+-0.2: named, that, void, ^ he, asks $
+-0.3: ^ i
+-0.4: ^ once, ^ that
+-1.0: past $
 """
 _CONTENT: Final = "other nth latin use first each many is should feel relax named"
 
@@ -140,7 +160,8 @@ def _read(sentence: str) -> tuple[list[str], str]:
 CHINESE: Final = Signs(
     _read,
     CLASSES,
-    signs=_SIGNS,
-    context=_CONTEXT,
+    signs=(_SIGNS, _SIDES),
+    context=(_CONTEXT, _CONTEXT_SIDES),
     content=_CONTENT,
+    start=0.2,
 )

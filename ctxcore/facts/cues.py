@@ -84,10 +84,10 @@ class Classes:
         """Reads lines of `name: word word …` and of `name: class class …`."""
         self._names: dict[str, str] = {}
         self.of_word: dict[str, str] = {}
-        for name, listed in _lines(words):
+        for name, listed in lines(words):
             letter = self._names.setdefault(name, _LETTERS[len(self._names)])
             self.of_word.update(dict.fromkeys(listed.split(), letter))
-        for name, listed in _lines(groups):
+        for name, listed in lines(groups):
             self._names[name] = self.pattern_of(listed)
 
     def letter(self, name: str) -> str:
@@ -100,7 +100,7 @@ class Classes:
 
     def cues(self, written: str) -> list[Cue]:
         """Reads lines of `name: weight in a prompt, weight for a user, pattern`."""
-        return [self._cue(*row.split(maxsplit=2)) for _, row in _lines(written)]
+        return [self._cue(*row.split(maxsplit=2)) for _, row in lines(written)]
 
     def _cue(self, prompt: str, user: str, pattern: str) -> Cue:
         on_letters = self.pattern_of(pattern)
@@ -163,7 +163,7 @@ class Sayings:
         """Reads lines of `weight: word, class class, …`; `^` and `$` are ends of a sentence."""
         self._words: dict[str, float] = {}
         self._pairs: dict[str, float] = {}
-        for weight, listed in _lines(written):
+        for weight, listed in lines(written):
             for said in listed.split(","):
                 names = said.split()
                 if len(names) == 1:
@@ -269,7 +269,7 @@ def _split(pattern: str) -> list[str]:
     return parts
 
 
-def _lines(written: str) -> Iterator[tuple[str, str]]:
+def lines(written: str) -> Iterator[tuple[str, str]]:
     """The entries of a text, whose lines go on where they are indented."""
     for entry in re.split(r"\n(?=\S)", written.strip()):
         name, _, rest = entry.partition(":")

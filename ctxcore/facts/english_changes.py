@@ -127,52 +127,68 @@ soften: soft so now you may better let be i just actually please like will stop 
 begin: ^[soften]*
 """
 _SIGNS: Final = """
-lifts: 1.1 0.0 begin(?:end|leave)|no longer|anymore|any (?:more|longer)$ |not[soft any always
- was be now]* (?:need|needed)|no[^stop]{0,3}(?:need|needed)|no more |leave[^stop]*out |be[all
+lifts: 1.0 0 begin(?:end|leave)|no longer|anymore|any (?:more|longer)$ |not[soft any always was be
+ now]* (?:need|needed)|no[^stop]{0,3}(?:need|needed)|no more |leave[^stop]*out |be[all
  now]*(?:ended|out) |may (?:be)?(?:ended|go)|ended$|enough[of to]|[to which any]you$|[which]you
-turns: 1.0 0.0 begin
+turns: 1.0 0 begin
  (?:turn|go|say)|turned|instead|rather|mind|better|called|number[^stop]{0,3}(?:be)?
  (?:fine|enough|better|will)
-permits: 0.0 1.0 be[all too]*(?:fine|free|open)|feel|free|may[all now again soft]*(?:other|order
+permits: 0.1 0.9 be[all too]*(?:fine|free|open)|feel|free|may[all now again soft]*(?:other|order
  |past|be|say)|fine$|fine[now again too]
-be_ended: -1.2 0.0 (?:be|need|was)[all now]*(?:ended|out)|may (?:be )?(?:ended|go)|ended$
-needed: 0.3 0.0 need|needed
+be_ended: -0.4 0 (?:be|need|was)[all now]*(?:ended|out)|may (?:be )?(?:ended|go)|ended$
+needed: 0.3 -0.2 need|needed
 be_fine: 1.0 0.7 be[all too]*(?:fine|free|enough)
-may: 0.4 0.0 may|might
-you_may: 0.0 0.8 you may
-again: -0.7 0.0 again
-may_again: 0.8 0.6 may[^stop]*again
-now: 0.9 0.0 now
-now_edge: -0.6 0.0 ^[soft]*now|now$
-lasting: 1.3 0.0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
-turn_first: 0.6 0.0 begin turn
-to_number: 1.4 0.0 (?:to|turn)[^stop]{0,2}number
-only: 0.7 0.0 only
-every: 0.6 0.0 every|all
-rule: 1.0 0.0 rule
-plain: 1.5 0.0 ^[soften]*order
-short_clause: 0.5 0.0 ^.{4,6}$
-i_clause: -1.1 0.0 ^[soft]*i(?!may|will|please|not)
-past: -1.1 0.0 was|(?<!be)past
-he: -1.2 0.0 he|said
-this: -0.9 0.0 this
-case: -1.1 0.0 case|page number|once
-this_case: -0.8 0.0 this[case other time number page]
+may_again: 0.3 0.5 may[^stop]*again
+now: 0.7 0 now
+be_now: 0.3 0 be[all too]*now
+lasting: 0.9 0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
+turn_first: 0.7 0 begin turn
+to_number: 0.9 0 (?:to|turn)[^stop]{0,2}number
+only: 0.3 0 only
+every: 0.4 0 every|all
+rule: 0.3 0 rule
+plain: 0.9 0 ^[soften]*order
+short_clause: 0.7 0 ^.{4,6}$
+i_clause: -0.6 0 ^[soft]*i(?!may|will|please|not)
+past: -1.1 0 was|(?<!be)past
+he: -0.8 0 he|said
+this: -1.1 0 this
+case: -0.5 0 case|page number|once
+this_case: -0.7 0 this[case other time number page]
+only_may: 0.1 0.8 may
+only_fine: -0.1 -0.2 fine
+"""
+_SIDES: Final = """
+0.5: on, so
+0.3: to, ^ other, other, end, other now
+0.2: ^ order, void
+0.1: from, number other, out
+-0.1: soft, case
+-0.2: other asks, was, ^ i
+-0.3: other $, asks $, ^ my, i, other to
+-0.4: asks, my, he
+-0.5: of
 """
 _CONTEXT: Final = """
-asks: -1.0 0.0 asks$|^[soft]*(?:ask|who|be|may)
-asks_first: -0.9 0.0 ^[soft]*(?:ask|who)
-once_any: -0.9 0.0 once|(?:just|only)[^stop]{0,3}(?:this|once)|this time|this number
-case_any: -0.6 0.0 case
-lasting_any: 1.4 0.0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
-praise: -0.4 0.0 praise
-praise_first: -1.5 0.0 ^[soft the]*(?:praise|fine other|fine stop)
-fine_any: -0.5 0.0 fine|may
-asks_end: -1.6 0.0 asks
-past_any: -0.3 0.0 was|(?<!be)past
-long: -0.5 0.0 .{20}
-many: -0.5 0.0 stop.*stop
-i_past: 0.5 0.0 ^[soft]*i[soft]*(?:past|was|need)
+asks: -0.5 0 asks$|^[soft]*(?:ask|who|be|may)
+asks_first: -0.5 0 ^[soft]*(?:ask|who)
+once_any: -0.6 0 once|(?:just|only)[^stop]{0,3}(?:this|once)|this time|this number
+case_any: -0.4 0 case
+lasting_any: 0.9 0 from[^stop]{1,4}on|from here|forward|in[my]?future|starting|as of
+praise: -0.2 0 praise
+praise_first: -0.9 0 ^[soft the]*(?:praise|fine other|fine stop)
+fine_any: -0.4 0 fine|may
+asks_end: -1.1 0 asks
+past_any: -0.3 0 was|(?<!be)past
+many: -1.2 0 stop.*stop
+i_past: 0.5 0 ^[soft]*i[soft]*(?:past|was|need)
+"""
+_CONTEXT_SIDES: Final = """
+0.5: ^ other
+0.2: ^ you
+0.1: other $
+-0.2: the, this, ^ my, now $
+-0.3: asks $
 """
 _CONTENT: Final = "other order past number needed case page rule called praise"
 
@@ -189,7 +205,8 @@ def _kind_of(word: str) -> str:
 ENGLISH: Final = Signs(
     Reader(_WORD, CLASSES, _kind_of).read,
     CLASSES,
-    signs=_SIGNS,
-    context=_CONTEXT,
+    signs=(_SIGNS, _SIDES),
+    context=(_CONTEXT, _CONTEXT_SIDES),
     content=_CONTENT,
+    start=-0.2,
 )

@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from ctxcore.facts.superseding import is_about, taken_back
+from ctxcore.facts.superseding import RuleIndex, is_about, taken_back
 from ctxcore.facts.topics import overlap
 from ctxcore.facts.values import KINDS, ROLE_SALIENCE, Fact, Kind
 from ctxcore.messages.values import Role
@@ -94,6 +94,8 @@ class Ledger:
     _revoked: list[Entry] = field(default_factory=list)
     _askers: set[Role] = field(default_factory=set)
     """The roles that have asked something."""
+    _indexes: dict[Kind, RuleIndex] = field(default_factory=dict, compare=False, repr=False)
+    """Of the rules and the decisions; made of what is held where it is first asked for."""
 
     def add(
         self, seq: int, facts: Iterable[Fact], taken: RulesTaken | None = None
@@ -118,6 +120,7 @@ class Ledger:
                 )
                 best = frozenset(order[:MOST_OF_A_KIND])
                 self._held[fact.kind] = {key: held[key] for key in held if key in best}
+                self._indexes.pop(fact.kind, None)
         return found
 
     def copy(self) -> Ledger:
@@ -160,19 +163,32 @@ class Ledger:
             held = self._held[fact.kind][fact.key] = _Held(fact, [seq], note=note)
         else:
             held.repeat(seq, fact)
+        if held.fact is fact and fact.kind in self._indexes:
+            self._indexes[fact.kind].add(fact)
         return held
 
     def _gone(self, seq: int, fact: Fact) -> tuple[str, ...]:
         """The keys of what a rule or a decision takes back."""
-        rules = self._held[fact.kind]
-        earlier = [(held.seqs[-1], held.fact) for held in rules.values()]
-        keys = list(rules)
-        return tuple([keys[at] for at in taken_back(fact, seq, earlier)])
+        newest_first = (
+            (held.seqs[-1], held.fact) for held in reversed(self._held[fact.kind].values())
+        )
+        near = [(held.seqs[-1], held.fact) for held in self._near(fact, fact.kind)]
+        return taken_back(fact, seq, near, newest_first)
+
+    def _near(self, fact: Fact, kind: Kind) -> list[_Held]:
+        """What is held of `kind` and shares something with `fact`, oldest first."""
+        rules = self._held[kind]
+        if kind not in self._indexes:
+            self._indexes[kind] = RuleIndex(held.fact for held in rules.values())
+        return [rules[key] for key in self._indexes[kind].near(fact)]
 
     def _take_rule(self, seq: int, fact: Fact, gone: Sequence[str]) -> None:
         rules = self._held[fact.kind]
         self._revoked += [replace(self._entry(rules.pop(key)), note=fact.text) for key in gone]
         del self._revoked[:-MOST_REVOKED]
+        for key in gone:
+            if fact.kind in self._indexes:
+                self._indexes[fact.kind].remove(key)
         if fact.effect != "revokes" or gone or self._meets_system_rule(fact):
             self._put(seq, fact)
 
@@ -182,7 +198,7 @@ class Ledger:
             rule.role in ("system", "developer")
             and rule.effect != "revokes"
             and is_about(fact, rule)
-            for rule in (held.fact for held in self._held["instruction"].values())
+            for rule in (held.fact for held in self._near(fact, "instruction"))
         )
 
     def _take_value(self, seq: int, fact: Fact) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from operator import add
 from typing import Final
 
-from ctxcore.facts.cues import Classes, Cues
+from ctxcore.facts.cues import Classes, Cues, lines
 from ctxcore.facts.values import ClauseChange
 
 _BEFORE_HAN: Final = "\u3000"
@@ -22,34 +23,30 @@ class Signs:
         read: Callable[[str], tuple[Sequence[str], str]],
         classes: Classes,
         *,
-        signs: str,
-        context: str,
+        signs: tuple[str, str],
+        context: tuple[str, str],
         content: str,
+        start: float,
     ) -> None:
-        """Weighs clauses by `signs`, and by `context` in their whole sentence.
+        """Weighs clauses from `start` on by `signs`, and by `context` in their whole sentence.
 
-        `read` gives the words of a sentence and the letters of their classes. A cue weighs for
-        every rule, and its second weight is added for one that forbids or limits. Words of the
-        classes in `content` tell what a clause is about.
+        `read` gives the words of a sentence and the letters of their classes. Signs and context
+        are cues, and classes that weigh alone or side by side. A cue weighs for every rule, and
+        its second weight is added for one that forbids or limits. Words of the classes in
+        `content` tell what a clause is about.
         """
-        self._read = read
-        self._signs, self._context = _cues(signs, classes), _cues(context, classes)
+        self._read, self._start = read, start
+        self._signs, self._context = _Weights(*signs, classes), _Weights(*context, classes)
         self._content = frozenset(classes.pattern_of(content))
         self._stop = classes.letter("stop")
 
     def changes(self, sentence: str, *, least: float = -math.inf) -> Iterator[ClauseChange]:
         """The clauses of a sentence, in lower case and masked, that weigh at least `least`."""
         words, letters = self._read(sentence)
-        present = frozenset(letters)
-        signs, context = self._signs.possible(present), self._context.possible(present)
-        most = max(signs.most)
-        if most + max(context.most) < least - _HALF:
-            return
-        around = context.weigh(letters)
-        if max(around) + most < least - _HALF:
-            return
+        around = [self._start + weight for weight in self._context.weigh(letters)]
+        least_own = least - _HALF - max(around)
         for start, end in self._clauses(letters):
-            own = signs.weigh(letters[start:end])
+            own = self._signs.weigh(letters[start:end], least=least_own)
             sign, freeing = (round(one + other, 1) for one, other in zip(around, own, strict=True))
             if max(sign, freeing) >= least:
                 said = self._said(words[start:end], letters[start:end])
@@ -74,7 +71,30 @@ class Signs:
         )
 
 
-def _cues(written: str, classes: Classes) -> Cues:
-    """Cues with what they weigh for any rule, and together for one that forbids."""
-    cues = classes.cues(written)
-    return Cues([cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in cues])
+class _Weights:
+    """What cues weigh, and classes of words, alone and side by side."""
+
+    def __init__(self, cues: str, sides: str, classes: Classes) -> None:
+        """Reads cues, and lines of `weight: class, class class, …`; `^` and `$` are ends."""
+        self._cues = Cues(
+            [cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in classes.cues(cues)]
+        )
+        self._sides = {
+            "".join(name if name in "^$" else classes.letter(name) for name in said.split()): weight
+            for weight, listed in ((float(first), rest) for first, rest in lines(sides))
+            for said in listed.split(",")
+        }
+
+    def weigh(self, letters: str, *, least: float = -math.inf) -> tuple[float, float]:
+        """What is found in `letters` weighs together, for any rule and for one that forbids.
+
+        Minus infinity where it cannot come to `least`.
+        """
+        present = frozenset(letters)
+        pairs = {*present, *map(add, f"^{letters}", f"{letters}$")}
+        beside = sum(map(self._sides.__getitem__, self._sides.keys() & pairs))
+        possible = self._cues.possible(present)
+        if beside + max(possible.most) < least:
+            return -math.inf, -math.inf
+        sign, freeing = possible.weigh(letters)
+        return beside + sign, beside + freeing
