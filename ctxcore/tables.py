@@ -1,7 +1,7 @@
 """The database's tables, which only the store and the migrations use.
 
-Rows of `message`, `message_tokens`, `compaction`, `policy`, `call`, `sent_text` and `event` are
-only ever inserted; purging a session is what deletes them.
+Rows of `message`, `message_tokens`, `rule_state`, `compaction`, `policy`, `call`, `sent_text` and
+`event` are only ever inserted; purging a session is what deletes them.
 """
 
 from __future__ import annotations
@@ -195,6 +195,21 @@ class MessageTokensRow(Row, table=True):
     short_tokens: int | None
     cum: int = Field(sa_type=BigInteger)
     short_cum: int = Field(sa_type=BigInteger)
+
+
+class RuleStateRow(Row, table=True):
+    """The standing instructions that hold at a message; derived, and not exported."""
+
+    __tablename__: ClassVar[str] = "rule_state"
+    __table_args__ = (_in_session(),)
+
+    session_id: str = Field(primary_key=True, sa_type=Text)
+    version: str = Field(primary_key=True, sa_type=Text)
+    """That of the code which found them."""
+    seq: int = Field(primary_key=True)
+    standing: str = Field(sa_type=Text)
+    taken: str = Field(sa_type=Text)
+    """What rules took back since the row before."""
 
 
 class CompactionRow(Row, table=True):
@@ -394,6 +409,7 @@ USER = _table(UserRow)
 SESSION = _table(SessionRow)
 MESSAGE = _table(MessageRow)
 MESSAGE_TOKENS = _table(MessageTokensRow)
+RULE_STATE = _table(RuleStateRow)
 COMPACTION = _table(CompactionRow)
 IMPORTED_COMPACTION = _table(ImportedCompactionRow)
 MARK = _table(MarkRow)

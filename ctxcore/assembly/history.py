@@ -22,7 +22,7 @@ from ctxcore.assembly.texts import elide, has_words
 from ctxcore.compression.markers import EXPAND_NAME, refers_to_words, with_reference
 from ctxcore.compression.outputs import compress_with
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
-from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken
+from ctxcore.facts.ledger import Entry, RuleBook, TakenBack
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
@@ -182,8 +182,8 @@ class HistoryView(Protocol):
         With 0: what is known from before the first message.
         """
 
-    def taken_back(self) -> Mapping[int, RulesTaken]:
-        """What the rules of a message took back, by its number, as far as `standing` found it."""
+    def taken_back(self) -> TakenBack:
+        """What rules took back, as far as `standing` found it."""
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         """The standing instructions that hold, as first given; `until`: at that message.
@@ -294,7 +294,7 @@ class ListHistory:
             self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
-    def taken_back(self) -> Mapping[int, RulesTaken]:
+    def taken_back(self) -> TakenBack:
         return self._rules.taken
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:

@@ -7,7 +7,7 @@ Sizes are needed many times while a compaction is decided, and counted once. Onl
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -16,7 +16,7 @@ from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_e
 from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
 from ctxcore.compression.previews import preview
-from ctxcore.facts.ledger import Entry, RulesTaken
+from ctxcore.facts.ledger import Entry, TakenBack
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
@@ -90,7 +90,7 @@ class AdaptedHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return self.view.facts()
 
-    def taken_back(self) -> Mapping[int, RulesTaken]:
+    def taken_back(self) -> TakenBack:
         return self.view.taken_back()
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -263,7 +263,7 @@ class PrefixHistory:
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return takewhile(lambda found: found[0] <= self._count, self._whole.facts())
 
-    def taken_back(self) -> Mapping[int, RulesTaken]:
+    def taken_back(self) -> TakenBack:
         return self._whole.taken_back()
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:

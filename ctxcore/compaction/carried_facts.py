@@ -21,9 +21,8 @@ from ctxcore.assembly.texts import elide, facts_message
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import render_facts
-from ctxcore.facts.ledger import Entry, Ledger, RulesTaken, live
+from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
-from ctxcore.facts.values import Fact
 from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
@@ -196,16 +195,9 @@ def ledger_at(view: HistoryView) -> Ledger:
         known = view.taken_back()
         for seq, facts in view.facts():
             if seq > seen:
-                ledger.add(seq, facts, _matching(known.get(seq), facts))
+                ledger.add(seq, facts, known.by(seq, facts))
         _LEDGERS[view] = (count, ledger)
     return ledger
-
-
-def _matching(taken: RulesTaken | None, facts: Sequence[Fact]) -> RulesTaken | None:
-    """Returns `taken` if it is of the rules among these facts: other versions find others."""
-    if taken is None or len(taken) != sum(fact.kind == "instruction" for fact in facts):
-        return None
-    return taken
 
 
 def ledger_for(view: HistoryView, call: Call) -> Ledger:

@@ -538,7 +538,7 @@ def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPl
 
 def _rows(view: HistoryView, blocks: Sequence[Sequence[int]]) -> list[Sequence[Counted]]:
     rows = {row.seq: row for row in view.get({seq for block in blocks for seq in block})}
-    return [[rows[seq] for seq in block] for block in blocks]
+    return [tuple(map(rows.__getitem__, block)) for block in blocks]
 
 
 def _with_earlier(

@@ -9,7 +9,7 @@ from itertools import chain
 from ctxcore.assembly.history import Counted, is_expansion, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
-from ctxcore.messages.lazy import load_all
+from ctxcore.messages.lazy import load_all, loaded
 from ctxcore.messages.values import Message
 from ctxcore.salience.ranking import (
     NO_WISHES,
@@ -33,6 +33,9 @@ MOST_OTHERS = 400  # chosen: a summary leaves at most a tenth of usable free
 FRAME_TOKENS = 8  # chosen: a role and the gap marks
 GAP = "…"
 _BEGUN_CHARS = 24  # chosen: the beginning of a message of which no piece stays
+
+_STRETCH = 500  # chosen: blocks whose texts are read at once
+_MANY = 5_000  # chosen: texts of fewer blocks take a few MB, and reading some again a statement
 
 Block = Sequence[Counted]
 Pieces = tuple[str | None, ...]
@@ -204,13 +207,9 @@ def keep_blocks(
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
     messages only the best pieces, but users' messages whole.
     """
-    unread = (block for block in blocks if not _is_noted(block, outdated))
-    load_all(row.message for row in chain.from_iterable([*unread, *opened]))
+    load_all(row.message for row in chain.from_iterable(opened))
     groups = [
-        *(
-            _noted_group(block[0]) if _is_noted(block, outdated) else group_of(block, outdated)
-            for block in blocks
-        ),
+        *_groups(blocks, outdated),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -240,6 +239,20 @@ def keep_blocks(
             if len(others) >= MOST_OTHERS:
                 break
     return keeping, others
+
+
+def _groups(blocks: Sequence[Block], outdated: Outdated) -> Iterator[Group]:
+    """Yields the group of each block; of very many, the texts read for that are not kept."""
+    if len(blocks) <= _MANY:
+        unread = (block for block in blocks if not _is_noted(block, outdated))
+        load_all(row.message for row in chain.from_iterable(unread))
+    for start in range(0, len(blocks), _STRETCH):
+        part = blocks[start : start + _STRETCH]
+        noted = [_is_noted(block, outdated) for block in part]
+        unread = (block for block, is_noted in zip(part, noted, strict=True) if not is_noted)
+        with loaded(row.message for row in chain.from_iterable(unread)):
+            for block, is_noted in zip(part, noted, strict=True):
+                yield _noted_group(block[0]) if is_noted else group_of(block, outdated)
 
 
 def group_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
 from ctxcore.assembly.arguments import shorten_calls
 from ctxcore.assembly.building import Call
@@ -17,8 +17,12 @@ def arguments_of(row: Counted, call: Call) -> ShortArguments | None:
     return found and tuple(None if text is None else printable(text) for text in found)
 
 
-def with_short_calls(rows: Iterable[Counted], call: Call, seqs: Collection[int]) -> list[Counted]:
+def with_short_calls(
+    rows: Sequence[Counted], call: Call, seqs: Collection[int]
+) -> Sequence[Counted]:
     """Returns `rows`, those of the messages `seqs` with their arguments shortened."""
+    if not any(row.seq in seqs for row in rows):
+        return rows
     made = []
     for row in rows:
         texts = arguments_of(row, call) if row.seq in seqs else None

@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
 from ctxcore.facts.superseding import RuleIndex, is_about, taken_back
 from ctxcore.facts.topics import overlap
@@ -61,7 +62,26 @@ class Entry:
 
 
 RulesTaken: TypeAlias = Sequence[tuple[str, ...]]
-"""The keys of the rules that each rule of one message took back."""
+"""The keys of the rules that each rule of one message took back; empty where none took any."""
+
+
+class TakenBack(NamedTuple):
+    """What the rules of the first messages took back."""
+
+    by_seq: Mapping[int, RulesTaken] = MappingProxyType({})
+    """That of each message whose rules took back some."""
+    until: int = -1
+    """The last message that was looked at."""
+
+    def by(self, seq: int, facts: Sequence[Fact]) -> RulesTaken | None:
+        """What those rules took back that are among the `facts` of a message; None if not known.
+
+        Another version of the finder may have found other rules in it.
+        """
+        if seq > self.until:
+            return None
+        taken = self.by_seq.get(seq, ())
+        return taken if not taken or len(taken) == len(rules_among(facts)) else None
 
 
 @dataclass(slots=True)
@@ -108,7 +128,7 @@ class Ledger:
         found: list[tuple[str, ...]] = []
         for fact in facts:
             if fact.kind == "instruction":
-                gone = self._gone(seq, fact) if taken is None else taken[len(found)]
+                gone = self._gone(seq, fact) if taken is None else _at(taken, len(found))
                 found.append(gone)
                 self._take_rule(seq, fact, gone)
             else:
@@ -123,9 +143,23 @@ class Ledger:
                 self._indexes.pop(fact.kind, None)
         return found
 
+    @classmethod
+    def of_rules(cls, standing: Iterable[Entry]) -> Ledger:
+        """A ledger in which these rules stand, and nothing else."""
+        made = cls()
+        made._held["instruction"] = {
+            entry.key: _Held(entry.fact, list(entry.seqs), mentions=entry.mentions)
+            for entry in standing
+        }
+        return made
+
     def copy(self) -> Ledger:
         """A copy that further facts can be added to without changing this one."""
         return deepcopy(self)
+
+    def count(self, kind: Kind) -> int:
+        """How many entries of a kind there are."""
+        return len(self._held[kind])
 
     def held(self) -> Iterator[Entry]:
         """The entries, by kind and then in the order of their first message."""
@@ -219,16 +253,21 @@ class Ledger:
         if self._askers <= {fact.role}:  # nobody answers a question of their own
             return
         questions = self._held["question"]
-        others = [key for key, held in questions.items() if held.fact.role != fact.role]
-        latest = max((questions[key].seqs[-1] for key in others), default=-1)
-        newest = [key for key in others if questions[key].seqs[-1] == latest]
+        latest, newest, answered = -1, list[str](), list[str]()
+        said = frozenset(fact.topic)
+        for key, held in questions.items():
+            if held.fact.role == fact.role:
+                continue
+            if held.seqs[-1] > latest:
+                latest, newest = held.seqs[-1], []
+            if held.seqs[-1] == latest:
+                newest.append(key)
+            topic = held.fact.topic
+            if not topic or (not said.isdisjoint(topic) and _is_answered(topic, said)):
+                answered.append(key)
         is_reply = seq - latest <= 2 and (len(newest) == 1 or fact.role == "user")
-        for key in others:
-            topic = questions[key].fact.topic
-            shared = len(set(fact.topic) & set(topic))
-            is_answered = not topic or shared >= max(1, len(topic) // 4)
-            if is_answered or (is_reply and key in newest):
-                del questions[key]
+        for key in {*answered, *newest} if is_reply else answered:
+            del questions[key]
 
     def _take_error(self, seq: int, fact: Fact) -> None:
         if fact.effect != "fixes":
@@ -278,6 +317,15 @@ class Ledger:
         return salience * (1.0 - OLD_FACTOR * age) * (FIXED_FACTOR if held.is_fixed else 1.0)
 
 
+def _is_answered(topic: Sequence[str], said: frozenset[str]) -> bool:
+    """Whether what was said has a quarter of the words of a question, one of them at least."""
+    return len(said.intersection(topic)) >= max(1, len(topic) // 4)
+
+
+def _at(taken: RulesTaken, place: int) -> tuple[str, ...]:
+    return taken[place] if taken else ()
+
+
 def live(ledger: Ledger) -> list[Entry]:
     """The entries of the ledger, by kind and then in the order of their first message."""
     return list(ledger.held())
@@ -298,22 +346,50 @@ def rules_among(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 class RuleBook:
-    """The rules of a history; `add` those of each message once, in order."""
+    """The rules of a history; `add` those of each message once, in order.
 
-    def __init__(self) -> None:
-        self.read_until = 0
-        """The last message that was added."""
+    It begins behind message `begins`, when the rules of `begun` held.
+    """
+
+    def __init__(self, begins: int = 0, begun: Sequence[Entry] = ()) -> None:
+        self.begins = self.read_until = begins
+        """`read_until` is the last message that was added."""
+        self._begun = begun
         self._seqs: list[int] = []
         self._said: list[tuple[Fact, ...]] = []
-        self._ledger = Ledger()
+        self._ledger = Ledger.of_rules(begun)
         self._folded = 0
         self._known: dict[int, tuple[Entry, ...]] = {}
         self._taken: dict[int, RulesTaken] = {}
 
     @property
-    def taken(self) -> Mapping[int, RulesTaken]:
-        """What the rules of each message took back, as far as that was asked for."""
-        return self._taken
+    def taken(self) -> TakenBack:
+        """What the rules took back, as far as that was asked for."""
+        return TakenBack(self._taken, self.folded_until)
+
+    @property
+    def folded_until(self) -> int:
+        """The last message up to which it is known what holds."""
+        is_all = self._folded == len(self._seqs)
+        return self.read_until if is_all else self._seqs[self._folded] - 1
+
+    @property
+    def folded(self) -> int:
+        """Of how many messages the rules were looked at for that."""
+        return self._folded
+
+    def held(self) -> tuple[Entry, ...]:
+        """The instructions that held at `folded_until`."""
+        return tuple(live(self._ledger))
+
+    @property
+    def held_count(self) -> int:
+        """How many instructions that are."""
+        return self._ledger.count("instruction")
+
+    def rules_until(self, seq: int) -> int:
+        """How many messages up to `seq` have rules."""
+        return bisect_right(self._seqs, seq)
 
     def add(self, seq: int, facts: Iterable[Fact]) -> None:
         """Adds the rules of message `seq`; the messages before it count as added then too."""
@@ -330,7 +406,7 @@ class RuleBook:
         return self._said[at] if self._seqs[at : at + 1] == [seq] else ()
 
     def standing(self, until: int) -> tuple[Entry, ...]:
-        """The instructions that held when message `until` was the last, in order."""
+        """The instructions that held when message `until`, not before `begins`, was the last."""
         count = bisect_right(self._seqs, until)
         found = self._known.pop(count, None)
         if found is None:
@@ -340,12 +416,27 @@ class RuleBook:
             del self._known[next(iter(self._known))]
         return found
 
+    def advance(self, most_compared: int) -> int:
+        """Looks at further rules, until about so many pairs were compared; returns their number."""
+        compared = 0
+        while self._folded < len(self._seqs) and compared < most_compared:
+            compared += len(self._said[self._folded]) * (1 + self._ledger.count("instruction"))
+            self._take_next()
+        return compared
+
     def _fold(self, count: int) -> tuple[Entry, ...]:
-        ledger = self._ledger
-        if count < self._folded:  # an earlier place than before is rare: start anew
-            ledger, first = Ledger(), 0
-        else:
-            first, self._folded = self._folded, count
-        for seq, facts in zip(self._seqs[first:count], self._said[first:count], strict=True):
-            self._taken[seq] = ledger.add(seq, facts, self._taken.get(seq))
+        while self._folded < count:
+            self._take_next()
+        if count == self._folded:
+            return self.held()
+        ledger = Ledger.of_rules(self._begun)  # an earlier place than before is rare: start anew
+        for seq, facts in zip(self._seqs[:count], self._said[:count], strict=True):
+            ledger.add(seq, facts, self._taken.get(seq, ()))
         return tuple(live(ledger))
+
+    def _take_next(self) -> None:
+        seq, facts = self._seqs[self._folded], self._said[self._folded]
+        taken = self._ledger.add(seq, facts)
+        if any(taken):
+            self._taken[seq] = taken
+        self._folded += 1

@@ -6,6 +6,7 @@ A compaction of very many messages looks at the roles and sizes of all, but at f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol
 
 from ctxcore.messages.values import Message, Part, Role
@@ -21,6 +22,9 @@ class Contents(Protocol):
 
     def contents(self, seqs: Sequence[int]) -> Sequence[tuple[Part, ...]]:
         """The content of each of these messages."""
+
+    def texts(self, seqs: Sequence[int]) -> Sequence[str]:
+        """The text of each of these messages."""
 
 
 class LazyMessage(Message):
@@ -53,6 +57,11 @@ class LazyMessage(Message):
         object.__setattr__(self, "content", content)
         object.__delattr__(self, "_contents")
 
+    def drop(self, contents: Contents) -> None:
+        """Lets go of the content, which `contents` reads again."""
+        object.__delattr__(self, "content")
+        object.__setattr__(self, "_contents", contents)
+
     def __getattr__(self, name: str) -> tuple[Part, ...]:
         """The content, which no slot holds yet."""
         if name != "content":
@@ -75,18 +84,27 @@ def load_all(messages: Iterable[Message]) -> None:
             message.keep(content)
 
 
+@contextmanager
+def loaded(messages: Iterable[Message]) -> Iterator[None]:
+    """Has the contents of `messages` read for a while; those that were not read before go again."""
+    unread = _unread(messages)
+    sources = [message._contents for message in unread]
+    load_all(unread)
+    yield
+    for message, contents in zip(unread, sources, strict=True):
+        message.drop(contents)
+
+
 def texts_of(messages: Sequence[Message]) -> Iterator[str]:
     """The text of each message; what has to be read for that is not kept."""
     for start in range(0, len(messages), _BATCH):
         part = messages[start : start + _BATCH]
         unread = _unread(part)
-        found = {
-            message._seq: Message(role=message.role, content=content)
-            for message, content in zip(unread, _contents_of(unread), strict=True)
-        }
+        seqs = [message._seq for message in unread]
+        read = iter(unread[0]._contents.texts(seqs) if unread else ())
         for message in part:
-            known = found.get(message._seq) if isinstance(message, LazyMessage) else None
-            yield (known or message).text
+            is_unread = isinstance(message, LazyMessage) and not message.is_read
+            yield next(read) if is_unread else message.text
 
 
 def _unread(messages: Iterable[Message]) -> list[LazyMessage]:

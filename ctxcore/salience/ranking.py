@@ -380,7 +380,7 @@ class Ranking:
 
     def _is_repeated(self, unit: Unit) -> bool:
         keys = self._kept_keys
-        return bool(keys) and unit.chars >= REPEAT_CHARS and unit.key in keys
+        return bool(keys) and unit.key in keys and unit.chars >= REPEAT_CHARS
 
     def _cost(self, at: int, unit: int) -> int:
         group = self._groups[at]

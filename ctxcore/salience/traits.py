@@ -197,13 +197,19 @@ def dump_note(
 
 def noted_traits(note: str) -> Traits:
     """The traits of a noted text."""
-    _, head, _, every, _, told, _ = note.partition("\n")[0].split(_FIELD)
-    terms, asked = every.split(), list[str]()
-    if told:
-        said = told.split()[1:]
-        known = frozenset(said)
-        terms, asked = said, [term for term in terms if term not in known]
-    return Traits(terms, asked, *map(int, head.split()[:_SIGNS]))
+    told, asked, signs = noted_signs(note)
+    return Traits(told, asked, *signs)
+
+
+def noted_signs(note: str) -> tuple[Sequence[str], Sequence[str], tuple[int, ...]]:
+    """The same as three plain values: the terms told, those only asked, and the signs."""
+    _, head, _, every, _, told, _ = note.split(_FIELD, 6)
+    signs = tuple(map(int, head.split(None, _SIGNS)[:_SIGNS]))
+    if not told:
+        return every.split(), (), signs
+    said = told.split()[1:]
+    known = frozenset(said)
+    return said, [term for term in every.split() if term not in known], signs
 
 
 def noted_terms(note: str) -> tuple[list[str], list[str]]:
@@ -233,11 +239,13 @@ class NotedText(NamedTuple):
 
 def noted_text(note: str) -> NotedText:
     """What a note says besides terms."""
-    head = note.partition("\n")[0].split(_FIELD, 2)[1].split()
+    start = note.index(_FIELD) + 1
+    head = note[start : note.index(_FIELD, start)].split()
     han, latin, _, chars, lays_down, tokens, sentences = map(int, head[_SIGNS - 3 :])
     return NotedText(han, latin, chars, bool(lays_down), tokens, sentences)
 
 
 def noted_key(note: str) -> str:
     """The key of a noted text."""
-    return note.split(_FIELD, 3)[2]
+    start = note.index(_FIELD, note.index(_FIELD) + 1) + 1
+    return note[start : note.index(_FIELD, start)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message, Role
@@ -27,12 +27,11 @@ OUTPUT_CHARS = 80  # tau-bench: .78 of the next call's values at a quarter, .76 
 _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\n+",
         r"[。！？；]+[”’」』）]*|[.!?]+[\"')\]]*\s+|[}\]],\s*",
         r"[,;:，、：]\s+|[，、：]|(?<=[\"\]}]),",
-        r"\s+",
     )
 )
+"""Weaker than the end of a line and stronger than other white space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +53,17 @@ class Unit:
     the sequence tells. A caller that leaves out units must set it, or answers lose salience."""
     note: str = ""
     """What `traits.dump_note` noted of its text; without one the text is read."""
+    found_key: str | None = field(default=None, init=False, repr=False, compare=False)
+    """Its key, once that was asked for."""
 
     @property
     def key(self) -> str:
         """What only units of the same text share."""
-        return noted_key(self.note) if self.note else key_of(self.text)
+        if self.found_key is None:
+            found = noted_key(self.note) if self.note else key_of(self.text)
+            object.__setattr__(self, "found_key", found)
+            return found
+        return self.found_key
 
     @property
     def chars(self) -> int:
@@ -99,10 +104,12 @@ def _pieces(text: str, kind: UnitKind) -> Iterator[str]:
 
 def _cut(text: str, start: int, end: int) -> int:
     least = start + (end - start) // 3  # chosen: a shorter piece says too little alone
+    if (line := text.rfind("\n", least, end)) >= 0:
+        return line + 1
     for separator in _SEPARATORS:
         if cuts := [found.end() for found in separator.finditer(text, least, end)]:
             return cuts[-1]
-    return end
+    return next((at for at in range(end, least, -1) if text[at - 1].isspace()), end)
 
 
 def _shares(tokens: int, sizes: list[int]) -> list[int]:

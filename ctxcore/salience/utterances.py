@@ -10,10 +10,11 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import mul
 from typing import NamedTuple
 
-from ctxcore.salience.traits import Traits, is_question, noted_traits, read_traits
+from ctxcore.salience.traits import Traits, is_question, noted_signs, read_traits
 from ctxcore.salience.units import Unit
 from ctxcore.text.languages import count_han, count_latin
 from ctxcore.text.words import weights_of
@@ -49,87 +50,83 @@ class Signs(NamedTuple):
     """1 where a user lays down what holds from then on."""
 
 
-class _Vocabulary:
-    """Numbers the terms of utterances, and counts how many utterances have each."""
-
-    def __init__(self) -> None:
-        self._numbers: defaultdict[str, int] = defaultdict()
-        self._numbers.default_factory = self._numbers.__len__
-        self._counts: Counter[int] = Counter()
-        self._utterances = 0
-
-    def numbered(self, terms: Sequence[str]) -> array[int]:
-        """The numbers of `terms`."""
-        return array("I", map(self._numbers.__getitem__, terms))
-
-    def add(self, told: array[int], asked: array[int]) -> None:
-        """Counts one utterance with these terms."""
-        self._counts.update(told)
-        self._counts.update(asked)
-        self._utterances += 1
-
-    def weights(self) -> list[float]:
-        """The weight of each term, by its number."""
-        counts = {term: self._counts[number] for term, number in self._numbers.items()}
-        return list(weights_of(counts, self._utterances).values())
-
-
 class _Read(NamedTuple):
-    """An utterance with its terms as numbers; `signs` has its other traits."""
+    """Utterances as columns, their terms as numbers."""
 
-    told: array[int]
-    asked: array[int]
-    signs: Traits
+    told: Sequence[array[int]]
+    """The terms of each outside questions."""
+    asked: Sequence[array[int]]
+    """Those that only its questions have."""
+    signs: Sequence[tuple[int, ...]]
+    """Its other traits."""
+    weights: Sequence[float]
+    """The weight of each term."""
 
 
-def _read(utterances: Sequence[Unit], vocabulary: _Vocabulary) -> Iterator[_Read]:
-    """Each of the utterances, counted in `vocabulary`."""
-    for unit in utterances:
-        traits = _traits_of(unit)
-        told, asked = vocabulary.numbered(traits.told), vocabulary.numbered(traits.asked)
-        vocabulary.add(told, asked)
-        yield _Read(told, asked, Traits((), (), *traits[2:]))
+_NO_TERMS = array("I")
 
 
 def read_signs(utterances: Sequence[Unit]) -> list[Signs]:
     """The signs of each of the utterances, which follow each other."""
-    return list(_signs(utterances, *_reading(utterances)))
+    return list(_signs(utterances, _reading(utterances)))
 
 
-def _reading(utterances: Sequence[Unit]) -> tuple[list[_Read], list[float]]:
-    vocabulary = _Vocabulary()
-    read = list(_read(utterances, vocabulary))
-    return read, vocabulary.weights()
+def _reading(utterances: Sequence[Unit]) -> _Read:
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    number = numbers.__getitem__
+    all_told: list[array[int]] = []
+    all_asked: list[array[int]] = []
+    all_signs: list[tuple[int, ...]] = []
+    for unit in utterances:
+        told, asked, signs = _traits_of(unit)
+        all_told.append(array("I", map(number, told)))
+        all_asked.append(array("I", map(number, asked)) if asked else _NO_TERMS)
+        all_signs.append(signs)
+    counts = Counter(chain.from_iterable(all_told))
+    counts.update(chain.from_iterable(all_asked))
+    held = {term: counts[number] for term, number in numbers.items()}
+    weights = list(weights_of(held, len(utterances)).values())
+    return _Read(all_told, all_asked, all_signs, weights)
 
 
-def _signs(
-    utterances: Sequence[Unit], read: Sequence[_Read], weights: Sequence[float]
-) -> Iterator[Signs]:
+def _signs(utterances: Sequence[Unit], read: _Read) -> Iterator[Signs]:
     seen: set[int] = set()
-    for unit, (told, asked, traits), answers in zip(
-        utterances, read, _answers(utterances, read), strict=True
+    weight_of = read.weights.__getitem__
+    for unit, told, asked, signs, answers in zip(
+        utterances, read.told, read.asked, read.signs, _answers(utterances, read), strict=True
     ):
+        times, names, numbers, addresses, decides, rules, *_ = signs
         tokens = max(1, unit.tokens)
-        weight = sum([weights[term] for term in told])
-        news = sum([weights[term] for term in told if term not in seen])
-        seen.update(told, asked)
+        weight = sum(map(weight_of, told))
+        news = 0.0
+        if not seen.issuperset(told):
+            news = sum([weight_of(term) for term in told if term not in seen])
+            seen.update(told)
+        seen.update(asked)
         yield Signs(
             length=math.log(tokens),
             telling=math.log((LEAST_TOLD + weight) / (HALF_TOLD + weight)),
             news=news / tokens,
-            times=min(3, traits.times),
-            names=min(4, traits.names),
-            numbers=min(3, traits.numbers),
+            times=min(3, times),
+            names=min(4, names),
+            numbers=min(3, numbers),
             answers=float(answers),
-            addresses=min(3, traits.addresses),
-            decides=float(traits.decides),
-            rules=float(traits.rules),
+            addresses=min(3, addresses),
+            decides=float(decides),
+            rules=float(rules),
         )
 
 
-def _traits_of(unit: Unit) -> Traits:
+def _traits_of(unit: Unit) -> tuple[Sequence[str], Sequence[str], tuple[int, ...]]:
+    """The terms that a unit tells, those that it only asks, and its other traits."""
     if unit.note:
-        return noted_traits(unit.note)
+        return noted_signs(unit.note)
+    told, asked, *signs = _read_traits(unit)
+    return told, asked, tuple(map(int, signs))
+
+
+def _read_traits(unit: Unit) -> Traits:
     text, is_by_model = unit.text, unit.role == "assistant"
     told = _STAMP.sub("", text) if text[:1] == "[" and not unit.place else text
     traits = read_traits(told, is_by_model=is_by_model)
@@ -139,23 +136,23 @@ def _traits_of(unit: Unit) -> Traits:
     return traits._replace(han=count_han(text), latin=latin, asks=is_question(text))
 
 
-def _answers(utterances: Sequence[Unit], read: Sequence[_Read]) -> Iterator[bool]:
+def _answers(utterances: Sequence[Unit], read: _Read) -> Iterator[bool]:
     """Whether the message before each unit's own ended with a question."""
     asked = before = False
     seq: int | None = None
-    for unit, (_, _, traits) in zip(utterances, read, strict=True):
+    for unit, signs in zip(utterances, read.signs, strict=True):
         if seq is not None and seq != unit.seq:
             before = asked
         yield before if unit.answers is None else unit.answers
-        asked, seq = bool(traits.asks), unit.seq
+        asked, seq = bool(signs[-1]), unit.seq
 
 
-def _are_han(read: Sequence[_Read]) -> Iterator[bool]:
+def _are_han(read: _Read) -> Iterator[bool]:
     """Whether each is Chinese; one without letters is in the language of the one before it."""
     is_han = False
-    for _, _, traits in read:
-        if traits.han or traits.latin:
-            is_han = traits.han > traits.latin
+    for *_, han, latin, _ in read.signs:
+        if han or latin:
+            is_han = han > latin
         yield is_han
 
 
@@ -197,8 +194,8 @@ HAN_BASE = 0.95
 def utterance_saliences(units: Sequence[Unit]) -> list[float]:
     """The salience of each unit as an utterance; 0 for calls and outputs."""
     utterances = [unit for unit in units if unit.kind == "talk"]
-    read, weights = _reading(utterances)
-    saliences = map(_salience, _signs(utterances, read, weights), _are_han(read))
+    read = _reading(utterances)
+    saliences = map(_salience, _signs(utterances, read), _are_han(read))
     return [next(saliences) if unit.kind == "talk" else 0.0 for unit in units]
 
 

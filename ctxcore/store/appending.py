@@ -116,8 +116,8 @@ def prepare(database: Database, session_id: str, batch: Batch) -> Prepared:
     return _prepare(session, tracker, batch)
 
 
-def write(connection: Connection, session: RowMapping, prepared: Prepared) -> list[int]:
-    """Adds a prepared batch to the locked `session`; returns the sequence numbers."""
+def write(connection: Connection, session: RowMapping, prepared: Prepared) -> Prepared:
+    """Adds a prepared batch to the locked `session`; returns it as it was written."""
     batch, own_id = prepared.batch, session["counter_id"]
     is_recounted = own_id is not None and own_id not in prepared.sizes
     if session["length"] != prepared.after or is_recounted:  # changed by another writer since
@@ -137,7 +137,7 @@ def write(connection: Connection, session: RowMapping, prepared: Prepared) -> li
         size = {"last_seq": length, "history_messages": length, "history_tokens": tokens}
         moved = update(TURN).where(TURN.c.id == batch.turn_id)
         connection.execute(moved, {"partial": "", **size})  # the partial answer is a message now
-    return [row.seq for row in prepared.counted]
+    return prepared
 
 
 def with_changes(session: RowMapping, changes: Sequence[PromptChange]) -> dict[str, Any]:

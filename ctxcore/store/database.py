@@ -36,7 +36,7 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.store.errors import DatabaseError, SchemaError
 from ctxcore.store.known_rows import KnownRows
-from ctxcore.store.stored_facts import RuleBooks
+from ctxcore.store.rule_books import RuleBooks
 from ctxcore.tables import Row
 
 if TYPE_CHECKING:

@@ -47,10 +47,12 @@ from ctxcore.store.rows import (
     to_message_info,
     to_session_info,
 )
+from ctxcore.store.rule_books import write_checkpoint
+from ctxcore.store.session_rules import SessionRules
 from ctxcore.store.sessions import insert_session
 from ctxcore.store.values import MessageInfo, SessionInfo
 from ctxcore.store.view import StoredHistory, scale_to
-from ctxcore.tables import COMPACTION, MARK, MESSAGE, MESSAGE_TOKENS, POLICY, SESSION
+from ctxcore.tables import COMPACTION, MARK, MESSAGE, MESSAGE_TOKENS, POLICY, RULE_STATE, SESSION
 from ctxcore.tokens.families import TokenCounter
 
 
@@ -99,9 +101,7 @@ class Histories(Area):
             indexes=indexes,
             shorts=shorts,
         )
-        prepared = prepare(self._database, session_id, batch)
-        with self._database.write() as connection:
-            return write(connection, get_session(connection, session_id, locks=True), prepared)
+        return self._append(session_id, batch)
 
     def set_system(
         self, session_id: str, text: str | None, *, counter: TokenCounter, at: datetime
@@ -115,10 +115,22 @@ class Histories(Area):
             return None
         message = text_message("system", text)
         batch = Batch(messages=[message], counter=counter, at=at, sets_system=True)
-        prepared = prepare(self._database, session_id, batch)
-        with self._database.write() as connection:
-            [seq] = write(connection, get_session(connection, session_id, locks=True), prepared)
+        [seq] = self._append(session_id, batch)
         return seq
+
+    def _append(self, session_id: str, batch: Batch) -> list[int]:
+        """Adds a batch, and what is due of the rules before it."""
+        books, rules = self._database.rule_books, SessionRules(self._database, session_id)
+        prepared = prepare(self._database, session_id, batch)
+        checkpoint = books.due(session_id, prepared.after, rules)
+        with self._database.write() as connection:
+            session = get_session(connection, session_id, locks=True)
+            if checkpoint is not None and checkpoint.seq <= session["length"]:
+                write_checkpoint(connection, session_id, checkpoint)
+            written = write(connection, session, prepared)
+        seqs = [row.seq for row in written.counted]
+        books.follow(session_id, seqs[0], written.facts, checkpoint)
+        return seqs
 
     def restore_system(self, session_id: str, changes: Sequence[PromptChange]) -> None:
         with self._database.write() as connection:
@@ -248,7 +260,7 @@ def _copy_session(
     place = {"parent_id": session["id"], "parent_seq": end}
     insert_session(connection, {**copied, **place, "created_at": at, "updated_at": at, **new})
     ids = {"old_id": session["id"], "new_id": new["id"]}
-    for table in (MESSAGE, MESSAGE_TOKENS, MARK):
+    for table in (MESSAGE, MESSAGE_TOKENS, RULE_STATE, MARK):
         _copy_rows(connection, table, end, **ids)
     connection.execute(index_sql(connection, "copy"), ids)
     _copy_policy(connection, at=at, **ids)

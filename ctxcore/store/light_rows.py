@@ -117,18 +117,35 @@ class _Texts:
 
     def contents(self, seqs: Sequence[int]) -> list[tuple[Part, ...]]:
         """The content of each of these messages."""
-        found: dict[int, tuple[Part, ...]] = {}
+        found = {seq: self._content(seq, body) for seq, body in self._bodies(seqs)}
+        return [found[seq] for seq in seqs]
+
+    def texts(self, seqs: Sequence[int]) -> list[str]:
+        """The text of each of these messages."""
+        found = {seq: self._text(seq, body) for seq, body in self._bodies(seqs)}
+        return [found[seq] for seq in seqs]
+
+    def _bodies(self, seqs: Sequence[int]) -> Iterator[tuple[int, str]]:
         for at in range(0, len(seqs), _MAX_IN_LIST):
             values = {"session_id": self._session_id, "seqs": seqs[at : at + _MAX_IN_LIST]}
             with self._database.read() as connection:
-                for seq, body in connection.execute(_BODIES, values):
-                    found[seq] = self._content(seq, body)
-        return [found[seq] for seq in seqs]
+                yield from connection.execute(_BODIES, values)
 
     def _content(self, seq: int, body: str) -> tuple[Part, ...]:
-        """The content of a stored body, which is one text where notes stand for it."""
-        stored = json.loads(body)
-        text = stored.get("content") if len(stored) == 2 else None  # and its role
-        if isinstance(text, str):
+        text = _only_text(body)
+        if text is not None:
             return (Text(text=text),)
         return load_message(body, session_id=self._session_id, seq=seq).content
+
+    def _text(self, seq: int, body: str) -> str:
+        text = _only_text(body)
+        if text is not None:
+            return text
+        return load_message(body, session_id=self._session_id, seq=seq).text
+
+
+def _only_text(body: str) -> str | None:
+    """The text of a stored body that is nothing else, as where notes stand for it."""
+    stored = json.loads(body)
+    text = stored.get("content") if len(stored) == 2 else None  # and its role
+    return text if isinstance(text, str) else None

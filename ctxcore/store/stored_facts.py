@@ -1,4 +1,4 @@
-"""Reads the facts that were stored with messages, and caches the rules of sessions.
+"""Reads the facts that were stored with messages.
 
 Rows that are older than stored facts have none; theirs are found when they are read and not
 written, since rows of messages are only inserted.
@@ -6,23 +6,19 @@ written, since rows of messages are only inserted.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from threading import Lock
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, select, text
 
 from ctxcore.facts.finding import INSTRUCTING, find_rules, load_facts
-from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken, rules_among
+from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.store.errors import CorruptMessageError
 from ctxcore.store.rows import load_message
 from ctxcore.tables import MESSAGE
-
-MAX_BOOKS: Final = 256  # cached sessions, the last used ones; chosen: memory against reading again
 
 MessageFacts = tuple[int, Sequence[Fact]]
 """A sequence number and the facts of that message."""
@@ -41,6 +37,7 @@ _RULES: Select[Any] = (
     .where(MESSAGE.c.role.in_(INSTRUCTING))
     .order_by(MESSAGE.c.seq)
 )
+_FIRST_RULES = _RULES.limit(bindparam("most"))
 
 
 def read_facts(
@@ -55,11 +52,15 @@ def read_facts(
 
 
 def read_rules(
-    connection: Connection, session_id: str, first: int, last: int
+    connection: Connection, session_id: str, first: int, last: int, most: int | None = None
 ) -> Iterator[MessageFacts]:
-    """The rules of the messages first … last; reads only messages that set or revoke some."""
-    values = {"session_id": session_id, "first": first, "last": last}
-    for seq, role, stored, body in connection.execute(_RULES, values):
+    """The rules of the messages first … last; reads only messages that set or revoke some.
+
+    With `most`, of so many of those.
+    """
+    values = {"session_id": session_id, "first": first, "last": last, "most": most}
+    found = _RULES if most is None else _FIRST_RULES
+    for seq, role, stored, body in connection.execute(found, values):
         facts = _load(stored, role, session_id, seq)
         if facts is not None:
             yield seq, rules_among(facts)
@@ -74,46 +75,3 @@ def _load(stored: str | None, role: Role, session_id: str, seq: int) -> tuple[Fa
         raise CorruptMessageError(
             session_id=session_id, seq=seq, problem=reason_of(error)
         ) from error
-
-
-class RuleBooks:
-    """Caches the rules of the sessions that were used last; safe to share between threads.
-
-    Messages never change, so entries stay valid until their session is erased.
-    """
-
-    def __init__(self) -> None:
-        self._books: OrderedDict[str, tuple[Lock, RuleBook]] = OrderedDict()
-        self._lock = Lock()
-
-    def standing(
-        self, session_id: str, until: int, read: Callable[[int, int], Iterable[MessageFacts]]
-    ) -> tuple[Entry, ...]:
-        """The instructions in force at message `until`; only newer messages are `read`."""
-        lock, book = self._book(session_id)
-        with lock:
-            if book.read_until < until:
-                for seq, facts in read(book.read_until + 1, until):
-                    book.add(seq, facts)
-                book.read_until = until
-            return book.standing(until)
-
-    def taken_back(self, session_id: str) -> Mapping[int, RulesTaken]:
-        """What the rules of a session took back, as far as that was found."""
-        lock, book = self._book(session_id)
-        with lock:
-            return dict(book.taken)
-
-    def forget(self, session_ids: Iterable[str]) -> None:
-        """Drops erased sessions."""
-        with self._lock:
-            for session_id in session_ids:
-                self._books.pop(session_id, None)
-
-    def _book(self, session_id: str) -> tuple[Lock, RuleBook]:
-        with self._lock:
-            kept = self._books.setdefault(session_id, (Lock(), RuleBook()))
-            self._books.move_to_end(session_id)
-            if len(self._books) > MAX_BOOKS:
-                self._books.popitem(last=False)
-            return kept

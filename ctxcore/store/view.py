@@ -6,7 +6,7 @@ Each read is one small query; running sums and messages are cached, since neithe
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, Select, bindparam, func, select
 from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, facts_of
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.reading import WHOLE
-from ctxcore.facts.ledger import Entry, RulesTaken
+from ctxcore.facts.ledger import Entry, TakenBack
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.lazy import load_all
@@ -26,7 +26,8 @@ from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
 from ctxcore.store.known_rows import ROW_BYTES, Known
 from ctxcore.store.light_rows import LEAST, light_rows
 from ctxcore.store.rows import load_changes, to_counted
-from ctxcore.store.stored_facts import MessageFacts, read_facts, read_rules
+from ctxcore.store.session_rules import SessionRules
+from ctxcore.store.stored_facts import read_facts
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
 from ctxcore.tokens.families import TokenCounter
 
@@ -125,6 +126,7 @@ class StoredHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self._database = database
         self._session_id = session_id
+        self._rules = SessionRules(database, session_id)
         self._rows: dict[int, Known] = {}
         self._light: dict[int, Counted] = {}
         with database.read() as connection:
@@ -256,10 +258,10 @@ class StoredHistory:
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
         end = self._length if until is None else min(until, self._length)
-        return self._database.rule_books.standing(self._session_id, end, self._read_rules)
+        return self._database.rule_books.standing(self._session_id, end, self._rules)
 
-    def taken_back(self) -> Mapping[int, RulesTaken]:
-        return self._database.rule_books.taken_back(self._session_id)
+    def taken_back(self) -> TakenBack:
+        return self._database.rule_books.taken_back(self._session_id, self._rules)
 
     def _find_facts(self, seqs: Sequence[int]) -> dict[int, Sequence[Fact]]:
         """The facts of messages that were appended before facts were stored."""
@@ -272,10 +274,6 @@ class StoredHistory:
             )
             for row in rows
         }
-
-    def _read_rules(self, first: int, last: int) -> list[MessageFacts]:
-        with self._database.read() as connection:
-            return list(read_rules(connection, self._session_id, first, last))
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         values = {**self._keys, "first": first, "last": min(last, self._length)}

@@ -23,7 +23,6 @@ from ctxcore.summarizers.quoting import (
     Quotable,
     Room,
     Source,
-    is_rule,
     make_quotables,
     read_sources,
 )
@@ -140,7 +139,7 @@ class _Draft:
 
     def fill_rules(self, most_tokens: int) -> None:
         """Chooses among the standing instructions."""
-        rules = {unit.key for unit in self._units() if is_rule(unit)}
+        rules = {unit.key for quotable in self.quotables for unit in quotable.rules}
         if rules:
             self.fill(most_tokens, lambda unit: unit.key in rules)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import cast
 
 from ctxcore.facts.rules import lays_down_rule
@@ -124,7 +125,17 @@ class Quotable:
     group: Group
     places: tuple[Sequence[int], ...]
     """Of a unit of noted text that is all of its message, none: they are not counted."""
+    noted_rules: tuple[int, ...] | None = None
+    """The units in which a user lays down a standing instruction; None: their texts tell."""
     saliences: tuple[Salience, ...] = ()
+
+    @property
+    def rules(self) -> Iterator[Unit]:
+        """The units in which a user lays down a standing instruction."""
+        units = self.group.units
+        if self.noted_rules is not None:
+            return map(units.__getitem__, self.noted_rules)
+        return filter(_is_rule, units)
 
 
 def read_sources(
@@ -142,8 +153,8 @@ def read_sources(
         time = dates[at] if at < len(dates) else None
         date = time.date().isoformat() if time else None
         if at < len(noted) and noted[at][0]:
-            line = Line(spans=(), role=message.role, date=date)
             notes, tokens = noted[at]
+            line = _unread_line(message.role, date)
             yield Source(line=line, message=message, notes=notes, tokens=tokens)
             continue
         tool_names.update((call.id, call.name) for call in message.calls)
@@ -157,6 +168,11 @@ def read_sources(
             if spans:
                 line = Line(spans=tuple(spans), role=role, name=name, date=date)
                 yield Source(line=line, is_output=bool(is_output))
+
+
+@lru_cache(maxsize=64)  # neighbours share it
+def _unread_line(role: Role, date: str | None) -> Line:
+    return Line(spans=(), role=role, date=date)
 
 
 def _quotable_spans(message: Message) -> tuple[list[Span], list[Span]]:
@@ -260,16 +276,15 @@ def make_quotables(
         Quotable(
             group=quotable.group,
             places=quotable.places,
+            noted_rules=quotable.noted_rules,
             saliences=tuple(_adjusted(source, quotable.group.units, saliences)),
         )
         for source, quotable, saliences in zip(sources, quotables, scores, strict=True)
     ]
 
 
-def is_rule(unit: Unit) -> bool:
+def _is_rule(unit: Unit) -> bool:
     """Whether a user lays down a standing instruction in it."""
-    if unit.note:
-        return unit.role != "assistant" and noted_text(unit.note).lays_down
     return unit.kind == "talk" and lays_down_rule(unit.text, unit.role)
 
 
@@ -295,24 +310,32 @@ def _quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quot
 def _noted_quotable(at: int, source: Source, room: Room, *, label_tokens: int) -> Quotable:
     """The quotable of a source whose notes stand for its sentences."""
     units, places, start = list[Unit](), list[Sequence[int]](), 0
+    rules: tuple[int, ...] = ()
     for place, note in enumerate(noted_stretches(source.notes)):
         noted = noted_text(note)
         tokens = room.size_of(noted.tokens or source.tokens, noted.chars)
         role = source.line.role or "user"
         units.append(Unit(seq=at, place=place, text="", role=role, tokens=tokens, note=note))
+        if noted.lays_down and role != "assistant":
+            rules = (*rules, place)
         places.append(range(start, start + noted.sentences))
         start += noted.sentences
     group = _group(units, label_tokens)
-    return Quotable(group=group, places=tuple(places))
+    return Quotable(group=group, places=tuple(places), noted_rules=rules)
 
 
 def _group(units: Sequence[Unit], label_tokens: int) -> Group:
     return Group(
         units=tuple(units),
-        loose=frozenset(range(len(units))),
+        loose=_all_places(len(units)),
         tokens=max(1, label_tokens - GAP_TOKENS),  # the first of a line follows no gap
         gap_tokens=GAP_TOKENS,
     )
+
+
+@lru_cache(maxsize=64)  # most lines have one to three units
+def _all_places(count: int) -> frozenset[int]:
+    return frozenset(range(count))
 
 
 def _adjusted(
@@ -320,6 +343,9 @@ def _adjusted(
 ) -> Iterator[Salience]:
     """The saliences, raised for what was quoted before and for lines that tell an outcome."""
     factor = ROLE_FACTOR.get(source.line.role, 1.0) * (QUOTED_FACTOR if source.is_quoted else 1)
+    if factor == 1.0 and not source.is_output:
+        yield from saliences
+        return
     for unit, salience in zip(units, saliences, strict=True):
         cues = LEAST_OUTPUT + _cue_salience(unit.text) if source.is_output else 0.0
         talk = cues + salience.talk  # of an output, what people want kept

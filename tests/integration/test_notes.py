@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.compaction import keeping
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
+from ctxcore.messages.lazy import Contents, LazyMessage
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.store import open_store
 from ctxcore.store.light_rows import LEAST, _Texts
@@ -72,17 +74,38 @@ class TestAFirstCompaction:
         assert with_notes.summary
         assert with_notes.kept
 
+    def test_is_the_same_where_texts_are_let_go(
+        self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session = engine.create_session("boats")
+        long = "We sailed past every one of the islands, and the wind kept turning. " * 9
+        told = [user(f"{long}Boat {at} was late.") for at in range(LEAST // 2)]
+        engine.append(session.id, [*said(LEAST), *told, *said(LEAST // 2)])
+        kept = proposed(engine, session.id)
+        dropped: list[int] = []
+        drop = LazyMessage.drop
+
+        def noted(message: LazyMessage, contents: Contents) -> None:
+            dropped.append(message._seq)
+            drop(message, contents)
+
+        monkeypatch.setattr(keeping, "_MANY", 0)
+        monkeypatch.setattr(LazyMessage, "drop", noted)
+
+        assert proposed(engine, session.id) == kept
+        assert len(dropped) >= LEAST // 2
+
     def test_reads_few_texts(self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch) -> None:
         session = engine.create_session("boats")
         engine.append(session.id, [one for one in said(LEAST * 3) if "book a seat" not in one.text])
         read: list[int] = []
-        original = _Texts.contents
+        original = _Texts._bodies
 
-        def contents(texts: _Texts, seqs: Sequence[int]) -> Any:
+        def bodies(texts: _Texts, seqs: Sequence[int]) -> Any:
             read.extend(seqs)
             return original(texts, seqs)
 
-        monkeypatch.setattr(_Texts, "contents", contents)
+        monkeypatch.setattr(_Texts, "_bodies", bodies)
 
         proposed(engine, session.id)
 

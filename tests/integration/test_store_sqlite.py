@@ -55,6 +55,7 @@ COLUMNS = {
     " facts rules notes",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
     "message_index": "words",
+    "rule_state": "session_id version seq standing taken",
     "compaction": "id session_id number parent_id body covered_until summary_tokens before_tokens"
     " after_tokens policy_version_id details created_at facts_lost",
     "imported_compaction": "id session_id before_seq summary before_tokens trigger recorded_at",
@@ -368,7 +369,8 @@ class TestRevisions:
         assert folder.get_heads() == [HEAD]
 
     @pytest.mark.parametrize(
-        "revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
+        "revision",
+        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxcore.messages.lazy import LazyMessage, load_all, texts_of
+from ctxcore.messages.lazy import LazyMessage, load_all, loaded, texts_of
 from ctxcore.messages.values import Part, Text, text_message
 
 
@@ -22,6 +22,10 @@ class Shelf:
     def contents(self, seqs: Sequence[int]) -> list[tuple[Part, ...]]:
         self.asked.append(list(seqs))
         return [(Text(text=f"number {seq}"),) for seq in seqs]
+
+    def texts(self, seqs: Sequence[int]) -> list[str]:
+        self.asked.append(list(seqs))
+        return [f"number {seq}" for seq in seqs]
 
 
 def test_the_content_is_read_when_it_is_used_and_once() -> None:
@@ -64,3 +68,19 @@ def test_texts_are_looked_at_without_being_kept() -> None:
 
     assert shelf.asked == [[1, 3]]
     assert not shelf.made[1].is_read
+
+
+def test_contents_that_were_read_for_a_while_go_again() -> None:
+    shelf = Shelf()
+    load_all([shelf.made[2]])
+
+    with loaded([text_message("user", "known"), *shelf.made.values()]):
+        assert [message.text for message in shelf.made.values()] == [
+            "number 1",
+            "number 2",
+            "number 3",
+        ]
+
+    assert shelf.asked == [[2], [1, 3]]
+    assert [message.is_read for message in shelf.made.values()] == [False, True, False]
+    assert shelf.made[3].text == "number 3"
