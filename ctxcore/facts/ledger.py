@@ -84,6 +84,9 @@ class TakenBack(NamedTuple):
         return taken if not taken or len(taken) == len(rules_among(facts)) else None
 
 
+_OF_PROMPTS: Final = frozenset[Role](("system", "developer"))
+
+
 @dataclass(slots=True)
 class _Held:
     fact: Fact
@@ -114,6 +117,8 @@ class Ledger:
     _revoked: list[Entry] = field(default_factory=list)
     _askers: set[Role] = field(default_factory=set)
     """The roles that have asked something."""
+    _rulers: set[Role] = field(default_factory=set)
+    """The roles that have given rules."""
     _indexes: dict[Kind, RuleIndex] = field(default_factory=dict, compare=False, repr=False)
     """Of the rules and the decisions; made of what is held where it is first asked for."""
 
@@ -151,6 +156,7 @@ class Ledger:
             entry.key: _Held(entry.fact, list(entry.seqs), mentions=entry.mentions)
             for entry in standing
         }
+        made._rulers = {entry.fact.role for entry in made.held()}
         return made
 
     def copy(self) -> Ledger:
@@ -224,14 +230,14 @@ class Ledger:
             if fact.kind in self._indexes:
                 self._indexes[fact.kind].remove(key)
         if fact.effect != "revokes" or gone or self._meets_system_rule(fact):
+            if fact.kind == "instruction":
+                self._rulers.add(fact.role)
             self._put(seq, fact)
 
     def _meets_system_rule(self, fact: Fact) -> bool:
         """Whether `fact` is about a rule of the system prompt; it is kept beside that rule then."""
-        return any(
-            rule.role in ("system", "developer")
-            and rule.effect != "revokes"
-            and is_about(fact, rule)
+        return not self._rulers.isdisjoint(_OF_PROMPTS) and any(
+            rule.role in _OF_PROMPTS and rule.effect != "revokes" and is_about(fact, rule)
             for rule in (held.fact for held in self._near(fact, "instruction"))
         )
 
