@@ -126,9 +126,21 @@ def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:
 def _spans(text: str, sentence: str) -> Iterator[tuple[int, int]]:
     """Yields where `sentence` is, whose white space is collapsed and whose end may be cut."""
     words = sentence.removesuffix(_CUT).split()
-    if words:
+    if not words:
+        return
+    if text.isprintable() and "  " not in text:  # single blanks: no pattern has to be compiled
+        yield from _places(text, " ".join(words))
+    else:
         pattern = r"\s+".join(map(re.escape, words))
         yield from (found.span() for found in re.finditer(pattern, text))
+
+
+def _places(text: str, words: str) -> Iterator[tuple[int, int]]:
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        yield start, end
+        start = text.find(words, end)
 
 
 Rows: TypeAlias = Sequence[Counted]
