@@ -1,16 +1,19 @@
-"""Importing, in fresh interpreters, beside peers.
+"""Importing and a command on a small file, in fresh interpreters, beside peers.
 
-Run it as `python -m benchmarks.startup`. Time and memory are those of the import alone, taken
-inside the interpreter; the first round, which warms the disk cache, is left out.
+Run it as `python -m benchmarks.startup`. Time and memory are taken inside the interpreter; the
+first round, which warms the disk cache, is left out.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.peers import OFFLINE, is_there
 from benchmarks.timing import Cost, Effort, interleaved, print_command, print_costs
@@ -18,6 +21,11 @@ from benchmarks.timing import Cost, Effort, interleaved, print_command, print_co
 ROUNDS = 9
 BASELINE = "import ctxcore"
 _FIT = "from ctxcore import fit; fit([{'role': 'user', 'content': 'hi'}], max_tokens=100)"
+_INSPECT = "from ctxcore.cli import app; app(['inspect', {!r}], standalone_mode=False)"
+_SMALL = [
+    {"role": "user", "content": "Never deploy on a Friday. What is in the release notes?"},
+    {"role": "assistant", "content": "Version 2.4.1 fixes the login page and the export."},
+]
 _TIMED = (
     "from time import perf_counter, process_time; t, c = perf_counter(), process_time(); {}; "
     "print(perf_counter() - t, process_time() - c)"
@@ -29,7 +37,13 @@ _PEERS = {"langchain_core": "import langchain_core.messages", "litellm": "import
 def main() -> None:
     """Print one table."""
     print_command()
-    statements = _statements()
+    with TemporaryDirectory() as folder:
+        small = Path(folder, "small.json")
+        small.write_text(json.dumps(_SMALL), encoding="utf-8")
+        _measure(_statements(small))
+
+
+def _measure(statements: Mapping[str, str]) -> None:
     contenders = {name: partial(_cost, statement) for name, statement in statements.items()}
     interleaved(contenders, rounds=1, most_seconds=1)
     costs = interleaved(contenders, rounds=ROUNDS, most_seconds=120)
@@ -37,9 +51,13 @@ def main() -> None:
     print_costs("Fresh interpreters", costs, baseline=BASELINE, efforts=efforts)
 
 
-def _statements() -> Mapping[str, str]:
-    peers = {said: said for name, said in _PEERS.items() if is_there(name)}
-    return {BASELINE: BASELINE, "ctxcore, import and first fit()": _FIT, **peers}
+def _statements(small: Path) -> Mapping[str, str]:
+    own = {
+        BASELINE: BASELINE,
+        "ctxcore, import and first fit()": _FIT,
+        "ctxcore inspect of two messages": _INSPECT.format(str(small)),
+    }
+    return {**own, **{said: said for name, said in _PEERS.items() if is_there(name)}}
 
 
 def _cost(statement: str) -> Cost:
