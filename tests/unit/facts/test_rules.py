@@ -29,6 +29,33 @@ def test_a_sentence_that_lays_nothing_down_is_no_rule(why: str, sentence: str) -
     assert rules(sentence) == [], why
 
 
+@pytest.mark.parametrize("end", ["", "。"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "不要使用递归",
+        "不得引用维基百科",
+        "合同必须盖章",
+        "只能用信用卡付款",
+        "只订靠走道的座位",
+        "收据一律发 PDF",
+        "未经我同意不得退款",
+        "星期五不要安排会议",
+        "请叫我小周",
+    ],
+)
+def test_a_plain_chinese_rule_is_found_with_and_without_a_full_stop(said: str, end: str) -> None:
+    assert rules(said + end) == [said + end]
+
+
+@pytest.mark.parametrize("end", ["", "。"])
+@pytest.mark.parametrize(
+    "said", ["你必须来看看", "只能这样了", "他必须走了", "一定要幸福", "我只吃了一点", "你别担心"]
+)
+def test_the_words_of_a_rule_alone_make_none(said: str, end: str) -> None:
+    assert rules(said + end) == []
+
+
 def test_a_rule_is_found_among_other_sentences() -> None:
     text = "The build is green again. Never deploy on a Friday. What is next?"
 
