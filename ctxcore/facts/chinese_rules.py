@@ -244,7 +244,36 @@ def _leaning(characters: Sequence[str], _letters: str) -> float:
     return sum(map(_WEIGHTS.__getitem__, _WEIGHTS.keys() & said))
 
 
-CHINESE: Final = Language(
+_ALLERGY: Final = re.compile("对[^，,。不]{1,6}过敏")
+_CLAUSE_ENDS: Final = re.compile("[，；,;]")
+_EXPLICIT: Final = frozenset(CLASSES.pattern_of("ban never limit must"))
+_ASKING: Final = ("?", "？", "吗", "呢")
+_LEAST_CHARS: Final = 4  # of a clause; chosen: a shorter one names nothing
+_ABOVE: Final = (
+    -2.0
+)  # of such a clause; chosen: a plain ban that is missed costs more than a false one
+
+
+class _Chinese(Language):
+    """Chinese, whose sentences run on: in a user's turn one clause that plainly bans is enough."""
+
+    def is_rule(self, sentence: str, *, is_prompt: bool, above: float = 0.0) -> bool:
+        if super().is_rule(sentence, is_prompt=is_prompt, above=above):
+            return True
+        if is_prompt or sentence.rstrip().endswith(_ASKING):
+            return False
+        clauses = [clause.strip() for clause in _CLAUSE_ENDS.split(sentence)]
+        return bool(_ALLERGY.search(sentence)) or (
+            len(clauses) > 1 and any(map(self._bans, clauses))
+        )
+
+    def _bans(self, clause: str) -> bool:
+        if len(clause) < _LEAST_CHARS or _EXPLICIT.isdisjoint(self.letters(clause)):
+            return False
+        return super().is_rule(clause, is_prompt=False, above=_ABOVE)
+
+
+CHINESE: Final = _Chinese(
     _read,
     said=_leaning,
     cues=CLASSES.cues("\n".join(_cues())),

@@ -216,15 +216,15 @@ class Language:
         """Whether a sentence, in lower case and masked, forbids something."""
         return not self._forbids.isdisjoint(self.letters(sentence))
 
-    def is_rule(self, sentence: str, *, is_prompt: bool) -> bool:
-        """Whether a sentence, in lower case and masked, is a standing instruction."""
+    def is_rule(self, sentence: str, *, is_prompt: bool, above: float = 0.0) -> bool:
+        """Whether a sentence, in lower case and masked, weighs more than `above`."""
         words, every = self._read(sentence)
         letters = every[:MOST_WORDS]
         present = frozenset(letters)
         if self._signs.isdisjoint(present):
             return False
         place = 0 if is_prompt else 1
-        score = self._start[place] + self._said(words, letters)
+        score = self._start[place] - above + self._said(words, letters)
         for letter in present & self._of_letter.keys():
             score += self._of_letter[letter][place]
         if score + self._reach <= 0:

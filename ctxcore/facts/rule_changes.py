@@ -43,7 +43,7 @@ _LATEST: Final = re.compile(  # points at the rule just given, without its words
 )
 _GIVEN_ANEW: Final = re.compile(  # “Update to the rule: you may …” is the rule from then on
     r"^(?:(?:an?|one|small|quick|new) )*(?:update|correction|change|amendment)s?"
-    r" (?:to|of|in|for) (?:\w+ ){0,4}(?:rules?|instructions?|policy|limits?|restrictions?)\b"
+    r" (?:to|of|in|for) (?:\w+ ){0,4}(?:rules?|instructions?|plans?|policy|limits?|restrictions?)\b"
     r"[^:]{0,60}:|^(?:rules?|instructions?) (?:update|change|correction):"
     "|^(?:规则|规定|要求|规矩)(?:有)?(?:更新|变更|调整|修改|改动|变化)[^:：]{0,20}[:：]"
     "|^(?:更新|修改|调整|更正)(?:一下)?(?:规则|规定|要求|规矩)[^:：]{0,20}[:：]"
