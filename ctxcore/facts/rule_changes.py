@@ -49,6 +49,13 @@ _GIVEN_ANEW: Final = re.compile(  # “Update to the rule: you may …” is the
     "|^(?:更新|修改|调整|更正)(?:一下)?(?:规则|规定|要求|规矩)[^:：]{0,20}[:：]"
 )
 
+_TIME: Final = r"\d[\d:.]*(?: ?[ap]m)?"
+_WHILE: Final = re.compile(  # what is only for some time leaves the rule as it is
+    rf"\b(?:between {_TIME} and {_TIME}|from {_TIME} (?:to|until|till) {_TIME}|until|till|tonight"
+    r"|today|for (?:the next|now|today|tonight)|this (?:time|week|weekend|morning|evening))\b"
+    r"|今天|今晚|这次|本周|暂时|期间|\d+[点:：]\d*[^，,。]{0,3}[到至]"
+)
+
 
 def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Change:
     """How a sentence, lower case and masked, changes earlier rules.
@@ -56,7 +63,10 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
     A rule may change another one without a sign, by another value; those of a prompt are too many.
     """
     signs = CHINESE if has_han(sentence) else ENGLISH
-    is_rule = is_rule or bool(_GIVEN_ANEW.search(sentence))
+    is_given_anew = _GIVEN_ANEW.search(sentence) is not None
+    if is_given_anew and _WHILE.search(sentence):
+        return Change(effect="updates")
+    is_rule = is_rule or is_given_anew
     takes_all = is_rule and not is_prompt
     least = -math.inf if takes_all else FLOOR
     about = tuple(signs.changes(sentence.strip(" \"'*_.。"), least=least))

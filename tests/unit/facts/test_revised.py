@@ -76,3 +76,17 @@ def test_every_update_that_is_measured_replaces_its_rule() -> None:
         now = "\n".join(standing(made["first"], "Thanks.", made["then"])).lower()
         assert made["new"].lower() in now, made
         assert made["stale"].lower() not in now, made
+
+
+@pytest.mark.parametrize(
+    ("rule", "update"),
+    [
+        (
+            "Never restart the primary without asking me.",
+            "Update to the rule: between 03:30 and 06:00 you may restart the primary.",
+        ),
+        ("未经我同意不要重启主库。", "规则更新：今晚可以直接重启主库。"),
+    ],
+)
+def test_an_update_for_some_time_stands_beside_its_rule(rule: str, update: str) -> None:
+    assert standing(rule, "Thanks.", update) == [rule, update]
