@@ -249,13 +249,14 @@ _CLAUSE_ENDS: Final = re.compile("[，；,;]")
 _EXPLICIT: Final = frozenset(CLASSES.pattern_of("ban never limit must"))
 _ASKING: Final = ("?", "？", "吗", "呢")
 _LEAST_CHARS: Final = 4  # of a clause; chosen: a shorter one names nothing
-_ABOVE: Final = (
-    -2.0
-)  # of such a clause; chosen: a plain ban that is missed costs more than a false one
+# What such a clause and a sentence that opens so have to weigh; chosen: a plain ban that is missed
+# costs more than a sentence too many.
+_OF_CLAUSE: Final = -2.0
+_OF_OPENING: Final = -3.0
 
 
 class _Chinese(Language):
-    """Chinese, whose sentences run on: in a user's turn one clause that plainly bans is enough."""
+    """Chinese, whose sentences run on: of a user, a clause or a beginning that bans is enough."""
 
     def is_rule(self, sentence: str, *, is_prompt: bool, above: float = 0.0) -> bool:
         if super().is_rule(sentence, is_prompt=is_prompt, above=above):
@@ -263,14 +264,22 @@ class _Chinese(Language):
         if is_prompt or sentence.rstrip().endswith(_ASKING):
             return False
         clauses = [clause.strip() for clause in _CLAUSE_ENDS.split(sentence)]
-        return bool(_ALLERGY.search(sentence)) or (
-            len(clauses) > 1 and any(map(self._bans, clauses))
+        return (
+            bool(_ALLERGY.search(sentence))
+            or self._opens(sentence)
+            or (len(clauses) > 1 and any(map(self._bans, clauses)))
         )
+
+    def _opens(self, sentence: str) -> bool:
+        """Whether it opens with such a word, as few sentences do that lay nothing down."""
+        if self.letters(sentence)[:1] not in _EXPLICIT:
+            return False
+        return super().is_rule(sentence, is_prompt=False, above=_OF_OPENING)
 
     def _bans(self, clause: str) -> bool:
         if len(clause) < _LEAST_CHARS or _EXPLICIT.isdisjoint(self.letters(clause)):
             return False
-        return super().is_rule(clause, is_prompt=False, above=_ABOVE)
+        return super().is_rule(clause, is_prompt=False, above=_OF_CLAUSE)
 
 
 CHINESE: Final = _Chinese(
