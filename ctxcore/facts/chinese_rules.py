@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from operator import add
 from typing import Final
 
@@ -207,6 +208,7 @@ _LENGTHS: Final = {  # of the known words that begin with a character, longest f
 }
 
 
+@lru_cache(maxsize=256)  # a sentence is read as a whole, by its beginning and by its clauses
 def _letters(words: str) -> str:
     """The classes of known words, of Latin and of quoted ones, and one for each run of others."""
     known, other = CLASSES.of_word, CLASSES.letter("other")

@@ -98,6 +98,10 @@ class Classes:
         """A regular expression on letters, of one in which classes go by their names."""
         return "".join(_NAME.sub(lambda name: self._names[name[0]], written).split())
 
+    def side_by_side(self, written: str) -> str:
+        """The letters of classes that stand side by side; `^` and `$` are ends of a sentence."""
+        return "".join(name if name in "^$" else self._names[name] for name in written.split())
+
     def cues(self, written: str) -> list[Cue]:
         """Reads lines of `name: weight in a prompt, weight for a user, pattern`."""
         return [self._cue(*row.split(maxsplit=2)) for _, row in lines(written)]
@@ -169,8 +173,7 @@ class Sayings:
                 if len(names) == 1:
                     self._words[names[0]] = float(weight)
                 else:
-                    pair = "".join(name if name in "^$" else classes.letter(name) for name in names)
-                    self._pairs[pair] = float(weight)
+                    self._pairs[classes.side_by_side(said)] = float(weight)
 
     def weight(self, words: Sequence[str], letters: str) -> float:
         """What the words of a sentence weigh together, each word and each pair once."""

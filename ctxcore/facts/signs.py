@@ -80,8 +80,8 @@ class _Weights:
             [cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in classes.cues(cues)]
         )
         self._sides = {
-            "".join(name if name in "^$" else classes.letter(name) for name in said.split()): weight
-            for weight, listed in ((float(first), rest) for first, rest in lines(sides))
+            classes.side_by_side(said): float(weight)
+            for weight, listed in lines(sides)
             for said in listed.split(",")
         }
 
