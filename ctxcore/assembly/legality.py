@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from operator import is_
+from operator import is_, itemgetter
 
 from ctxcore.assembly.history import note
 from ctxcore.assembly.items import Item, Merged, with_message
@@ -127,7 +127,8 @@ class Repairer:
             if calls is not head.message.calls:
                 head = with_message(head, replace(head.message, calls=calls), self.bench.counter)
             yield head
-        for place, item in exchange.results:
+        # In the order of their calls, also where one is missing or was recorded earlier.
+        for place, item in sorted(exchange.results, key=itemgetter(0)):
             yield self._answering(item, calls[place])
         yield from exchange.orphans
 

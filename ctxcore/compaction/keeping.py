@@ -21,7 +21,9 @@ from ctxcore.salience.ranking import (
     is_prose,
     score_groups,
 )
-from ctxcore.salience.units import WHOLE_TOKENS, Unit, split_message
+from ctxcore.salience.traits import noted_text
+from ctxcore.salience.units import WHOLE_TOKENS, Unit, shares_of, split_message
+from ctxcore.summarizers.notes import noted_pieces
 from ctxcore.tokens.families import TokenCounter
 
 OPEN_SHARE = 0.35  # source: ADR 0029; with half, next calls miss more of earlier outputs
@@ -287,17 +289,29 @@ def group_of(
 
 
 def _is_noted(block: Block, outdated: Outdated) -> bool:
-    """Whether notes stand for a block that stays whole or not at all."""
+    """Whether notes stand for all units of a block."""
     row = block[0]
-    is_whole = row.sent_tokens <= WHOLE_TOKENS and row.seq not in outdated
-    return bool(row.notes) and len(block) == 1 and is_whole and not row.is_shortened
+    if not row.notes or len(block) > 1 or row.seq in outdated or row.is_shortened:
+        return False
+    return row.sent_tokens <= WHOLE_TOKENS or bool(noted_pieces(row.notes))
 
 
 def _noted_group(row: Counted) -> Group:
     """The group of a message that its notes stand for."""
-    tokens = max(1, row.sent_tokens)
-    unit = Unit(seq=row.seq, text="", role=row.message.role, tokens=tokens, note=row.notes)
-    return Group(units=(unit,), tokens=row.sent_tokens, gap_tokens=1)
+    seq, role, tokens = row.seq, row.message.role, row.sent_tokens
+    if tokens <= WHOLE_TOKENS:
+        unit = Unit(seq=seq, text="", role=role, tokens=max(1, tokens), note=row.notes)
+        return Group(units=(unit,), tokens=tokens, gap_tokens=1)
+    notes = noted_pieces(row.notes)
+    shares = shares_of(tokens, [noted_text(note).size or 1 for note in notes])
+    units = tuple(
+        [
+            Unit(seq=seq, place=place, text="", role=role, tokens=share, note=note)
+            for place, (share, note) in enumerate(zip(shares, notes, strict=True))
+        ]
+    )
+    left = tokens - sum(shares) + FRAME_TOKENS
+    return Group(units=units, loose=frozenset(range(len(units))), tokens=left, gap_tokens=1)
 
 
 def _competing(row: Counted) -> Message:
@@ -349,8 +363,12 @@ def _addition(block: Block, group: Group, step: Step, ranking: Ranking) -> Addit
     """Returns the block with the pieces kept already and those that the step adds."""
     shown = {*step.loose, *(ranking.chosen[step.group] or ())}
     pieces: dict[int, list[str | None]] = {}
+    units = group.units
+    if group.loose and units[0].note:  # its text is needed, but none of its neighbours'
+        load_all([block[0].message])
+        units = group_of(block).units
     for at in sorted(group.loose):
-        unit = group.units[at]
+        unit = units[at]
         pieces.setdefault(unit.seq, []).append(unit.text if at in shown else None)
     return Addition(
         block=tuple(row.seq for row in block),

@@ -23,7 +23,7 @@ from ctxcore.messages.values import Message, text_chars
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
-from ctxcore.salience.traits import noted_text
+from ctxcore.salience.traits import noted_chars, noted_text
 from ctxcore.summarizers.checks import check_content, check_summary
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.notes import are_sized_by
@@ -271,7 +271,7 @@ def _length(policy: Policy, source_chars: int) -> tuple[int | None, Detail | Non
 
 def _chars(row: Counted) -> int:
     """Returns the length of a message's text."""
-    return noted_text(row.notes).chars if row.notes else text_chars(row.message)
+    return noted_chars(row.notes) if row.notes else text_chars(row.message)
 
 
 def _language(rows: Sequence[Counted]) -> Language:

@@ -26,6 +26,7 @@ from ctxcore.compaction.triggers import (
     measure,
     overflow,
 )
+from ctxcore.engine.collecting import rare_full_collections
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.summarizing import ModelSummarizer
@@ -187,6 +188,7 @@ class Proposals:
         uses = self._uses(target)
         return plan(target.view, call, target.record, measured, trigger, uses=uses, focus=focus)
 
+    @rare_full_collections()
     def make(
         self,
         target: CallTarget,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ctxcore.facts.cues import Classes
+from ctxcore.facts.cues import Classes, Letters
 from ctxcore.facts.reading import MASK
 from ctxcore.facts.signs import Signs
+from ctxcore.text.patterns import longest_of
 
 _WORDS: Final = """
 other: 不错 不同 不够意思 不好意思 对不起 了解 过程 通过 超过 经过 改变 作用 费用 信用
@@ -143,18 +144,15 @@ _CONTENT: Final = "other nth latin use first each many is should feel relax name
 
 CLASSES: Final = Classes(_WORDS, "")
 _TOKEN: Final = re.compile(
-    "|".join(sorted(map(re.escape, CLASSES.of_word), key=len, reverse=True))
-    + rf"|[a-z0-9@#_/+-]+(?:[.'][a-z0-9]+)*|[^\s{MASK}]"
+    longest_of(CLASSES.of_word) + rf"|[a-z0-9@#_/+-]+(?:[.'][a-z0-9]+)*|[^\s{MASK}]"
 )
+_LETTERS: Final = Letters(CLASSES, lambda word: "latin" if word.isascii() else "other")
 
 
 def _read(sentence: str) -> tuple[list[str], str]:
     """Known words with their letters; of others each character, or each Latin word."""
-    latin, other = CLASSES.letter("latin"), CLASSES.letter("other")
     words = _TOKEN.findall(sentence)
-    known = CLASSES.of_word.get
-    letters = [known(word) or (latin if word.isascii() else other) for word in words]
-    return words, "".join(letters)
+    return words, _LETTERS.of(words)
 
 
 CHINESE: Final = Signs(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import add
 from typing import Final
 
-from ctxcore.facts.cues import Classes, Language
+from ctxcore.facts.cues import Classes, Language, Letters
 from ctxcore.facts.reading import MASK
+from ctxcore.text.patterns import longest_of
 
 # Each class has its weights in a prompt and for a user, and its words.
 _WORDS: Final = """
@@ -202,37 +204,28 @@ def _cues() -> Iterator[str]:
 CLASSES: Final = Classes(
     "\n".join(f"{name}: {' '.join(words.split())}" for name, _, _, words in _ROWS), _GROUPS
 )
-_LENGTHS: Final = {  # of the known words that begin with a character, longest first
-    first: sorted({len(word) for word in CLASSES.of_word if word[0] == first}, reverse=True)
-    for first in {word[0] for word in CLASSES.of_word}
-}
+_TOKEN: Final = re.compile(rf"{longest_of(CLASSES.of_word)}|{_LATIN.pattern}|\S")
+_OTHERS: Final = re.compile(f"{CLASSES.letter('other')}+")
+
+
+def _kind_of(word: str) -> str:
+    return "quote" if word[0] == MASK else "latin" if _LATIN.match(word) else "other"
+
+
+_LETTERS: Final = Letters(CLASSES, _kind_of)
 
 
 @lru_cache(maxsize=256)  # a sentence is read as a whole, by its beginning and by its clauses
 def _letters(words: str) -> str:
     """The classes of known words, of Latin and of quoted ones, and one for each run of others."""
-    known, other = CLASSES.of_word, CLASSES.letter("other")
-    latin, quote = CLASSES.letter("latin"), CLASSES.letter("quote")
-    found, at = [""], 0
-    while at < len(words):
-        for length in _LENGTHS.get(words[at], ()):
-            if letter := known.get(words[at : at + length]):
-                break
-        else:
-            run = _LATIN.match(words, at)
-            letter, length = (latin, len(run[0])) if run else (other, 1)
-            if words[at] == MASK:
-                letter = quote
-        if not words[at].isspace() and (letter != other or found[-1] != other):
-            found.append(letter)
-        at += length
-    return "".join(found)
+    return _OTHERS.sub(CLASSES.letter("other"), _LETTERS.of(_TOKEN.findall(words)))
 
 
 _WEIGHTS: Final = {
     **{char: weight for weight, chars in _weighed(_LEANS) for char in chars.strip()},
     **{pair: weight for weight, pairs in _weighed(_PAIRS) for pair in pairs.split()},
 }
+_KNOWN: Final = frozenset(_WEIGHTS)
 
 
 def _read(sentence: str) -> tuple[str, str]:
@@ -242,8 +235,8 @@ def _read(sentence: str) -> tuple[str, str]:
 
 def _leaning(characters: Sequence[str], _letters: str) -> float:
     """What the characters of a sentence and their pairs weigh together, each once."""
-    said = {*characters, *map(add, ("^", *characters), (*characters, "$"))}
-    return sum(map(_WEIGHTS.__getitem__, _WEIGHTS.keys() & said))
+    pairs = map(add, f"^{characters}", f"{characters}$")
+    return sum(map(_WEIGHTS.__getitem__, _KNOWN.intersection(chain(characters, pairs))))
 
 
 _ALLERGY: Final = re.compile("对[^，,。不]{1,6}过敏")

@@ -9,22 +9,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain
-from operator import add, itemgetter
+from functools import lru_cache, reduce
+from itertools import chain, compress
+from operator import add, or_
 from typing import Final, NamedTuple
+
+from ctxcore.text.known_words import KnownWords
 
 MOST_WORDS: Final = 120  # of a sentence; chosen: what a rule is told by stands before
 
-MOST_KNOWN: Final = 20_000  # words that are looked up; chosen: people use far fewer
-MOST_RUN_CHARS: Final = 40  # of a word that is remembered; chosen: longer ones do not come again
+MOST_KNOWN: Final = 20_000  # sets of cues that are remembered; chosen: people use far fewer
 
-_LETTERS: Final = "".join(chr(code) for code in range(0x4E00, 0x4F00))
-"""One for a class; none of them means anything in a pattern."""
+_LETTERS: Final = "".join(sign for sign in map(chr, range(0x80, 0x100)) if not sign.isspace())
+"""One for a class; none of them means anything in a pattern, and in a text each takes one byte."""
 
 _NAME: Final = re.compile(r"[a-z_]+")
 _GROUP: Final = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"  # four groups deep
 _ATOM: Final = re.compile(rf"{_GROUP}|\[[^\]]*\]|[^?*+{{}}]")
+
+
+TOO_LITTLE: Final = (-math.inf, -math.inf)
 
 
 class Cue(NamedTuple):
@@ -32,49 +36,57 @@ class Cue(NamedTuple):
 
     weights: tuple[float, float]
     pattern: re.Pattern[str]
-    needs: frozenset[str]
-    """Every match has one of these letters."""
+    needs: Sequence[frozenset[str]]
+    """Every match has a letter of each."""
 
 
-class Possible(NamedTuple):
-    """The cues that a sentence may have, and the most that they weigh together."""
+class _Row(NamedTuple):
+    """A cue by what a sum that counts all gains, none of the losses changes by its search."""
 
-    cues: Sequence[Cue]
-    most: tuple[float, float]
-
-    def weigh(self, letters: str) -> tuple[float, float]:
-        """What those found in `letters` weigh together."""
-        found = [cue.weights for cue in self.cues if cue.pattern.search(letters)]
-        return sum([one for one, _ in found], 0.0), sum([other for _, other in found], 0.0)
+    search: Callable[[str], object]
+    found: tuple[float, float]
+    missing: tuple[float, float]
 
 
 class Cues:
     """Cues, looked up by the letters of a sentence."""
 
-    def __init__(self, cues: Sequence[Cue]) -> None:
-        """Knows for each letter the cues that it makes possible, as the bits of a number."""
-        self._rows = [
-            (1 << place, cue, max(0.0, cue.weights[0]), max(0.0, cue.weights[1]))
-            for place, cue in enumerate(cues)
-        ]
-        self._bits: dict[str, int] = {}
-        for bit, cue, _, _ in self._rows:
-            for letter in cue.needs:
-                self._bits[letter] = self._bits.get(letter, 0) | bit
+    def __init__(self, cues: Iterable[Cue]) -> None:
+        """Knows for each letter which needs of which cues it meets, as the bits of a number."""
+        ordered = sorted(cues, key=lambda cue: -max(map(abs, cue.weights)))
+        self._rows, count = [_row(cue) for cue in ordered], len(ordered)
+        self._bits = dict.fromkeys(_LETTERS, 0)
+        for place, cue in enumerate(ordered):
+            one, other = [*cue.needs, _LETTERS, _LETTERS][:2]
+            for letter in _LETTERS:
+                self._bits[letter] |= (letter in one) << place | (letter in other) << place + count
         self._possible = lru_cache(maxsize=MOST_KNOWN)(self._of_bits)
 
-    def possible(self, present: Iterable[str]) -> Possible:
-        """The cues that may be in a sentence of the letters `present`."""
-        bits, of_letter = 0, self._bits
-        for letter in present:
-            if letter in of_letter:
-                bits |= of_letter[letter]
-        return self._possible(bits)
+    def weigh(
+        self, letters: str, start: tuple[float, float], *, least: float = -math.inf
+    ) -> tuple[float, float]:
+        """`start` with what the cues in `letters` weigh; `TOO_LITTLE` where less than `least`."""
+        met = reduce(or_, map(self._bits.__getitem__, frozenset(letters)), 0)
+        (one, other), rows = self._possible(met & met >> len(self._rows))
+        one, other = start[0] + one, start[1] + other
+        for search, found, missing in rows:
+            if one < least and other < least:
+                return TOO_LITTLE
+            less = found if search(letters) else missing
+            one, other = one + less[0], other + less[1]
+        return one, other
 
-    def _of_bits(self, bits: int) -> Possible:
-        rows = [row for row in self._rows if bits & row[0]]
-        most = sum([row[2] for row in rows]), sum([row[3] for row in rows])
-        return Possible([row[1] for row in rows], most)
+    def _of_bits(self, bits: int) -> tuple[tuple[float, float], Sequence[_Row]]:
+        """The cues that may be found, and the most that they weigh together."""
+        rows = [*compress(self._rows, map("1".__eq__, reversed(f"{bits:b}")))]
+        one, other = -sum([row.missing[0] for row in rows]), -sum([row.missing[1] for row in rows])
+        return (one, other), rows
+
+
+def _row(cue: Cue) -> _Row:
+    one, other = cue.weights
+    losses, gains = (min(0.0, one), min(0.0, other)), (-max(0.0, one), -max(0.0, other))
+    return _Row(cue.pattern.search, found=losses, missing=gains)
 
 
 class Classes:
@@ -108,14 +120,22 @@ class Classes:
 
     def _cue(self, prompt: str, user: str, pattern: str) -> Cue:
         on_letters = self.pattern_of(pattern)
-        needs = _needs(on_letters) or frozenset(_LETTERS)
-        return Cue((float(prompt), float(user)), re.compile(on_letters), needs)
+        return Cue((float(prompt), float(user)), re.compile(on_letters), _needs(on_letters))
 
 
-_LETTERS_OF, _WORDS_OF = itemgetter(0), itemgetter(1)
+class Letters:
+    """The letters of words; of a word of no list that of the class that `kind_of` tells."""
+
+    def __init__(self, classes: Classes, kind_of: Callable[[str], str]) -> None:
+        listed, letter = classes.of_word, classes.letter
+        self._known = KnownWords(lambda word: listed.get(word) or letter(kind_of(word)))
+
+    def of(self, words: Iterable[str]) -> str:
+        """One letter for each of `words`."""
+        return "".join(map(self._known.__getitem__, words))
 
 
-class Reader(dict[str, tuple[str, tuple[str, ...]]]):
+class Reader:
     """Reads sentences of a language that has blanks between its words.
 
     What stands between two blanks is read once and remembered, as its letters and its words.
@@ -133,31 +153,27 @@ class Reader(dict[str, tuple[str, tuple[str, ...]]]):
 
         A word that has a blank begins with the sign `across_blanks`.
         """
-        super().__init__()
         self._find = pattern.findall
-        self._of_word, self._letter, self._kind_of = classes.of_word, classes.letter, kind_of
+        self._letters = Letters(classes, kind_of)
         self._across_blanks = across_blanks
+        self._known = KnownWords(self._read)
 
     def read(self, sentence: str) -> tuple[list[str], str]:
         """The words of a sentence in lower case, and one letter for each."""
-        if self._across_blanks and self._across_blanks in sentence:
-            letters, words = self._read(sentence)
-            return list(words), letters
-        runs = [*map(self.__getitem__, sentence.split())]
-        return [*chain.from_iterable(map(_WORDS_OF, runs))], "".join(map(_LETTERS_OF, runs))
-
-    def __missing__(self, run: str) -> tuple[str, tuple[str, ...]]:
-        read = self._read(run)
-        if len(self) < MOST_KNOWN and len(run) < MOST_RUN_CHARS:
-            self[run] = read
-        return read
+        is_whole = self._across_blanks is not None and self._across_blanks in sentence
+        runs = (
+            [self._read(sentence)] if is_whole else map(self._known.__getitem__, sentence.split())
+        )
+        words: list[str] = []
+        letters: list[str] = []
+        for run_letters, run_words in runs:
+            letters.append(run_letters)
+            words += run_words
+        return words, "".join(letters)
 
     def _read(self, text: str) -> tuple[str, tuple[str, ...]]:
         words = tuple(self._find(text))
-        return "".join(map(self._letter_of, words)), words
-
-    def _letter_of(self, word: str) -> str:
-        return self._of_word.get(word) or self._letter(self._kind_of(word))
+        return self._letters.of(words), words
 
 
 class Sayings:
@@ -165,21 +181,18 @@ class Sayings:
 
     def __init__(self, written: str, classes: Classes) -> None:
         """Reads lines of `weight: word, class class, …`; `^` and `$` are ends of a sentence."""
-        self._words: dict[str, float] = {}
-        self._pairs: dict[str, float] = {}
-        for weight, listed in lines(written):
-            for said in listed.split(","):
-                names = said.split()
-                if len(names) == 1:
-                    self._words[names[0]] = float(weight)
-                else:
-                    self._pairs[classes.side_by_side(said)] = float(weight)
+        self._weights = {
+            classes.side_by_side(said) if " " in said else said: float(weight)
+            for weight, listed in lines(written)
+            for said in listed.split(", ")
+        }
+        self._known = frozenset(self._weights)
 
     def weight(self, words: Sequence[str], letters: str) -> float:
         """What the words of a sentence weigh together, each word and each pair once."""
-        said = self._words.keys() & words[:MOST_WORDS]
-        pairs = self._pairs.keys() & map(add, f"^{letters}", f"{letters}$")
-        return sum(map(self._words.__getitem__, said)) + sum(map(self._pairs.__getitem__, pairs))
+        pairs = map(add, f"^{letters}", f"{letters}$")
+        said = self._known.intersection(chain(words[:MOST_WORDS], pairs))
+        return sum(map(self._weights.__getitem__, said))
 
 
 class Language:
@@ -208,8 +221,8 @@ class Language:
         self._signs, self._forbids = frozenset(signs), frozenset(forbids)
         self._start = (prompt, user)
         self._reach = reach
-        self._of_letter = {cue.pattern.pattern: cue.weights for cue in cues if _is_single(cue)}
-        self._patterns = Cues([cue for cue in cues if not _is_single(cue)])
+        self._single = [(cue.pattern.pattern, cue.weights) for cue in cues if _is_single(cue)]
+        self._patterns = Cues(cue for cue in cues if not _is_single(cue))
 
     def letters(self, sentence: str) -> str:
         """The classes of the words of a sentence in lower case."""
@@ -223,41 +236,37 @@ class Language:
         """Whether a sentence, in lower case and masked, weighs more than `above`."""
         words, every = self._read(sentence)
         letters = every[:MOST_WORDS]
-        present = frozenset(letters)
-        if self._signs.isdisjoint(present):
+        if self._signs.isdisjoint(letters):
             return False
         place = 0 if is_prompt else 1
         score = self._start[place] - above + self._said(words, letters)
-        for letter in present & self._of_letter.keys():
-            score += self._of_letter[letter][place]
+        score += sum([weights[place] for letter, weights in self._single if letter in letters])
         if score + self._reach <= 0:
             return False
-        possible = self._patterns.possible(present)
-        if score + possible.most[place] <= 0:
-            return False
-        return score + possible.weigh(letters)[place] > 0
+        start = (score, -math.inf) if is_prompt else (-math.inf, score)
+        return self._patterns.weigh(letters, start, least=0.0)[place] > 0
 
 
 def _is_single(cue: Cue) -> bool:
     return cue.pattern.pattern in _LETTERS
 
 
-def _needs(pattern: str) -> frozenset[str]:
-    """Letters of which every match has at least one; empty where a match may do without any."""
-    branches = [_needs_of_branch(branch) for branch in _split(pattern)]
-    return frozenset[str]().union(*branches) if all(branches) else frozenset()
+def _needs(pattern: str) -> list[frozenset[str]]:
+    """Sets of letters, smallest first; every match has a letter of each."""
+    branches = [sorted(_needs_of_branch(branch), key=len) for branch in _split(pattern)]
+    return [frozenset[str]().union(*needs) for needs in zip(*branches, strict=False)]
 
 
-def _needs_of_branch(branch: str) -> frozenset[str]:
-    """The smallest set of letters of which a pattern without alternatives needs one."""
-    found: list[frozenset[str]] = []
+def _needs_of_branch(branch: str) -> Iterator[frozenset[str]]:
+    """The needs of a pattern without alternatives."""
     for atom in _ATOM.finditer(branch):
         is_optional = branch[atom.end() : atom.end() + 1] in tuple("?*{")
         is_group = atom[0][0] in "[(" and not atom[0].startswith(("(?!", "(?<!", "[^"))
         if (is_group or atom[0] in _LETTERS) and not is_optional:
-            inner = atom[0].removeprefix("(?:").removesuffix(")")
-            found.append(_needs(inner) if atom[0][0] == "(" else frozenset(atom[0].strip("[]")))
-    return min(filter(None, found), key=len, default=frozenset())
+            if atom[0][0] == "(":
+                yield from _needs(atom[0].removeprefix("(?:").removesuffix(")"))
+            else:
+                yield frozenset(atom[0].strip("[]"))
 
 
 def _split(pattern: str) -> list[str]:

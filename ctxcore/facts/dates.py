@@ -125,11 +125,12 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
     spoken = "" if is_tool or not _may_speak(text) else _lines_with_date_words(text)
     in_spoken = _found(_ENGLISH, spoken)
     han = "" if text.isascii() else "\n".join(filter(has_han, text.split("\n")))
+    in_han = list(_CHINESE.finditer(han))
     dated = (counted if in_counted else "", spoken if in_spoken else "")
-    named = [] if is_tool else list(_named(dated, han, role))
+    named = [] if is_tool else list(_named(dated, han if in_han else "", role))
     yield from named
     covered = tuple(fact.text for fact in named)
-    for found in (*in_counted, *in_spoken, *_CHINESE.finditer(han)):
+    for found in (*in_counted, *in_spoken, *in_han):
         words = found[0].strip(" .,")
         if words.lower() not in _VAGUE and len(words) > 1 and not words.endswith(covered):
             weight = 1.0 if _ABSOLUTE.search(words) else RELATIVE_WEIGHT

@@ -6,6 +6,7 @@ A missed name costs less than a false one, so words that are often capitalized a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from ctxcore.facts.reading import Sentence
@@ -18,15 +19,12 @@ from ctxcore.text.words import word_set
 MOST_NAMES: Final = 16  # of one message; chosen: more come from lists and headings
 MODEL_WEIGHT: Final = 0.5  # of a name that a model writes; chosen: its headings are capitalized
 
+# Both begin with their capital: the search skips from one to the next.
 _SEVERAL = late(
-    r"(?<![\w.])[A-Z][a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
+    r"[A-Z](?<![\w.][A-Z])[a-z]{1,20}(?:[ -](?:of|the|de|van|von|and|&|du|la|di|da)(?= [A-Z])"
     r"|[ -][A-Z][a-z]{1,20}|[ -][A-Z]\.?(?= [A-Z])){1,4}(?![\w(])"
 )
-_ONE = late(r"(?<=[a-z,] )[A-Z][a-z]{2,20}+(?![\w.(-]\w|:)")
-_CAPITAL = late(  # in every match of these two, but few sentences
-    r"[ -][A-Z](?:[a-z]|\.? [A-Z]|(?<=(?:of|de|du|la|di|da| &) [A-Z])"
-    r"|(?<=(?:the|van|von|and) [A-Z]))"
-)
+_ONE = late(r"[A-Z](?<=[a-z,] [A-Z])[a-z]{2,20}+(?![\w.(-]\w|:)")
 _INTRODUCED = late(
     r"\b(?:my|his|her|their|our|the) ?(?:[a-z]+(?:'s)? )?name(?:'s| is) ([A-Z][\w'-]+(?:"
     r" [A-Z][\w'-]+)*)|\b(?:called|named|meet|I'm|I am|this is) ([A-Z][a-z]+(?:"
@@ -64,14 +62,12 @@ def names(found: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     """The names in the prose of people and models, each once, in order."""
     if role not in ("user", "assistant"):
         return
-    seen: set[str] = set()
-    for sentence in found:
-        for name in names_in(sentence.text):
-            if not any(name.lower() in known for known in seen):
-                seen.add(name.lower())
-                weight = 1.0 if role == "user" else MODEL_WEIGHT
-                yield Fact(kind="name", text=name, key=name.lower(), role=role, weight=weight)
-            if len(seen) >= MOST_NAMES:
+    seen, weight = "", 1.0 if role == "user" else MODEL_WEIGHT
+    for name in chain.from_iterable(names_in(sentence.text) for sentence in found):
+        if (key := name.lower()) not in seen:
+            seen += f"{key}\n"
+            yield Fact(kind="name", text=name, key=key, role=role, weight=weight)
+            if seen.count("\n") >= MOST_NAMES:
                 return
 
 
@@ -88,8 +84,6 @@ def names_in(text: str) -> Iterator[str]:
             name = found[1] or found[2] or found[3]
             if name.split()[0] not in _COMMON:
                 yield name
-    if not _CAPITAL.search(text):
-        return
     capitalized = [name for found in _SEVERAL.findall(text) if (name := _without_common(found))]
     capitalized += [name for name in _ONE.findall(text) if name not in _COMMON]
     if capitalized and not _is_heading(text):
@@ -107,5 +101,5 @@ def _without_common(name: str) -> str:
 def _is_heading(text: str) -> bool:
     """Whether most words are capitalized, so that capitals do not tell names."""
     initials = [word[0] for word in text.split() if word != "I"]
-    letters = "".join(filter(str.isalpha, initials))
+    letters = [*filter(str.isalpha, initials)]
     return len([*filter(str.isupper, letters)]) * 3 > len(letters) * 2

@@ -42,11 +42,11 @@ _LATEST: Final = re.compile(  # points at the rule just given, without its words
     "|不用管|忽略)|(?:取消|撤销|忽略|忘掉)(?:刚才|上一条|上面|那条)|^(?:改成|改为|换成)"
 )
 _GIVEN_ANEW: Final = re.compile(  # “Update to the rule: you may …” is the rule from then on
-    r"^(?:(?:an?|one|small|quick|new) )*(?:update|correction|change|amendment)s?"
+    r"(?:(?:an?|one|small|quick|new) )*(?:update|correction|change|amendment)s?"
     r" (?:to|of|in|for) (?:\w+ ){0,4}(?:rules?|instructions?|plans?|policy|limits?|restrictions?)\b"
-    r"[^:]{0,60}:|^(?:rules?|instructions?) (?:update|change|correction):"
-    "|^(?:规则|规定|要求|规矩)(?:有)?(?:更新|变更|调整|修改|改动|变化)[^:：]{0,20}[:：]"
-    "|^(?:更新|修改|调整|更正)(?:一下)?(?:规则|规定|要求|规矩)[^:：]{0,20}[:：]"
+    r"[^:]{0,60}:|(?:rules?|instructions?) (?:update|change|correction):"
+    "|(?:规则|规定|要求|规矩)(?:有)?(?:更新|变更|调整|修改|改动|变化)[^:：]{0,20}[:：]"
+    "|(?:更新|修改|调整|更正)(?:一下)?(?:规则|规定|要求|规矩)[^:：]{0,20}[:：]"
 )
 
 _TIME: Final = r"\d[\d:.]*(?: ?[ap]m)?"
@@ -63,7 +63,7 @@ def change_of(sentence: str, *, is_rule: bool, is_prompt: bool = False) -> Chang
     A rule may change another one without a sign, by another value; those of a prompt are too many.
     """
     signs = CHINESE if has_han(sentence) else ENGLISH
-    is_given_anew = _GIVEN_ANEW.search(sentence) is not None
+    is_given_anew = _GIVEN_ANEW.match(sentence) is not None
     if is_given_anew and _WHILE.search(sentence):
         return Change(effect="updates")
     is_rule = is_rule or is_given_anew

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from operator import add
 from typing import Final
 
 from ctxcore.facts.cues import Classes, Cues, lines
@@ -43,11 +42,10 @@ class Signs:
     def changes(self, sentence: str, *, least: float = -math.inf) -> Iterator[ClauseChange]:
         """The clauses of a sentence, in lower case and masked, that weigh at least `least`."""
         words, letters = self._read(sentence)
-        around = [self._start + weight for weight in self._context.weigh(letters)]
-        least_own = least - _HALF - max(around)
+        around = self._context.weigh(letters, (self._start, self._start))
         for start, end in self._clauses(letters):
-            own = self._signs.weigh(letters[start:end], least=least_own)
-            sign, freeing = (round(one + other, 1) for one, other in zip(around, own, strict=True))
+            weighed = self._signs.weigh(letters[start:end], around, least=least - _HALF)
+            sign, freeing = (round(weight, 1) for weight in weighed)
             if max(sign, freeing) >= least:
                 said = self._said(words[start:end], letters[start:end])
                 yield ClauseChange(said, sign, freeing)
@@ -77,24 +75,21 @@ class _Weights:
     def __init__(self, cues: str, sides: str, classes: Classes) -> None:
         """Reads cues, and lines of `weight: class, class class, …`; `^` and `$` are ends."""
         self._cues = Cues(
-            [cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in classes.cues(cues)]
+            cue._replace(weights=(cue.weights[0], sum(cue.weights))) for cue in classes.cues(cues)
         )
-        self._sides = {
-            classes.side_by_side(said): float(weight)
+        self._sides = [
+            (classes.side_by_side(said), float(weight))
             for weight, listed in lines(sides)
             for said in listed.split(",")
-        }
+        ]
 
-    def weigh(self, letters: str, *, least: float = -math.inf) -> tuple[float, float]:
-        """What is found in `letters` weighs together, for any rule and for one that forbids.
+    def weigh(
+        self, letters: str, start: tuple[float, float], *, least: float = -math.inf
+    ) -> tuple[float, float]:
+        """`start` with what is found in `letters`, for any rule and for one that forbids.
 
-        Minus infinity where it cannot come to `least`.
+        `TOO_LITTLE` where neither comes to `least`.
         """
-        present = frozenset(letters)
-        pairs = {*present, *map(add, f"^{letters}", f"{letters}$")}
-        beside = sum(map(self._sides.__getitem__, self._sides.keys() & pairs))
-        possible = self._cues.possible(present)
-        if beside + max(possible.most) < least:
-            return -math.inf, -math.inf
-        sign, freeing = possible.weigh(letters)
-        return beside + sign, beside + freeing
+        ends = f"^{letters}$"
+        beside = sum([weight for side, weight in self._sides if side in ends])
+        return self._cues.weigh(letters, (start[0] + beside, start[1] + beside), least=least)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ctxcore.gateway.errors import ProviderError
+from ctxcore.gateway.threads import start_thread
 
 logger = logging.getLogger(__name__)
 
@@ -107,8 +108,7 @@ class Feed(Generic[T]):
         self._read = read
         self._queue: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(MAX_AHEAD)
         self._cancellation = Cancellation()
-        self._thread = threading.Thread(target=self._run, name="ctxcore-model-call", daemon=True)
-        self._thread.start()
+        start_thread(self._run, name="ctxcore-model-call", stop=self._cancellation.cancel)
 
     def items(self, heartbeat_seconds: float | None) -> Iterator[T | None]:
         """What `read` yields; None after each `heartbeat_seconds` without news.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from ctxcore.messages.values import Message, Role
-from ctxcore.salience.traits import key_of, noted_key, noted_terms, noted_text
+from ctxcore.salience.traits import key_of, noted_chars, noted_key, noted_terms
 from ctxcore.text.words import all_terms_of, terms_of, weights_of, words_of
 
 UnitKind = Literal["talk", "call", "output"]
@@ -25,13 +25,13 @@ PROSE_CHARS = 280  # chosen: about two sentences, so that neither is quoted with
 OUTPUT_CHARS = 80  # tau-bench: .78 of the next call's values at a quarter, .76 with 120
 
 _SEPARATORS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"[。！？；]+[”’」』）]*|[.!?]+[\"')\]]*\s+|[}\]],\s*",
-        r"[,;:，、：]\s+|[，、：]|(?<=[\"\]}]),",
+    (re.compile(signs), re.compile(pattern))
+    for signs, pattern in (
+        (r"[。！？；.!?}\]]", r"[。！？；]+[”’」』）]*|[.!?]+[\"')\]]*\s+|[}\]],\s*"),
+        (r"[,;:，、：]", r"[,;:，、：]\s+|[，、：]|(?<=[\"\]}]),"),
     )
 )
-"""Weaker than the end of a line and stronger than other white space."""
+"""Weaker than the end of a line and stronger than other white space; each begins with a sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Unit:
     @property
     def chars(self) -> int:
         """The length of its text."""
-        return noted_text(self.note).chars if self.note else len(self.text)
+        return noted_chars(self.note) if self.note else len(self.text)
 
 
 def split_message(
@@ -82,16 +82,16 @@ def split_message(
     texts: list[tuple[UnitKind, str]] = [(kind, message.text)]
     texts += [("call", f"{call.name} {call.arguments}") for call in message.calls]
     if not (tokens <= WHOLE_TOKENS if is_whole is None else is_whole):
-        texts = [(kind, piece) for kind, text in texts for piece in _pieces(text, kind)]
+        texts = [(kind, piece) for kind, text in texts for piece in pieces_of(text, kind)]
     texts = [(kind, text) for kind, text in texts if text]
-    shares = _shares(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
+    shares = shares_of(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
     return [
         Unit(seq=seq, place=place, text=text, role=message.role, kind=kind, tokens=share)
         for place, ((kind, text), share) in enumerate(zip(texts, shares, strict=True))
     ]
 
 
-def _pieces(text: str, kind: UnitKind) -> Iterator[str]:
+def pieces_of(text: str, kind: UnitKind) -> Iterator[str]:
     """`text` in pieces of a limited length, cut at the strongest separators."""
     limit = PROSE_CHARS if kind == "talk" else OUTPUT_CHARS
     start = 0
@@ -106,13 +106,14 @@ def _cut(text: str, start: int, end: int) -> int:
     least = start + (end - start) // 3  # chosen: a shorter piece says too little alone
     if (line := text.rfind("\n", least, end)) >= 0:
         return line + 1
-    for separator in _SEPARATORS:
-        if cuts := [found.end() for found in separator.finditer(text, least, end)]:
+    for sign, separator in _SEPARATORS:
+        first = sign.search(text, least, end)
+        if first and (cuts := [one.end() for one in separator.finditer(text, first.start(), end)]):
             return cuts[-1]
     return next((at for at in range(end, least, -1) if text[at - 1].isspace()), end)
 
 
-def _shares(tokens: int, sizes: list[int]) -> list[int]:
+def shares_of(tokens: int, sizes: Sequence[int]) -> list[int]:
     """`tokens` divided by size; each share is at least one, and they add up where that allows."""
     total, done, given = sum(sizes), 0, 0
     shares = []

@@ -10,9 +10,8 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from operator import mul
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ctxcore.salience.traits import Traits, is_question, noted_signs, read_traits
 from ctxcore.salience.units import Unit
@@ -51,71 +50,73 @@ class Signs(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Utterances as columns, their terms as numbers."""
+    """Utterances as columns, their terms numbered in the order in which they first occur.
 
-    told: Sequence[array[int]]
-    """The terms of each outside questions."""
-    asked: Sequence[array[int]]
-    """Those that only its questions have."""
-    signs: Sequence[tuple[int, ...]]
-    """Its other traits."""
+    A column is one array: of a hundred thousand utterances, an object each would take more memory
+    than all else.
+    """
+
+    told: array[int]
+    """The terms outside questions, of one utterance after the other."""
+    bounds: array[int]
+    """For each utterance: where its terms end, and how many terms are known before and then."""
+    signs: array[int]
+    """Its other traits, as many for each."""
     weights: Sequence[float]
     """The weight of each term."""
 
 
-_NO_TERMS = array("I")
-
-
-def read_signs(utterances: Sequence[Unit]) -> list[Signs]:
-    """The signs of each of the utterances, which follow each other."""
-    return list(_signs(utterances, _reading(utterances)))
+_BOUNDS: Final = 3
+_SIGNS: Final = len(Traits._fields) - 2
 
 
 def _reading(utterances: Sequence[Unit]) -> _Read:
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     number = numbers.__getitem__
-    all_told: list[array[int]] = []
-    all_asked: list[array[int]] = []
-    all_signs: list[tuple[int, ...]] = []
+    all_told, all_asked, bounds, all_signs = array("I"), array("I"), array("I"), array("I")
     for unit in utterances:
         told, asked, signs = _traits_of(unit)
-        all_told.append(array("I", map(number, told)))
-        all_asked.append(array("I", map(number, asked)) if asked else _NO_TERMS)
-        all_signs.append(signs)
-    counts = Counter(chain.from_iterable(all_told))
-    counts.update(chain.from_iterable(all_asked))
+        before = len(numbers)
+        all_told.extend(map(number, told))
+        bounds.extend((len(all_told), before, len(numbers)))
+        if asked:
+            all_asked.extend(map(number, asked))
+        all_signs.extend(signs)
+    counts = Counter(all_told)
+    counts.update(all_asked)
     held = {term: counts[number] for term, number in numbers.items()}
     weights = list(weights_of(held, len(utterances)).values())
-    return _Read(all_told, all_asked, all_signs, weights)
+    return _Read(all_told, bounds, all_signs, weights)
 
 
 def _signs(utterances: Sequence[Unit], read: _Read) -> Iterator[Signs]:
-    seen: set[int] = set()
-    weight_of = read.weights.__getitem__
-    for unit, told, asked, signs, answers in zip(
-        utterances, read.told, read.asked, read.signs, _answers(utterances, read), strict=True
-    ):
+    weights, start = read.weights, 0
+    weight_of = weights.__getitem__
+    columns = zip(utterances, *_in(read.bounds, _BOUNDS), *_in(read.signs, _SIGNS), strict=True)
+    answers = _answers(utterances, read)
+    for (unit, end, before, known, *signs), is_answer in zip(columns, answers, strict=True):
         times, names, numbers, addresses, decides, rules, *_ = signs
         tokens = max(1, unit.tokens)
-        weight = sum(map(weight_of, told))
-        news = 0.0
-        if not seen.issuperset(told):
-            news = sum([weight_of(term) for term in told if term not in seen])
-            seen.update(told)
-        seen.update(asked)
+        weight = sum(map(weight_of, read.told[start:end]))
+        start = end
         yield Signs(
-            length=math.log(tokens),
-            telling=math.log((LEAST_TOLD + weight) / (HALF_TOLD + weight)),
-            news=news / tokens,
-            times=min(3, times),
-            names=min(4, names),
-            numbers=min(3, numbers),
-            answers=float(answers),
-            addresses=min(3, addresses),
-            decides=float(decides),
-            rules=float(rules),
+            math.log(tokens),
+            math.log((LEAST_TOLD + weight) / (HALF_TOLD + weight)),
+            sum(weights[before:known]) / tokens,
+            min(3, times),
+            min(4, names),
+            min(3, numbers),
+            is_answer,
+            min(3, addresses),
+            decides,
+            rules,
         )
+
+
+def _in(column: array[int], count: int) -> Iterator[array[int]]:
+    """The columns that take turns in one."""
+    return (column[at::count] for at in range(count))
 
 
 def _traits_of(unit: Unit) -> tuple[Sequence[str], Sequence[str], tuple[int, ...]]:
@@ -140,17 +141,18 @@ def _answers(utterances: Sequence[Unit], read: _Read) -> Iterator[bool]:
     """Whether the message before each unit's own ended with a question."""
     asked = before = False
     seq: int | None = None
-    for unit, signs in zip(utterances, read.signs, strict=True):
+    for unit, asks in zip(utterances, read.signs[_SIGNS - 1 :: _SIGNS], strict=True):
         if seq is not None and seq != unit.seq:
             before = asked
         yield before if unit.answers is None else unit.answers
-        asked, seq = bool(signs[-1]), unit.seq
+        asked, seq = bool(asks), unit.seq
 
 
 def _are_han(read: _Read) -> Iterator[bool]:
     """Whether each is Chinese; one without letters is in the language of the one before it."""
     is_han = False
-    for *_, han, latin, _ in read.signs:
+    _, _, _, _, _, _, hans, latins, _ = _in(read.signs, _SIGNS)
+    for han, latin in zip(hans, latins, strict=True):
         if han or latin:
             is_han = han > latin
         yield is_han

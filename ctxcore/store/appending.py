@@ -309,7 +309,7 @@ def _message_columns(
         "facts": [dump_facts(own_facts) for own_facts in facts],
         "rules": [len(rules_among(own_facts)) for own_facts in facts],
         "notes": [
-            dump_notes(row.message, own_facts, batch.counter)
+            dump_notes(row.message, own_facts, batch.counter, tokens=row.tokens)
             for row, own_facts in zip(counted, facts, strict=True)
         ],
     }

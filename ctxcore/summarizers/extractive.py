@@ -207,8 +207,8 @@ _ENDS = re.compile("[.!?;。！？；]")
 _WORDLESS = re.compile(  # a sentence of signs alone
     r"(?:^|[.!?;][^\w\s]*\s+|[。！？；][^\w\s。！？；]*\s*(?=[^\w\s。！？；]))\W*(?:$|[.!?;。！？；])"
 )
-_BEGUN = re.compile(r"(?:^|[.!?;。！？；]\W*)(?=([^.!?;。！？；]+))")
-"""A sentence up to a sign that may end it, without signs before its first word."""
+_BEGUN = re.compile(r"(?:^|[.!?;。！？；]\W*)(?=([^.!?;。！？；]+[.!?;。！？；]?))")
+"""A sentence up to the first sign that may end it, without signs before its first word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,25 +240,24 @@ class Outdated:
         texts = texts_of(noted)
         for source in sources:
             text = next(texts) if source.notes else None
-            if text is not None and not self._may_be_in(text):
+            has_any = text is None or self._has_any(text)
+            if text is not None and not has_any and not self._may_be_in(text):
                 yield source
                 continue
             read = source.read(text)
-            current = self._without(read)
+            current = self._without(read, has_any=has_any)
             if current is read:
                 yield source
             elif current.line.spans:
                 yield current
 
     def _may_be_in(self, line: str) -> bool:
-        """Whether a line may have one of the sentences, or a sentence that is a part of one."""
+        """Whether a line may have a sentence that is a part of one of these."""
         if len(line) > MAX_SENTENCE_CHARS and any(
             len(part) > MAX_SENTENCE_CHARS for part in _ENDS.split(line)
         ):
             return True
         if _WORDLESS.search(line):
-            return True
-        if self._has_any(line):
             return True
         return any(
             all(len(begun) < size or begun[:size] in self.begins for size in _BEGIN_CHARS)
@@ -273,9 +272,10 @@ class Outdated:
             near.add("")
         return any(one in text for word in near for one in self.by_word[word])
 
-    def _without(self, source: Source) -> Source:
+    def _without(self, source: Source, *, has_any: bool) -> Source:
+        """The source without them; `has_any` tells whether it may have one in a sentence of its."""
         kept = tuple(
-            LEFT_OUT if span.text in self.text or self._has_any(span.text) else span
+            LEFT_OUT if span.text in self.text or (has_any and self._has_any(span.text)) else span
             for span in source.line.spans
         )
         if kept == source.line.spans:

@@ -1,7 +1,8 @@
 """Notes what scoring and quoting need of a short message, to be stored beside it.
 
-The note of a message has that of its text, which is kept whole or not at all, and that of each
-stretch of it that may be quoted alone. It stands for the text as long as nothing of it is chosen.
+The notes of a message are that of its text, those of the stretches of it that may be quoted alone,
+and those of the pieces in which a longer one is kept. They stand for the text as long as nothing of
+it is chosen.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Final
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Text
-from ctxcore.salience.traits import dump_note
-from ctxcore.salience.units import WHOLE_TOKENS
+from ctxcore.salience.traits import dump_note, noted_chars
+from ctxcore.salience.units import PROSE_CHARS, WHOLE_TOKENS, pieces_of
 from ctxcore.summarizers.lines import LEFT_OUT, join_spans
 from ctxcore.text.sentences import GAP, Span, split_sentences
 from ctxcore.tokens.families import TokenCounter
@@ -22,6 +23,7 @@ STRETCH_BYTES = 280  # chosen: about two lines of prose, kept or left out togeth
 WHOLE_BYTES = WHOLE_TOKENS * 4  # a message up to this is quoted whole, or not at all
 MOST_BYTES: Final = 2 * WHOLE_BYTES  # chosen: longer ones are seldom within the tokens of a unit
 _PREFIX: Final = "1 "  # the version of the notes, before the counter; others count as none
+_PIECES: Final = "\n\n"  # between the note of a text with its stretches and those of its pieces
 _NOT_PLAIN = ("```", "~~~", GAP)  # code, and what marks a gap
 
 
@@ -43,34 +45,53 @@ def stretches(spans: Sequence[Span], most_bytes: int, *, is_output: bool) -> Ite
         yield run
 
 
-def dump_notes(message: Message, facts: Sequence[Fact], counter: TokenCounter) -> str | None:
+def dump_notes(
+    message: Message, facts: Sequence[Fact], counter: TokenCounter, *, tokens: int
+) -> str | None:
     """The notes of a message with these `facts`; None for one that has to be read.
 
-    Its stretches are sized by `counter`.
+    It and its stretches are sized by `counter`.
     """
     text = _plain_text(message)
     if text is None:
         return None
-    is_by_model = message.role == "assistant"
-    is_ruling = any(fact.kind == "instruction" and fact.effect != "revokes" for fact in facts)
-    source = f"{_PREFIX}{counter.id}"
-    lines = [dump_note(text, source=source, is_by_model=is_by_model, lays_down=is_ruling)]
-    if len(text.encode("utf-8", "replace")) > WHOLE_BYTES:
-        spans = split_sentences(text)
-        runs = list(stretches(spans, WHOLE_BYTES, is_output=False))
-        for run in runs if len(runs) > 1 else ():
-            part = join_spans(spans, run)
-            lays_down = is_ruling and lays_down_rule(part, message.role)
-            note = dump_note(
-                part,
-                source=source,
-                is_by_model=is_by_model,
-                lays_down=lays_down,
-                tokens=counter.count(part),
-                sentences=len(run),
-            )
-            lines.append(note)
-    return "\n".join(lines)
+    rules = [fact for fact in facts if fact.kind == "instruction" and fact.effect != "revokes"]
+    whole = dump_note(
+        text,
+        source=f"{_PREFIX}{counter.id}",
+        is_by_model=message.role == "assistant",
+        lays_down=bool(rules),
+    )
+    notes = "\n".join([whole, *_stretch_notes(message, text, counter, is_ruling=bool(rules))])
+    if tokens <= WHOLE_TOKENS or len(text) <= PROSE_CHARS:
+        return notes
+    return notes + _PIECES + "\n".join(_piece_notes(message, text))
+
+
+def _stretch_notes(
+    message: Message, text: str, counter: TokenCounter, *, is_ruling: bool
+) -> Iterator[str]:
+    """The notes of what may be quoted alone, where that is not all of `text`."""
+    if len(text.encode("utf-8", "replace")) <= WHOLE_BYTES:
+        return
+    spans = split_sentences(text)
+    runs = list(stretches(spans, WHOLE_BYTES, is_output=False))
+    for run in runs if len(runs) > 1 else ():
+        part = join_spans(spans, run)
+        yield dump_note(
+            part,
+            is_by_model=message.role == "assistant",
+            lays_down=is_ruling and lays_down_rule(part, message.role),
+            size=counter.count(part),
+            sentences=len(run),
+        )
+
+
+def _piece_notes(message: Message, text: str) -> Iterator[str]:
+    """The notes of the pieces in which a message is kept that does not stay whole."""
+    for piece in pieces_of(text, "talk"):
+        size = len(piece.encode("utf-8", "replace"))
+        yield dump_note(piece, is_by_model=message.role == "assistant", size=size)
 
 
 def _plain_text(message: Message) -> str | None:
@@ -96,9 +117,17 @@ def usable_notes(stored: str | None) -> str:
 
 def noted_stretches(notes: str) -> Sequence[str]:
     """The notes of what may be quoted alone; those of the whole text where that is one stretch."""
-    return notes.split("\n")[1:] if "\n" in notes else (notes,)
+    return notes.partition(_PIECES)[0].split("\n")[1:] or (notes,)
+
+
+def noted_pieces(notes: str) -> Sequence[str]:
+    """The notes of the pieces in which a longer message is kept; none where those were not made."""
+    text, _, pieces = notes.partition(_PIECES)
+    if pieces:
+        return pieces.split("\n")
+    return (notes,) if noted_chars(text) <= PROSE_CHARS else ()
 
 
 def are_sized_by(notes: str, counter: TokenCounter) -> bool:
     """Whether the sizes of the stretches are known by `counter`."""
-    return "\n" not in notes or notes.startswith(f"{_PREFIX}{counter.id}|")
+    return "\n" not in notes.partition(_PIECES)[0] or notes.startswith(f"{_PREFIX}{counter.id}|")

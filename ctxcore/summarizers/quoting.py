@@ -313,7 +313,7 @@ def _noted_quotable(at: int, source: Source, room: Room, *, label_tokens: int) -
     rules: tuple[int, ...] = ()
     for place, note in enumerate(noted_stretches(source.notes)):
         noted = noted_text(note)
-        tokens = room.size_of(noted.tokens or source.tokens, noted.chars)
+        tokens = room.size_of(noted.size or source.tokens, noted.chars)
         role = source.line.role or "user"
         units.append(Unit(seq=at, place=place, text="", role=role, tokens=tokens, note=note))
         if noted.lays_down and role != "assistant":

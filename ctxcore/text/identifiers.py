@@ -7,10 +7,10 @@ stricter and tells paths and identifiers from ordinary words and numbers.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Literal
 
+from ctxcore.text.known_words import KnownWords
 from ctxcore.text.patterns import blanks_except
 
 URL = re.compile(
@@ -59,6 +59,8 @@ _NO_IDENTIFIER = re.compile(
 _EXACT_RUN = re.compile(r"[A-Za-z0-9_~./@#+-][A-Za-z0-9_./@:#+~-]*")
 _TO_EXACT_RUNS = blanks_except(ascii_letters + digits + "_~./@#+-:")  # then `:` begins none
 _EXACT_SIGN = re.compile(r"[0-9_/@.]|[a-z][A-Z]")
+# Each exact string has a sign, a capital behind the beginning, or a dot inside.
+_MAY_BE_EXACT = (re.compile(r"[0-9_/@]"), re.compile("[A-Z]"), re.compile(r"\.[A-Za-z.:#+~-]"))
 _EDGES = ".:,#+-~"
 _CODE_CHARS = 3  # JFK, EUR: shorter words in capitals are mostly no codes
 _BARE_NUMBER = re.compile(r"[\d.,:+-]+")
@@ -67,11 +69,13 @@ _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def exact_strings(text: str) -> tuple[str, ...]:
     """The ids, paths, dates, numbers and addresses in `text`, each once, in order."""
+    has_sign, has_capital, has_dot = _MAY_BE_EXACT
+    if not (has_sign.search(text) or has_capital.search(text, 1) or has_dot.search(text)):
+        return ()
     runs = text.translate(_TO_EXACT_RUNS).split() if text.isascii() else _EXACT_RUN.findall(text)
-    return tuple(dict.fromkeys(filter(None, map(_exact_string, runs))))
+    return tuple(dict.fromkeys(filter(None, map(_EXACT.__getitem__, runs))))
 
 
-@lru_cache(maxsize=32_768)  # words repeat
 def _exact_string(run: str) -> str | None:
     run = run.lstrip(":") or ":"
     word = run.strip(_EDGES) if run[0] != "." else run.rstrip(_EDGES)
@@ -79,6 +83,9 @@ def _exact_string(run: str) -> str | None:
         return word if word.isdigit() else None
     is_code = word.isupper() and len(word) >= _CODE_CHARS
     return word if is_code or _EXACT_SIGN.search(word) else None
+
+
+_EXACT = KnownWords(_exact_string)
 
 
 def is_bare_number(word: str) -> bool:

@@ -42,6 +42,28 @@ def one_of(words: Iterable[str]) -> str:
     return "|".join(parts)
 
 
+FIRSTS_AT_ONCE = 16  # chosen: less than half the time of 4, and of 64
+
+
+def longest_of(words: Iterable[str]) -> str:
+    """The source of a pattern that finds the longest of `words` at a place.
+
+    What words begin with is looked at in sets, so that many words cost little more than a few.
+    """
+    ordered = sorted(words, key=lambda word: (word[0], -len(word)))
+    of_first = {
+        first: f"(?<={re.escape(first)})(?:{'|'.join(re.escape(word[1:]) for word in same)})"
+        for first, same in groupby(ordered, key=lambda word: word[0])
+    }
+    firsts = list(of_first)
+    branches = []
+    for at in range(0, len(firsts), FIRSTS_AT_ONCE):
+        some = firsts[at : at + FIRSTS_AT_ONCE]
+        rests = "|".join(of_first[first] for first in some)
+        branches.append(f"[{re.escape(''.join(some))}](?:{rests})")
+    return "|".join(branches)
+
+
 def blanks_except(kept: str, *, is_lower: bool = False) -> str:
     """A table for `str.translate` with blanks in place of all ASCII but `kept`.
 

@@ -25,7 +25,8 @@ _END = re.compile(
       |\n+""",
     re.VERBOSE,
 )
-_CLAUSE = re.compile(r"[,，、：:)）](?=\D)")
+_SIGN = re.compile(rf"[。！？；{GAP}.!?;\n]")  # of an end; a text has few
+_CLAUSE_ENDS = ",，、：:)）"  # but before a digit
 _ABBREVIATIONS = word_set("e.g i.e mr mrs ms dr prof vs cf fig approx inc ltd st al dept est")
 _LAST_WORD = re.compile(r"[^\s(]{1,8}$")
 
@@ -74,13 +75,23 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 def _sentence_bounds(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for found in _END.finditer(text):
+    for found in _ends(text):
         is_line_end = found[0][0] == "\n"
         if not is_line_end and _is_abbreviation(text, start, found):
             continue
         yield start, found.start() if is_line_end else found.end()
         start = _skip_space(text, found.end(), len(text)) if not is_line_end else found.end()
     yield start, len(text)
+
+
+def _ends(text: str) -> Iterator[re.Match[str]]:
+    """What may end a sentence, and short forms; looked for where a sign is, since that is fast."""
+    sign = _SIGN.search(text)
+    while sign:
+        found = _END.match(text, sign.start())
+        if found:
+            yield found
+        sign = _SIGN.search(text, found.end() if found else sign.end())
 
 
 def _is_abbreviation(text: str, start: int, found: re.Match[str]) -> bool:
@@ -103,9 +114,11 @@ def _skip_space(text: str, at: int, end: int) -> int:
 
 def _clause_cut(text: str, start: int) -> int:
     first, last = start + MIN_CLAUSE_CHARS, start + MAX_SENTENCE_CHARS
-    clauses = [found.end() for found in _CLAUSE.finditer(text, first, last)]
-    if clauses:
-        return clauses[-1]
+    end = last - 1
+    while (at := max([text.rfind(sign, first, end) for sign in _CLAUSE_ENDS])) >= 0:
+        if not text[at + 1].isdecimal():
+            return at + 1
+        end = at
     space = text.rfind(" ", first, last)
     return space if space > 0 else last
 

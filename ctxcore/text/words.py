@@ -10,10 +10,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from string import ascii_letters, digits
 
+from ctxcore.text.known_words import KnownWords
 from ctxcore.text.languages import HAN, HAN_RUN
 from ctxcore.text.patterns import blanks_except
 
@@ -81,7 +81,7 @@ HAN_WEIGHT = 0.45  # of a pair of characters; chosen: a Chinese word makes about
 
 def all_terms_of(words: Iterable[str]) -> list[str]:
     """The informative terms in `words`, in order, repeated as in `words`."""
-    return [*chain.from_iterable(map(_terms_in, words))]
+    return [*chain.from_iterable(map(_TERMS.__getitem__, words))]
 
 
 def terms_of(words: Iterable[str]) -> tuple[str, ...]:
@@ -94,7 +94,6 @@ def words_of(text: str) -> list[str]:
     return text.translate(_TO_WORDS).split() if text.isascii() else _RUN.findall(text.lower())
 
 
-@lru_cache(maxsize=32_768)  # words repeat
 def _terms_in(word: str) -> tuple[str, ...]:
     if HAN_RUN.match(word):
         pairs = [word[at : at + 2] for at in range(len(word) - 1)] or [word]
@@ -103,6 +102,9 @@ def _terms_in(word: str) -> tuple[str, ...]:
         word = word[:-1]
     weak = word in STOP_WORDS or (len(word) == 1 and word.isascii() and word.isalpha())
     return () if weak else (word,)
+
+
+_TERMS = KnownWords(_terms_in)
 
 
 def is_weak(word: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -55,14 +56,20 @@ class Stored:
     """A stored session of so many messages."""
 
     def __init__(self, folder: Path, count: int, window: int) -> None:
-        store = open_store(f"sqlite:///{folder / f'{count}-{window}.db'}")
-        save_figures(store, MODEL, {"window_tokens": window})
-        self.engine = ContextEngine(store, model=MODEL)
+        self.store = open_store(f"sqlite:///{folder / f'{count}-{window}.db'}")
+        save_figures(self.store, MODEL, {"window_tokens": window})
+        self.engine = ContextEngine(self.store, model=MODEL)
         self.id = self.engine.create_session("talk", system="You help.").id
         self.count = 0
         self.append(count)
         self.append(2)  # what a first turn alone does is not measured
         self.context()  # nor what the first context caches
+
+    def __enter__(self) -> Stored:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
 
     def append(self, count: int) -> None:
         self.engine.append(self.id, talk(self.count + 1, count))
@@ -123,14 +130,14 @@ def exponent(work: Callable[[str], object], make: Callable[[int], str]) -> float
     return math.log(grown) / math.log(len(large) / len(small))
 
 
-def found_statements(folder: Path) -> Mapping[str, float]:
-    whole, many = Stored(folder, FEW, WIDE), Stored(folder, MANY, NARROW)
+def found_statements(stored: Callable[[int, int], Stored]) -> Mapping[str, float]:
+    whole, many = stored(FEW, WIDE), stored(MANY, NARROW)
     found = {
         "append a turn": statements(partial(many.append, 2)),
         "append 500 messages": statements(partial(whole.append, 500)),
         "search a session": statements(many.search),
         "context after a turn": statements(many.context),
-        "context of a whole session": statements(Stored(folder, FEW + 1, WIDE).context),
+        "context of a whole session": statements(stored(FEW + 1, WIDE).context),
         "context of the newest": statements(many.context),
         "first compaction": statements(many.compact),
     }
@@ -138,8 +145,8 @@ def found_statements(folder: Path) -> Mapping[str, float]:
     return {**found, "context after a compaction": statements(many.context)}
 
 
-def found_ratios(folder: Path) -> Mapping[str, float]:
-    few, many = Stored(folder, FEW, NARROW), Stored(folder, MANY, NARROW)
+def found_ratios(stored: Callable[[int, int], Stored]) -> Mapping[str, float]:
+    few, many = stored(FEW, NARROW), stored(MANY, NARROW)
     newest = calls(many.context) / calls(few.context)
     searched = calls(many.search) / calls(few.search)
     few.compact()
@@ -154,7 +161,7 @@ def found_ratios(folder: Path) -> Mapping[str, float]:
     }
 
 
-def found_exponents(folder: Path) -> Mapping[str, float]:
+def found_exponents(_: Callable[[int, int], Stored]) -> Mapping[str, float]:
     shorten = partial(compress, model=MODEL)
     return {
         "compress records": exponent(shorten, records),
@@ -173,7 +180,11 @@ FOUND: Final = {
 
 @pytest.mark.parametrize("kind", BUDGETS)
 def test_costs_are_within_their_budgets(kind: str, tmp_path: Path) -> None:
-    found, allowed = FOUND[kind](tmp_path), BUDGETS[kind]
+    with ExitStack() as opened:
+        found = FOUND[kind](
+            lambda count, window: opened.enter_context(Stored(tmp_path, count, window))
+        )
+    allowed = BUDGETS[kind]
     assert found.keys() == allowed.keys()
     over = {name: cost for name, cost in found.items() if cost > allowed[name]}
     assert not over, f"more than benchmarks/budgets.toml allows: {over}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ctxcore.compaction import keeping
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
 from ctxcore.messages.lazy import Contents, LazyMessage
-from ctxcore.messages.values import Message, tool_result
+from ctxcore.messages.values import Message, Text, tool_result
 from ctxcore.store import open_store
 from ctxcore.store.light_rows import LEAST, _Texts
 from tests.histories import assistant, call, user
@@ -33,6 +34,8 @@ def said(count: int) -> list[Message]:
             user(f"Is there a boat from {place} to {other} on day {at}? I pay {at} euros.")
         )
         found.append(assistant(f"The boat of day {at} leaves {place} at {at % 24}:05, seat {at}."))
+    for at in range(5, count // 2, 5):  # pieces of these are kept
+        found[at] = user(" ".join([f"In {at} we sailed past {PLACES[at % 3]} on boat {at}."] * 12))
     found[20:20] = [user("From now on never book a seat without asking me first.")]
     found[60:60] = [user("You may book a seat without asking me first from now on.")]
     found[90:90] = [
@@ -74,14 +77,19 @@ class TestAFirstCompaction:
         assert with_notes.summary
         assert with_notes.kept
 
-    def test_is_the_same_where_texts_are_let_go(
-        self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch
+    def test_is_the_same_with_notes_from_before_pieces_and_lets_texts_go(
+        self, engine: ContextEngine, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         session = engine.create_session("boats")
         long = "We sailed past every one of the islands, and the wind kept turning. " * 9
         told = [user(f"{long}Boat {at} was late.") for at in range(LEAST // 2)]
         engine.append(session.id, [*said(LEAST), *told, *said(LEAST // 2)])
         kept = proposed(engine, session.id)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            end = "instr(notes, char(10) || char(10))"
+            connection.execute(
+                f"UPDATE message SET notes = substr(notes, 1, {end} - 1) WHERE {end}"
+            )
         dropped: list[int] = []
         drop = LazyMessage.drop
 
@@ -95,9 +103,20 @@ class TestAFirstCompaction:
         assert proposed(engine, session.id) == kept
         assert len(dropped) >= LEAST // 2
 
-    def test_reads_few_texts(self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("repeats", [1, 8])  # short messages, and ones that stay in pieces
+    def test_reads_few_texts(
+        self, engine: ContextEngine, monkeypatch: pytest.MonkeyPatch, repeats: int
+    ) -> None:
         session = engine.create_session("boats")
-        engine.append(session.id, [one for one in said(LEAST * 3) if "book a seat" not in one.text])
+        told = [one for one in said(LEAST * 3) if "book a seat" not in one.text]
+        if repeats > 1:
+            told = [
+                replace(one, content=(Text(text=" ".join([one.text] * repeats)),))
+                if len(one.text) < 100 and not one.calls and not one.is_tool_result
+                else one
+                for one in told
+            ]
+        engine.append(session.id, told)
         read: list[int] = []
         original = _Texts._bodies
 

@@ -6,7 +6,6 @@ took 220 s instead of 45), so they take turns; a cancelled one leaves the queue 
 
 from __future__ import annotations
 
-import atexit
 import http.client
 import importlib
 import json
@@ -22,7 +21,6 @@ logger = logging.getLogger(__name__)
 
 PROMPT_BATCH_TOKENS = 128  # a prompt can be cancelled between batches: 0.4 s; no slower than 2048
 _QUEUE_CHECK_SECONDS = 0.1  # chosen: how late a queued generation notices that it is cancelled
-_EXIT_SECONDS = 5.0  # chosen: above one prompt batch, without blocking the exit for long
 
 OnChunk = Callable[[Mapping[str, object]], bool]
 """Called with each chunk of llama.cpp; returns True to stop the generation."""
@@ -72,7 +70,6 @@ class LocalModel:
 
 _lock = threading.Lock()
 _model: LocalModel | None = None
-_running: dict[threading.Thread, threading.Event] = {}
 
 
 def load_local_model() -> LocalModel:
@@ -85,7 +82,6 @@ def load_local_model() -> LocalModel:
     with _lock:
         if _model is None:
             _model = _load()
-            atexit.register(stop_all)
         return _model
 
 
@@ -96,35 +92,6 @@ def count_local_tokens(text: str) -> int:
         LocalModelUnavailable: it cannot run here.
     """
     return load_local_model().count(text)
-
-
-def start_generation(work: Callable[[], None], stop: threading.Event) -> None:
-    """Runs `work` in a thread that is stopped and joined when the process ends.
-
-    Without that, ending Python while the model generates aborts the process.
-    """
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            with _lock:
-                _running.pop(threading.current_thread(), None)
-
-    thread = threading.Thread(target=run, name="ctxcore-local-model", daemon=True)
-    with _lock:
-        _running[thread] = stop
-    thread.start()
-
-
-def stop_all() -> None:
-    """Stops every generation and waits for it, each a few seconds at most."""
-    with _lock:
-        running = dict(_running)
-    for stop in running.values():
-        stop.set()
-    for thread in running:
-        thread.join(_EXIT_SECONDS)
 
 
 def _load() -> LocalModel:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ctxcore.gateway.classify import parse_overflow
 from ctxcore.gateway.errors import ErrorKind
-from ctxcore.gateway.local.model import LocalModel, load_local_model, start_generation
+from ctxcore.gateway.local.model import LocalModel, load_local_model
 from ctxcore.gateway.local.status import LOCAL_MODEL, require_local_model
 from ctxcore.gateway.runtime import (
     ChunkMaker,
@@ -20,6 +20,7 @@ from ctxcore.gateway.runtime import (
     read_options,
     register_provider,
 )
+from ctxcore.gateway.threads import start_thread
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject
@@ -65,7 +66,8 @@ class LocalStream(Iterator[object]):
         self._make = ChunkMaker(LOCAL_MODEL)
         self._pending: list[object] = []
         self._finish_reason = "stop"
-        start_generation(_generation(model, body, self._queue, self._stop), self._stop)
+        work = _generation(model, body, self._queue, self._stop)
+        start_thread(work, name="ctxcore-local-model", stop=self._stop.set)
 
     def __next__(self) -> object:
         while not self._pending:

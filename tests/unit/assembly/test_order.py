@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ctxcore.assembly.fitting import fit
 from ctxcore.assembly.records import Compaction
 from ctxcore.messages.values import Message, text_message, tool_result
@@ -223,3 +225,13 @@ def test_a_routers_text_is_headed_by_the_summary() -> None:
     text = context_of(turns(2), 500, active=active).render_text()
 
     assert text.splitlines()[:2] == ["[Earlier conversation summary (3 turns)]:", "so far"]
+
+
+@pytest.mark.parametrize("recorded", [["a"], ["a", "b"], ["b", "a"], ["b"]])
+def test_results_stand_in_the_order_of_their_calls(recorded: list[str]) -> None:
+    history = [user("look"), assistant("", call("b"), call("a"))]
+    history += [tool_result(one, f"found {one}") for one in recorded]
+
+    context = context_of(history, 500)
+
+    assert [one["tool_call_id"] for one in context.messages if one["role"] == "tool"] == ["b", "a"]

@@ -24,9 +24,16 @@ from ctxcore.salience.traits import (
     noted_traits,
     read_traits,
 )
+from ctxcore.salience.units import WHOLE_TOKENS, split_message
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import join_spans
-from ctxcore.summarizers.notes import WHOLE_BYTES, dump_notes, noted_stretches, stretches
+from ctxcore.summarizers.notes import (
+    WHOLE_BYTES,
+    dump_notes,
+    noted_pieces,
+    noted_stretches,
+    stretches,
+)
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.identifiers import exact_strings
 from ctxcore.text.sentences import split_sentences
@@ -52,7 +59,8 @@ ROLES = st.sampled_from(["user", "assistant"])
 
 
 def notes_of(message: Message) -> str:
-    return dump_notes(message, find_facts(message), COUNTER) or ""
+    tokens = count_message(message, COUNTER)
+    return dump_notes(message, find_facts(message), COUNTER, tokens=tokens) or ""
 
 
 def row(seq: int, message: Message, *, noted: bool) -> Counted:
@@ -110,8 +118,36 @@ def test_a_note_has_the_stretches_that_may_be_quoted(text: str) -> None:
         lays_down_rule(part, "user") for part in parts
     ]
     if len(parts) > 1:
-        assert [noted_text(note).tokens for note in noted] == [*map(COUNTER.count, parts)]
+        assert [noted_text(note).size for note in noted] == [*map(COUNTER.count, parts)]
         assert sum(noted_text(note).sentences for note in noted) == len(spans)
+
+
+@given(LINES, ROLES)
+@settings(max_examples=200, deadline=None)
+def test_the_notes_of_a_longer_message_have_its_pieces(text: str, role: str) -> None:
+    message = text_message("user" if role == "user" else "assistant", text)
+    notes = dump_notes(message, (), COUNTER, tokens=WHOLE_TOKENS + 1)
+    if not notes:
+        return
+    units = split_message(message, seq=1, tokens=WHOLE_TOKENS + 1)
+
+    noted = noted_pieces(notes)
+
+    assert [noted_key(note) for note in noted] == [unit.key for unit in units]
+    for note, unit in zip(noted, units, strict=True):
+        traits, found = read_traits(unit.text, is_by_model=role == "assistant"), noted_traits(note)
+        assert tuple(found.told) == traits.told
+        assert set(found.asked) == set(traits.asked)
+        assert found[2:] == traits[2:]
+        assert noted_text(note).size in (0, len(unit.text.encode()))
+        assert noted_literals(note) == exact_strings(unit.text)
+
+
+def test_notes_without_pieces_stand_for_short_messages_alone() -> None:
+    notes = dump_notes(user("The old wall. " * 30 + "Yes."), (), COUNTER, tokens=WHOLE_TOKENS)
+
+    assert notes
+    assert not noted_pieces(notes)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +166,7 @@ def test_a_note_has_the_stretches_that_may_be_quoted(text: str) -> None:
     ],
 )
 def test_other_messages_are_read(message: Message) -> None:
-    assert dump_notes(message, (), COUNTER) is None
+    assert dump_notes(message, (), COUNTER, tokens=1) is None
 
 
 @given(st.lists(LINES, min_size=2, max_size=24), st.integers(0, 400), st.booleans())
