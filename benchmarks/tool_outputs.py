@@ -16,19 +16,25 @@ from statistics import fmean
 from benchmarks.timing import print_command
 from benchmarks.tool_outputs_contenders import COUNTER, Contender, contenders, ours
 from benchmarks.tool_outputs_data import OWN, Needle, Output, load_outputs, make_needles
+from benchmarks.tool_outputs_failures import Failure, make_failures
 from benchmarks.tool_outputs_figures import (
     TABLE_HEAD,
     Result,
     error_lines_kept,
+    failure_kept,
     kept_share,
+    lookup_kept,
     mean,
     needle_kept,
     percentile,
     run,
     table_row,
 )
+from benchmarks.tool_outputs_lookups import FORMS, Lookup, make_lookups
 
 TEXT_KINDS = ("log", "code", "text")
+LOOKUPS = 300
+FAILURES = 200
 
 
 def main() -> None:
@@ -47,6 +53,10 @@ def main() -> None:
     needles = make_needles(everything, COUNTER, options.seed)
     _settle()
     _print_needles(found, needles, options.budget)
+    lookups = [one for one in make_lookups(LOOKUPS, options.seed) if not _fits(one, options.budget)]
+    _settle()
+    _print_lookups(found, lookups, options.budget)
+    _print_failures(found, [*make_failures(FAILURES, options.seed)], options.budget)
 
 
 def _settle() -> None:
@@ -135,6 +145,37 @@ def _print_needles(found: Mapping[str, Contender], needles: Sequence[Needle], bu
         speed = f"{percentile(times, 0.5):.1f} / {percentile(times, 0.99):.1f}"
         size = f"{mean(tokens for *_, tokens, _ in made):,.0f}"
         print(f"| {name} | {size} | {' | '.join(shares)} | {speed} |", flush=True)
+
+
+def _fits(lookup: Lookup, budget: int) -> bool:
+    return COUNTER.count(lookup.content) <= budget
+
+
+def _print_lookups(found: Mapping[str, Contender], lookups: Sequence[Lookup], budget: int) -> None:
+    """The share of questions whose whole answer is there, by the form of the question."""
+    tokens = fmean(COUNTER.count(lookup.content) for lookup in lookups)
+    print(f"\n{len(lookups)} look-ups in answers of {tokens:,.0f} tokens")
+    print(f"| compressor | tokens out | all | {' | '.join(FORMS)} | ms p50 / p99 |")
+    print("|---" * (len(FORMS) + 4) + "|")
+    for name, contender in found.items():
+        made = [(one.form, *lookup_kept(contender, one, budget)) for one in lookups]
+        groups = [made, *([one for one in made if one[0] == form] for form in FORMS)]
+        shares = [f"{mean(is_kept for _, is_kept, *_ in group):.3f}" for group in groups]
+        times = [seconds * 1_000 for *_, seconds in made]
+        speed = f"{percentile(times, 0.5):.1f} / {percentile(times, 0.99):.1f}"
+        size = f"{mean(tokens for *_, tokens, _ in made):,.0f}"
+        print(f"| {name} | {size} | {' | '.join(shares)} | {speed} |", flush=True)
+
+
+def _print_failures(
+    found: Mapping[str, Contender], failures: Sequence[Failure], budget: int
+) -> None:
+    """The share of the lines of a failure that are there whole."""
+    logs = [failure for failure in failures if COUNTER.count(failure.content) > budget]
+    print(f"\n{len(logs)} long logs of {len({log.tool for log in logs})} tools with a failure")
+    print("| compressor | lines of the failure |\n|---|---|")
+    for name, contender in found.items():
+        print(f"| {name} | {mean(failure_kept(contender, log, budget) for log in logs):.3f} |")
 
 
 def _options() -> argparse.Namespace:

@@ -16,6 +16,8 @@ from typing import Final
 
 from benchmarks.tool_outputs_contenders import COUNTER, Contender
 from benchmarks.tool_outputs_data import Needle, Output, is_json
+from benchmarks.tool_outputs_failures import Failure
+from benchmarks.tool_outputs_lookups import Lookup
 
 ERROR_LINE: Final = re.compile(
     r"\b(?:errors?|exception|fail(?:ed|ure)?|fatal|traceback|critical|panic)\b"
@@ -153,3 +155,16 @@ def needle_kept(contender: Contender, needle: Needle, budget: int) -> tuple[bool
     output = Output(content=needle.content, query=needle.query)
     result = _run(contender, output, budget)
     return any(want in (result.text or "") for want in needle.wanted), result.tokens, result.seconds
+
+
+def lookup_kept(contender: Contender, lookup: Lookup, budget: int) -> tuple[bool, int, float]:
+    """Whether the whole answer is there, the tokens of the result, and the seconds."""
+    result = _run(contender, Output(content=lookup.content, query=lookup.query), budget)
+    text = Normal(result.text or "")
+    return all(map(text.has, lookup.wanted)), result.tokens, result.seconds
+
+
+def failure_kept(contender: Contender, failure: Failure, budget: int) -> float:
+    """The share of the lines of a failure that are there whole; no query names them."""
+    text = _run(contender, Output(content=failure.content), budget).text or ""
+    return fmean(line.strip() in text for line in failure.wanted)

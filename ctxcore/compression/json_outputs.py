@@ -116,16 +116,16 @@ def _least_tokens(output: str, tokens: int, minified: str) -> float:
 
 def _shed(tree: Node, target: Target) -> str | None:
     """The tree's JSON after it lost its least salient parts; None if it cannot fit."""
-    shedding, scale = Shedding(tree), USUAL_SCALE
+    shedding, goal = Shedding(tree), target.max_tokens / USUAL_SCALE
     for _ in range(MAX_ROUNDS):
-        can_go_on = shedding.shed_to(target.max_tokens / scale)
+        can_go_on = shedding.shed_to(goal)
         text = tree.render()
         tokens = target.counter.count(text)
         if tokens <= target.max_tokens:
             return _refilled(shedding, target, text, tokens)
         if not can_go_on:
             return None
-        scale = max(scale * 1.01, 1.005 * tokens / max(1, tree.tokens))
+        goal = tree.tokens - max(1, tokens - target.max_tokens)
     return None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ctxcore.compression.salience import odd_members
+from ctxcore.compression.focus import odd_members
 from ctxcore.compression.structures import Kind
 from ctxcore.compression.target import shared_by_line
 from ctxcore.messages.values import JsonValue
@@ -37,6 +37,10 @@ MOST_LINES: Final = 2_000  # chosen: a budget holds a few hundred; to judge a mi
 SEARCHED_LINES: Final = 256  # chosen: of very many, so many are searched at once
 LINE_CHARS: Final = 400  # chosen: of a longer line only the head is judged
 FORM_CHARS: Final = 60  # chosen: lines are of one form if these differ in digits only
+LEAST_USUAL: Final = 4  # chosen: lines of one form, for it to be usual
+USUAL_SHARE: Final = 0.7  # chosen: of the lines, for the others to be odd
+MOST_ODD_ALIKE: Final = 2  # chosen: lines of one form that are odd
+MOST_ODD_LINES: Final = 12  # chosen: with more, none says more than the others
 SAMPLE_LINES: Final = 20  # chosen: enough to find what separates the cells of a table
 
 _SUMMARY: Final = re.compile(  # of a lower-cased line, which is twice as fast as any case
@@ -64,6 +68,15 @@ LINE_NUMBER: Final = re.compile(r"^ *\d+→")
 _WORD: Final = re.compile(r"\w")
 _DIGITS: Final = re.compile(r"\d+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.:/-]{3,}")
+_VALUE: Final = re.compile(r"[\w./:@-]*[\d_/][\w./:@-]*")
+# In other words than those of `mentions_error`.
+_TROUBLE: Final = re.compile(
+    r"\b(?:can(?:no|')t|can not|could(?: not|n't)|unable to|did(?: not|n't) (?:finish|complete)"
+    r"|exit(?:ed)?(?: with)?(?: code| status)? [1-9]|non-?zero|abort(?:ed|ing)?|crashed"
+    r"|giv(?:en?|ing) up|unreachable|back-?off|mismatch(?:ed)?)\b|[✕✗✘❌×]"
+    r"|无法|不能|不足|找不到|未能|中断|無法|找不到|未能|中斷",
+)
+_POINT: Final = re.compile(r"\s*(?:[-*+#>|•]|\d+\.)\s")  # of a list: speaks of what may happen
 _RULE: Final = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _GAP: Final = re.compile(r" {2,}|\t+")
 
@@ -94,6 +107,8 @@ class Judged:
     lines: Mapping[int, str]
     failing: Sequence[int]
     """The places of those that mention errors."""
+    troubled: Sequence[int]
+    """The places of those that say so in other words."""
     suspect: Sequence[int]
     """The places outside which none reports an error."""
     summing_up: frozenset[int]
@@ -106,11 +121,13 @@ class Judged:
         """What is found in `lines` and by the terms of a query."""
         places, joined = list(lines), JoinedLines(lines.values())
         suspect = [places[n] for n in sorted(suspect_lines(joined))]
+        troubled = (places[n] for n in sorted(joined.matching(_TROUBLE)))
         sums = (places[n] for n in joined.matching(_SUMMARY_STEM))
         shared = shared_by_line(terms, joined)
         return cls(
             lines=lines,
             failing=[at for at in suspect if mentions_error(lines[at])],
+            troubled=[at for at in troubled if not _POINT.match(lines[at])],
             suspect=suspect,
             summing_up=frozenset(at for at in sums if _SUMMARY.search(lines[at].lower())),
             scores=_scores({places[n]: those for n, those in shared.items()}, len(lines)),
@@ -159,6 +176,24 @@ def _own_salience(judged: Judged, kind: Kind) -> list[float | None]:
     return saliences
 
 
+def odd_lines(judged: Judged) -> list[int]:
+    """The lines of a form that few have, where nearly all others are of a few forms.
+
+    A program that prints the same again and again has something to say when it does not.
+    """
+    forms = {at: _words_alone(line) for at, line in judged.lines.items() if line.strip()}
+    counts = Counter(forms.values())
+    usual = sum(count for count in counts.values() if count >= LEAST_USUAL)
+    odd = [at for at, form in forms.items() if counts[form] <= MOST_ODD_ALIKE]
+    is_usual = usual >= USUAL_SHARE * len(forms)
+    return odd if is_usual and len(odd) <= MOST_ODD_LINES else []
+
+
+def _words_alone(line: str) -> str:
+    """What is the same in lines that differ in numbers, names and paths only."""
+    return _VALUE.sub("0", line[:FORM_CHARS])
+
+
 def _form(line: str) -> str:
     return _DIGITS.sub("0", line[:FORM_CHARS])
 
@@ -202,17 +237,18 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip()) if line.strip() else 0
 
 
-def error_lines(judged: Judged) -> list[int]:
-    """The lines that report an error, the plainest first, a few of each form."""
+def error_lines(judged: Judged, kind: Kind) -> list[int]:
+    """The lines that report an error, the plainest first, a few of each form; then odd lines."""
     plain = [at for at in judged.suspect if error_report(judged.lines[at])]
     forms: Counter[str] = Counter()
     found: list[int] = []
-    for at in dict.fromkeys([*plain, *judged.failing]):
+    for at in dict.fromkeys([*plain, *judged.failing, *judged.troubled]):
         form = _form(judged.lines[at])
         forms[form] += 1
         if forms[form] <= MOST_ALIKE:
             found.append(at)
-    return found
+    odd = odd_lines(judged) if kind not in ("code", "diff") else []
+    return list(dict.fromkeys([*found, *odd]))
 
 
 def header_lines(lines: Mapping[int, str]) -> list[int]:

@@ -32,18 +32,15 @@ from ctxcore.compression.structures import Kind
 from ctxcore.compression.target import Target, estimate_tokens, shared_by_line
 from ctxcore.text.joined_lines import JoinedLines
 
-NAMES_SHARE: Final[dict[Kind, float]] = {
-    **dict.fromkeys(get_args(Kind), 0.4),
-    "code": 0.45,
-    "text": 0.45,
-    "diff": 0.15,
-}
-"""Of the budget, for names of the lines that are gone. Measured: more keeps more of what is used
-later, up to all of it, and shows less and less of what the names do."""
-ERROR_SHARE: Final[dict[Kind, float]] = {**dict.fromkeys(get_args(Kind), 0.55), "code": 0.3}
+NAMES_SHARE: Final[dict[Kind, float]] = {**dict.fromkeys(get_args(Kind), 0.65), "diff": 0.15}
+"""Of what error lines leave of the budget, for names of the lines that are gone. Measured: more
+keeps more of what is used later, up to all of it, and shows less and less of what the names do."""
+ERROR_SHARE: Final[dict[Kind, float]] = {**dict.fromkeys(get_args(Kind), 0.7), "code": 0.4}
 """Of the budget, for error lines. Chosen: code mentions errors without having any."""
 NAMED_SHARE: Final = 0.25  # chosen: of the budget, for the lines that the query names
 MOST_ODD: Final = 6  # chosen: odd rows of a table that are kept first
+LEAST_DIGITS: Final = 3  # chosen: of a number that may be a name; shorter ones are counts
+MOST_NUMBERS: Final = 0.5  # chosen: for each line; more are measures, of which none is a name
 FEW_LINES: Final = 3  # their middles are cut; there is no gap to list names in
 PROMISING: Final = 1  # chosen: lines for each token of the budget; a tenth of them can be shown
 MAX_ROUNDS: Final = 8  # chosen: of selecting lines for another room; three are usual
@@ -60,11 +57,15 @@ MARKER_TOKENS: Final = 20  # of a cut line, for the counts of what is gone
 # Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 PATH_SALIENCE: Final = 3.0
 COMPOUND_SALIENCE: Final = 2.0
-NUMBER_SALIENCE: Final = 1.0
-NAMED_SALIENCE: Final = 2.0
+NUMBER_SALIENCE: Final = 0.5
+NAMED_SALIENCE: Final = 3.0
 LONGEST_NAME_TOKENS: Final = 24  # chosen: a longer name leaves no room for others
 
 _NAME: Final = re.compile(r"[@#]?[A-Za-z_0-9][\w.:/@-]*\w|\b\d{3,}\b")
+# Of names behind a blank, within a tenth of cl100k, which joins a mark with the letters after it.
+_NAME_PIECE: Final = re.compile(r"[^\sA-Za-z\d]?[A-Za-z]{1,7}|\d{1,3}|[^\sA-Za-z\d]{1,2}")
+_LINE_NUMBER: Final = re.compile(r" *\d+(?:→|:(?!\d)|\t)")
+_JOINT: Final = re.compile(r"[/.:@]")
 _COMPOUND: Final = re.compile(
     r"[a-z0-9][A-Z]|[A-Za-z]_[A-Za-z]|\w[.:]+[A-Za-z]|\w-\w+-\w|[A-Za-z]\d"
 )
@@ -81,7 +82,7 @@ class Lines:
         self._passages = cache(lambda at: Passages(lines[at], terms))
         gists = {at: self._gist(at) for at in candidate_lines(lines, terms)}
         judged = Judged.of(gists, terms)
-        errors, heads = error_lines(judged), list[int]()
+        errors, heads = error_lines(judged, kind), list[int]()
         if kind == "table":
             heads = header_lines(gists)
             errors += odd_rows(gists)[:MOST_ODD]
@@ -98,15 +99,16 @@ class Lines:
     def select(self, room: float) -> tuple[str, list[Elision]]:
         """The most salient lines in about `room` tokens, and what is gone."""
         count = len(self._lines)
-        names_room = room * NAMES_SHARE[self._kind] if count > FEW_LINES else 0.0
-        lines_room = room - min(names_room, self._names.tokens)
-        shown = self._shown(self._saliences, lines_room)
-        shown |= self._shown(self._errors, 1.5 * room)
+        failing = self._shown(self._errors, 1.5 * room)
         first = [
             *self._heads,
-            *_fitting(self._errors, shown, room * ERROR_SHARE[self._kind]),
-            *_fitting(self._named, shown, room * NAMED_SHARE),
+            *_fitting(self._errors, failing, room * ERROR_SHARE[self._kind]),
         ]
+        taken = sum(estimate_tokens(failing[at]) + GAP_TOKENS for at in first if at in failing)
+        names_room = (room - taken) * NAMES_SHARE[self._kind] if count > FEW_LINES else 0.0
+        lines_room = room - min(names_room, self._names.tokens)
+        shown = self._shown(self._saliences, lines_room) | failing
+        first += _fitting(self._named, shown, room * NAMED_SHARE)
         kept = choose_lines(shown, self._saliences, lines_room, count=count, first=first)
         if not kept:
             return "", []
@@ -290,8 +292,11 @@ class LineNames:
     """The paths, compound names and numbers in some lines."""
 
     def __init__(self, lines: Mapping[int, str], terms: frozenset[str]) -> None:
-        words = {at: _NAME.findall(line) for at, line in lines.items()}
+        words = {at: _NAME.findall(line, _start(line)) for at, line in lines.items()}
         names = set(filter(_is_name, set().union(*words.values())))
+        numbers = set(filter(str.isdecimal, names))
+        if len(numbers) > MOST_NUMBERS * len(lines):
+            names -= numbers
         self._by_line = {
             at: [word for word in found if word in names] for at, found in words.items()
         }
@@ -313,13 +318,14 @@ class LineNames:
 
         Each at the place of the kept line after its gap; -1 for the gap at the end.
         """
-        present = {name for at in kept for name in self._by_line[at]}
+        present = {part for at in kept for name in self._by_line[at] for part in _parts(name)}
         chosen: list[Name] = []
         for name in self._ranked:
             if name.text in present:
                 continue
             if name.tokens <= room:
                 chosen.append(name)
+                present.update(_parts(name.text))
                 room -= name.tokens
             if room < 2:
                 break
@@ -330,19 +336,32 @@ class LineNames:
         return gaps
 
 
+def _start(line: str) -> int:
+    """Where the words of a line begin, behind its number."""
+    number = _LINE_NUMBER.match(line)
+    return number.end() if number else 0
+
+
 def _is_name(word: str) -> bool:
-    """Whether the word is a path, a compound or a long number."""
+    """Whether the word is a path, a compound or a number of three digits or more."""
+    if word.isdecimal() and len(word) >= LEAST_DIGITS:
+        return True
     if len(word) <= 3 or (word.isalpha() and word[1:].islower()):  # most words, told apart fast
         return False
-    return _is_path(word) or bool(_COMPOUND.search(word)) or word.isdigit()
+    return _is_path(word) or bool(_COMPOUND.search(word))
 
 
 def _is_path(word: str) -> bool:
     return ("/" in word or "." in word) and bool(_PATH.search(word))
 
 
+def _parts(name: str) -> list[str]:
+    """A name and the names that it is made of: who reads it has read those too."""
+    return [name, *_JOINT.split(name)]
+
+
 def _rate(text: str, at: int, count: int, *, is_named: bool) -> Name:
-    tokens = estimate_tokens(text) + 1
+    tokens = len(_NAME_PIECE.findall(text))
     salience = NUMBER_SALIENCE if text.isdigit() else COMPOUND_SALIENCE
     if _is_path(text):
         salience = PATH_SALIENCE

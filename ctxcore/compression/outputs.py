@@ -107,7 +107,10 @@ def compress_with(
         return whole if text == output else replace(whole, text=text, tokens=counter.count(text))
     if tokens <= max_tokens:
         return whole
-    target = Target(max_tokens=max(0, max_tokens), counter=counter, terms=terms_of(query or ""))
+    query = query or ""
+    target = Target(
+        max_tokens=max(0, max_tokens), counter=counter, query=query, terms=terms_of(query)
+    )
     text, elided, kind = _reduce(source, target, tokens)
     shorter = replace(whole, text=text, tokens=counter.count(text), kind=kind, elided=elided)
     return shorter if shorter.tokens < tokens else whole

@@ -21,6 +21,7 @@ _PIECE: Final = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\x00-\
 _TERM: Final = re.compile(r"[^\W_](?:[\w.@#:/-]*[^\W_])?")
 _PART: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]{{2,}}")
+_UNSPACED_CHARS: Final = re.compile(f"[{UNSPACED}]+")
 _PART_OR_END: Final = re.compile(rf"{_PART.pattern}|\n")
 _UNSPACED_OR_END: Final = re.compile(rf"{_UNSPACED.pattern}|\n")
 FEW_TERMS: Final = 64  # chosen: to look for so many takes less than to find all words
@@ -28,11 +29,13 @@ FEW_TERMS: Final = 64  # chosen: to look for so many takes less than to find all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """At most `max_tokens` as `counter` counts them, keeping what the `terms` of a query name."""
+    """At most `max_tokens` as `counter` counts them, keeping what a query names."""
 
     max_tokens: int
     counter: TokenCounter
+    query: str = ""
     terms: frozenset[str] = field(default_factory=frozenset)
+    """Those of the query."""
 
     def fits(self, text: str) -> bool:
         """Whether `text` is within the budget."""
@@ -95,7 +98,7 @@ def shared_by_line(terms: frozenset[str], lines: JoinedLines) -> dict[int, set[s
         return found
     plain = frozenset(filter(str.isalnum, terms))
     at = 0
-    for word in _PART_OR_END.findall(text):
+    for word in _PART_OR_END.findall(_without_unspaced(text)):
         if word == "\n":
             at += 1
         elif word in plain:
@@ -123,10 +126,15 @@ def _words(text: str) -> set[str]:
 
 def _whole(lowered: str) -> set[str]:
     """The words that are not parts of others, and the pairs of scripts without blanks."""
-    words = set(_TERM.findall(lowered))
+    words = set(_TERM.findall(_without_unspaced(lowered)))
     if not lowered.isascii():
         words.update(pair for run in _UNSPACED.findall(lowered) for pair in _pairs(run))
     return words
+
+
+def _without_unspaced(text: str) -> str:
+    """`text` without scripts that put no blanks: 订单D1的 has the word D1."""
+    return text if text.isascii() else _UNSPACED_CHARS.sub(" ", text)
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -6,22 +6,25 @@ is parsed, and long texts of many lines, e.g. what a command printed, lose whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Final
 
+from ctxcore.compression.focus import (
+    GREATEST_SHARE,
+    MOST_VALUES,
+    Members,
+    Outstanding,
+    standing_out,
+)
 from ctxcore.compression.lines import Lines
 from ctxcore.compression.lossless import TABLE, TABLES, keyed_records, listed_records
 from ctxcore.compression.markers import Elision, member_path
+from ctxcore.compression.naming import Query
 from ctxcore.compression.record_table import Origin, Table
 from ctxcore.compression.records import Missing, Records, RecordSheet, to_record_sheet
-from ctxcore.compression.salience import (
-    FOCUS_FACTOR,
-    IDENTIFIER,
-    REPEATED_FACTOR,
-    scalar_salience,
-    standing_out,
-)
+from ctxcore.compression.salience import IDENTIFIER, REPEATED_FACTOR, scalar_salience
 from ctxcore.compression.structures import detect_text_kind, parse_inner
 from ctxcore.compression.target import Target
 from ctxcore.compression.tree import Branch, Leaf, Node
@@ -35,12 +38,22 @@ MOST_SCALARS: Final = 3  # chosen: kept by thinning for each token of the budget
 SAMPLE: Final = 8  # chosen: members by which the size of all is estimated
 LEAST_PARTS: Final = 8  # chosen: a list that short is not thinned
 LEAST_MEMBERS: Final = 64  # chosen: an object with fewer members is a record, which is not thinned
+LEAST_KEYS: Final = (
+    20  # chosen: an object with so many is a map, of which few members are asked for
+)
 TAIL_SHARE: Final = 8  # chosen: an eighth of what is kept is from the end
 
 # Chosen on one half of recorded conversations and checked on the other: ADR 0021.
 DEPTH_FACTOR: Final = 0.94
 OWN_ID_FACTOR: Final = 4.0
 OWN_COLUMN_FACTOR: Final = 1.6
+ODD_FACTOR: Final = 8.0
+# Chosen: all that is in a record that the query names goes after the names of the others.
+NAMED_FACTOR: Final = 30.0
+LEAST_NAMED: Final = 3.0
+ASKED_FACTOR: Final = 10.0
+MOST_SALIENCE: Final = 1e6  # chosen: of a leaf that many containers around it raise
+MOST_VISITS: Final = 2_000  # chosen: of leaves, to raise some; in deep lists each is in many parts
 
 DEEPEST_INNER: Final = 32  # chosen: JSON inside JSON adds levels; a tree is walked by recursion
 LEAST_REPEATED_CHARS: Final = 4  # chosen: a shorter text is not counted as repeated
@@ -58,8 +71,8 @@ class Thinned:
     """Their places in the source; all if empty."""
     total: int = 0
     """How many members the source has; 0 if all are in the tree."""
-    outstanding: frozenset[int] | None = None
-    """The places of those that stand out; None if not yet known."""
+    outstanding: Outstanding | None = None
+    """Those that stand out; None if not yet known."""
 
 
 WHOLE: Final = Thinned()
@@ -73,8 +86,14 @@ class TreeBuilder:
     thinned: dict[int, Thinned] = field(default_factory=dict)
     """The containers that are not whole, by identity."""
     seen: set[str | float] = field(default_factory=set)
+    query: Query = field(init=False)
+    _visits: int = 0
+    """How many leaves were looked at to raise some."""
     is_shorter: bool = False
     """Whether a string was parsed or a number rounded, so that the whole tree may fit."""
+
+    def __post_init__(self) -> None:
+        self.query = Query(self.target.query)
 
     def thin(self, value: JsonValue, chars: int) -> JsonValue:
         """`value`, of `chars` characters, with containers thinned to what the budget could hold."""
@@ -94,13 +113,13 @@ class TreeBuilder:
                 }
             case dict():
                 keys, members = list(value), list(value.values())
-                found = self._choose(members, tokens, LEAST_MEMBERS)
+                found = self._choose(Members(members, keys), tokens, LEAST_MEMBERS)
                 places = found.places or range(len(members))
                 shorter: JsonValue = {
                     keys[at]: self._thin(members[at], LEAST_PARTS) for at in places
                 }
             case list():
-                found = self._choose(value, tokens, LEAST_PARTS)
+                found = self._choose(Members(value), tokens, LEAST_PARTS)
                 places = found.places or range(len(value))
                 share = max(LEAST_PARTS, tokens // max(1, len(places)))
                 shorter = [self._thin(value[at], share) for at in places]
@@ -110,8 +129,9 @@ class TreeBuilder:
             self.thinned[id(shorter)] = found
         return shorter
 
-    def _choose(self, members: Sequence[JsonValue], tokens: int, least: int) -> Thinned:
+    def _choose(self, all_members: Members, tokens: int, least: int) -> Thinned:
         """The head and tail of long containers, and the members that stand out."""
+        members = all_members.values
         if len(members) <= least:
             return WHOLE
         is_flat = not any(isinstance(member, list | dict) for member in members)
@@ -120,8 +140,8 @@ class TreeBuilder:
         most = max(least, min(most, tokens * MOST_SCALARS // max(1, scalars)))
         if len(members) <= most:
             return WHOLE
-        outstanding = frozenset(standing_out(members, self.target.terms))
-        places = {*outstanding, *range(len(members) - most // TAIL_SHARE, len(members))}
+        outstanding = standing_out(all_members, self.target, self.query)
+        places = {*outstanding.places, *range(len(members) - most // TAIL_SHARE, len(members))}
         head = [at for at in range(len(members)) if at not in places]
         places.update(head[: max(0, most - len(places))])
         return Thinned(sorted(places), len(members), outstanding)
@@ -142,8 +162,9 @@ class TreeBuilder:
         if table is not None:
             return table
         children = [self.build(item, key, depth + 1) for item in value]
-        for at in self._outstanding(value, thinned):
-            _scale(children[at])
+        found = self._outstanding(Members(value), thinned)
+        for at in found.places:
+            self._raise(children[at], is_named=at in found.named)
         return Branch(children, places=thinned.places, total=thinned.total)
 
     def _table_of_list(self, value: list[JsonValue], depth: int, thinned: Thinned) -> Table | None:
@@ -171,7 +192,18 @@ class TreeBuilder:
             if table is not None:
                 return table
         children = [self.build(item, name, depth + 1) for name, item in value.items()]
-        return Branch(children, list(value), places=thinned.places, total=thinned.total)
+        keys = list(value)
+        asked = self.query.asked(keys)
+        is_map = len(keys) >= LEAST_KEYS and 0 < len(asked) <= len(keys) // GREATEST_SHARE
+        for at in asked if is_map else ():
+            self._scale(children[at], NAMED_FACTOR)
+        if all(isinstance(item, dict) for item in value.values()):
+            found = self._outstanding(Members(list(value.values()), keys), thinned)
+            for at in found.places:
+                self._raise(children[at], is_named=at in found.named)
+        return Branch(
+            children, keys, places=thinned.places, total=thinned.total, keeps_names=is_map
+        )
 
     def _scalar(self, value: str | float | bool | None, key: str, depth: int) -> Node:
         if isinstance(value, str) and depth < DEEPEST_INNER:
@@ -200,11 +232,59 @@ class TreeBuilder:
             self.seen.add(value)
         return salience
 
-    def _outstanding(self, members: Sequence[JsonValue], thinned: Thinned) -> list[int]:
-        """Which of the members in the tree stand out."""
-        if thinned.outstanding is None:
-            return standing_out(members, self.target.terms)
-        return [at for at, place in enumerate(thinned.places) if place in thinned.outstanding]
+    def _outstanding(self, members: Members, thinned: Thinned) -> Outstanding:
+        """Which of the members in the tree stand out, by their places there."""
+        found = thinned.outstanding
+        if found is None:
+            return standing_out(members, self.target, self.query)
+        at = {place: at for at, place in enumerate(thinned.places)}
+        return Outstanding(*(frozenset(map(at.__getitem__, p)) for p in (found.named, found.odd)))
+
+    def _raise(self, node: Node, *, is_named: bool) -> None:
+        """Raises the salience of a part that stands out; what the query asks of it most."""
+        if not is_named:
+            self._scale(node, ODD_FACTOR)
+            return
+        for leaf in self._leaves(node):
+            _scale_leaf(leaf, NAMED_FACTOR * max(1.0, LEAST_NAMED / leaf.salience))
+        self._raise_asked(node)
+
+    def _raise_asked(self, node: Node) -> None:
+        """Raises what the query asks for, or names, of the parts of `node`."""
+        parts: Sequence[Node] = ()
+        if isinstance(node, Branch):
+            parts = node.children
+            asked = self.query.asked(node.keys or [])
+            if node.keys is None and len(parts) > 1:
+                asked = [at for at, part in enumerate(parts) if self._names_any([part])]
+            for at in asked:
+                self._scale(parts[at], ASKED_FACTOR)
+        elif isinstance(node, Table):
+            rows = [[cell for cell in row if cell is not None] for row in node.rows]
+            for cell in chain.from_iterable(filter(self._names_any, rows)):
+                self._scale(cell, ASKED_FACTOR)
+            parts = list(chain.from_iterable(rows))
+        for part in parts:
+            if not isinstance(part, Leaf) and self._visits < MOST_VISITS:
+                self._raise_asked(part)
+
+    def _names_any(self, nodes: Iterable[Node]) -> bool:
+        """Whether the query names one of the first values in them."""
+        leaves = chain.from_iterable(map(self._leaves, nodes))
+        values = (leaf.value for leaf in islice(leaves, MOST_VALUES))
+        return any(
+            isinstance(value, str | int) and self.query.phrase(str(value)) for value in values
+        )
+
+    def _scale(self, node: Node, factor: float) -> None:
+        for leaf in self._leaves(node):
+            _scale_leaf(leaf, factor)
+
+    def _leaves(self, node: Node) -> Iterator[Leaf]:
+        """The leaves in `node`; none once so many were visited that it would take long."""
+        for leaf in node.leaves() if self._visits < MOST_VISITS else ():
+            self._visits += 1
+            yield leaf
 
     def _table(
         self,
@@ -227,10 +307,11 @@ class TreeBuilder:
             form=form, paths=paths, groups=groups, places=thinned.places, total=thinned.total
         )
         table = self._fill(sheet, origin, depth)
-        if outstanding := self._outstanding(records, thinned):
-            matches = table.lift(outstanding)
-            _scale(matches)
-            for match in matches.children:
+        found = self._outstanding(Members(records), thinned)
+        if found.places:
+            matches = table.lift(found.places)
+            for at, match in zip(found.places, matches.children, strict=True):
+                self._raise(match, is_named=at in found.named)
                 if isinstance(match, Branch) and match.keys is not None:
                     _favour_own_id(match.keys, match.children, OWN_ID_FACTOR)
         return table
@@ -264,9 +345,8 @@ def _count_scalars(value: JsonValue) -> int:
             return 1
 
 
-def _scale(node: Node) -> None:
-    for leaf in node.leaves():
-        leaf.scale(FOCUS_FACTOR)
+def _scale_leaf(leaf: Leaf, factor: float) -> None:
+    leaf.scale(min(factor, max(1.0, MOST_SALIENCE / leaf.salience)))
 
 
 def _favour_own_id(keys: Sequence[str], cells: Sequence[Node | None], factor: float) -> None:

@@ -202,3 +202,38 @@ def test_one_long_line_fills_its_budget_whatever_it_says(odd: str, max_tokens: i
     assert compressed.text.startswith(output[:30])
     assert compressed.text.endswith(output[-20:])
     assert totals(compressed.elided).keys() == {"characters"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "connection to pier 9 lost, giving up after 12 tries",
+        "could not write cargo.dat: disk full",
+        "✗ berth 7 did not open",
+        "无法打开 cargo.dat:权限不足",
+        "the anchor is stuck at pier 9",
+    ],
+)
+def test_what_a_log_says_only_once_is_kept_in_whatever_words(line: str) -> None:
+    lines = [*LOG]
+    lines[150] = line
+
+    assert line in shrink("\n".join(lines), max_tokens=100).text.split("\n")
+
+
+def test_numbers_of_lines_are_no_names() -> None:
+    code = "\n".join(f"{n}:    berth = ship{n % 7} + port" for n in range(1000, 1400))
+
+    gaps = [line for line in shrink(code, max_tokens=100).text.split("\n") if line[:2] == "[…"]
+
+    assert not any(str(n) in gap for gap in gaps for n in range(1000, 1400))
+
+
+def test_a_name_that_a_longer_one_contains_is_not_told_again() -> None:
+    lines = [f"the {n} gulls of day {n} are grey and loud" for n in range(200)]
+    lines[50] = "see docs/harbour_plan.md"
+    lines[120] = "as harbour_plan says, docs first"
+
+    text = shrink("\n".join(lines), max_tokens=80).text
+
+    assert "docs/harbour_plan.md" in text
