@@ -23,6 +23,7 @@ from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import render_facts
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
+from ctxcore.facts.values import Kind
 from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
@@ -48,6 +49,10 @@ _TITLES: Mapping[Language, Mapping[str, str]] = {
         "more": "（另有 {count} 条未列出）",
     },
 }
+
+_OF_CALLS: Final[frozenset[Kind]] = frozenset({"number", "amount", "date", "name", "question"})
+"""Kinds that are carried where tools are called, since a later call may need them. In mere talk
+each is one of many, and its bare words take the room of a message that tells what it means."""
 
 _LEDGERS: WeakKeyDictionary[HistoryView, tuple[int, Ledger]] = WeakKeyDictionary()
 
@@ -211,6 +216,8 @@ def with_facts(
     record: Compaction,
     ledger: Ledger,
     wishes: Wishes = NO_WISHES,
+    *,
+    is_talk: bool = False,
 ) -> Compaction:
     """Returns `record` with the working state and the facts that nothing else in the context holds.
 
@@ -230,10 +237,13 @@ def with_facts(
         texts = [record.summary, *(text for _, text in record.shortened)]
         texts += (text for _, calls in record.arguments for text in calls if text is not None)
         shown = SearchedText("\n".join(texts))
-        entries = _of_others(live(ledger), excluded)
+        entries, room = _of_others(live(ledger), excluded), budget.facts_tokens
+        if is_talk:
+            room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
+            entries = [entry for entry in entries if entry.kind not in _OF_CALLS]
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
-            max_tokens=budget.facts_tokens - frame,
+            max_tokens=room - frame,
             protected_tokens=budget.min_instruction_tokens - frame,
             counter=call.counter,
             language=record.language,

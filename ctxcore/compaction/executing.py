@@ -30,7 +30,7 @@ from ctxcore.messages.canonical import printable
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
-from ctxcore.salience.ranking import Wishes
+from ctxcore.salience.ranking import TALK_SHARE, Wishes, full_share
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 from ctxcore.summarizers.support import SummaryCheck
@@ -330,6 +330,7 @@ class _Executor:
             self.active,
             summarizer,
             focus=self.plan.focus,
+            is_talk=self.plan.is_talk,
             outdated=outdated_of(self.ledger),
             report=self.usages.append,
         )
@@ -349,7 +350,8 @@ class _Executor:
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
             wishes = Wishes.of(plan.focus, call.policy)
-            record = self._filled(with_facts(view, call, record, self.ledger, wishes))
+            carried = with_facts(view, call, record, self.ledger, wishes, is_talk=plan.is_talk)
+            record = self._filled(carried)
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -503,6 +505,8 @@ def _kept_by_score(
     Of messages that stay in pieces, outdated sentences do not stay.
     """
     blocks = _with_earlier(view, blocks, competing.earlier)
+    are_calls = (len(block) > 1 or bool(block[0].message.calls) for block in blocks)
+    is_talk = full_share(are_calls) < TALK_SHARE
     shorter = {*planned.shorten, *competing.short_calls}
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
@@ -512,16 +516,27 @@ def _kept_by_score(
         outdated=outdated_of(ledger_for(view, call)),
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
+        spare_tokens=_spare_in_talk(call) if is_talk else 0,
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
-    made = replace(made, pieces=keeping.pieces, next_best=tuple(others))
+    made = replace(
+        made,
+        pieces=keeping.pieces,
+        next_best=tuple(others),
+        is_talk=is_talk,
+    )
     if competing.waiting is None:
         return made
     waiting = competing.waiting.raised(competing.room_tokens - keeping.tokens)
     sizes = {seq: size for seq, size in made.short_sizes.items() if seq not in waiting.sizes}
     sizes |= waiting.short_sizes
     return replace(made, shorten=tuple(sorted(sizes)), short_sizes=sizes)
+
+
+def _spare_in_talk(call: Call) -> int:
+    """Returns what summary and facts leave of their rooms in mere talk, nearly all."""
+    return call.budget.summary_tokens + call.budget.facts_tokens if call.budget else 0
 
 
 def _keeping(planned: CompactionPlan, verbatim: tuple[int, ...]) -> CompactionPlan:

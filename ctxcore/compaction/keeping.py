@@ -11,6 +11,7 @@ from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
 from ctxcore.messages.lazy import load_all, loaded
 from ctxcore.messages.values import Message
+from ctxcore.salience.meetings import many_speak
 from ctxcore.salience.ranking import (
     NO_WISHES,
     Group,
@@ -202,20 +203,23 @@ def keep_blocks(
     outdated: Outdated = NONE_OUTDATED,
     request: str = "",
     wishes: Wishes = NO_WISHES,
+    spare_tokens: int = 0,
 ) -> tuple[Keeping, list[Addition]]:
     """Returns what stays of `blocks`, oldest first, within `room_tokens`, and the next best blocks.
 
     What the `request` asks for, and what people have `wishes` for, scores higher. `outdated`
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
-    messages only the best pieces, but users' messages whole.
+    messages only the best pieces, but users' messages whole. Of the next best blocks, those within
+    `spare_tokens` are chosen as if the ones before them stay.
     """
     load_all(row.message for row in chain.from_iterable(opened))
+    is_meeting = many_speak(row.message for row in chain.from_iterable(chain(blocks, opened)))
     groups = [
-        *_groups(blocks, outdated),
+        *_groups(blocks, outdated, reads_all=is_meeting),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
-    scores = _scores(groups, outdated, request, wishes)
+    scores = _scores(groups, outdated, request, wishes, is_meeting)
     ranking = Ranking(groups, scores, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     keeping.begun = {row.seq for block in opened for row in block}
@@ -238,19 +242,27 @@ def keep_blocks(
                 left -= taken
                 continue
             others.append(addition)
+            spare_tokens -= sum(row.sent_tokens for row in blocks[step.group])
+            if spare_tokens > 0:
+                ranking.take(step)
             if len(others) >= MOST_OTHERS:
                 break
     return keeping, others
 
 
-def _groups(blocks: Sequence[Block], outdated: Outdated) -> Iterator[Group]:
-    """Yields the group of each block; of very many, the texts read for that are not kept."""
+def _groups(
+    blocks: Sequence[Block], outdated: Outdated, *, reads_all: bool = False
+) -> Iterator[Group]:
+    """Yields the group of each block; of very many, the texts read for that are not kept.
+
+    With `reads_all` no notes stand for texts: they lack words that say little.
+    """
     if len(blocks) <= _MANY:
-        unread = (block for block in blocks if not _is_noted(block, outdated))
+        unread = (block for block in blocks if reads_all or not _is_noted(block, outdated))
         load_all(row.message for row in chain.from_iterable(unread))
     for start in range(0, len(blocks), _STRETCH):
         part = blocks[start : start + _STRETCH]
-        noted = [_is_noted(block, outdated) for block in part]
+        noted = [not reads_all and _is_noted(block, outdated) for block in part]
         unread = (block for block, is_noted in zip(part, noted, strict=True) if not is_noted)
         with loaded(row.message for row in chain.from_iterable(unread)):
             for block, is_noted in zip(part, noted, strict=True):
@@ -320,10 +332,10 @@ def _competing(row: Counted) -> Message:
 
 
 def _scores(
-    groups: Sequence[Group], outdated: Outdated, request: str, wishes: Wishes
+    groups: Sequence[Group], outdated: Outdated, request: str, wishes: Wishes, is_meeting: bool
 ) -> list[list[Salience]]:
     """Returns the scores of the units: 0 where they hold an outdated sentence."""
-    scores = score_groups(groups, request=request, wishes=wishes)
+    scores = score_groups(groups, request=request, wishes=wishes, is_meeting=is_meeting)
     for group, scored in zip(groups, scores, strict=True) if outdated else ():
         for seq in {unit.seq for unit in group.units} & outdated.keys():
             places = [at for at, unit in enumerate(group.units) if unit.seq == seq]

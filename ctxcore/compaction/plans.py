@@ -53,6 +53,9 @@ class CompactionPlan(Plain):
     """The pieces of `verbatim` messages that do not stay whole; None: all stay as they are now."""
     next_best: tuple[Addition, ...] = ()
     """What stays as well if the summary leaves room, the best first."""
+    is_talk: bool = False
+    """Whether hardly any calls compete: quotes and bare facts then say less of the words that
+    `next_best` keeps whole."""
     competing: Competing | None = None
     """The open choice among covered blocks, which `resolved` makes."""
     shorten: tuple[int, ...] = ()

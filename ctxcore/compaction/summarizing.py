@@ -37,6 +37,9 @@ _LEAST_CHARS = 100  # the shortest summary that is requested
 _BRIEF_CHARS = 500  # a shorter source gets a brief summary, of half the length
 _KEY_POINTS_CHARS = 2_000  # a shorter source gets its key points, a longer one layers
 
+LINE_SOURCE = 100
+"""Messages that a single line is quoted from, the newest; chosen: what was spoken of last."""
+
 
 class Summarizing:
     """Writes the summary of one compaction."""
@@ -49,6 +52,7 @@ class Summarizing:
         summarizer: Summarizer,
         *,
         focus: str = "",
+        is_talk: bool = False,
         outdated: Outdated,
         report: Callable[[SummaryUsage], None],
     ) -> None:
@@ -59,6 +63,7 @@ class Summarizing:
         self._active = _unsummarized(active) if _is_worn(active, call.policy) else active
         self._summarizer = summarizer
         self._focus = focus
+        self._is_talk = is_talk
         self.check: SummaryCheck | None = None
         """What the check of the summary found; None where it quotes, or before it is written."""
         self._outdated = tuple(chain.from_iterable(outdated.values()))
@@ -80,6 +85,7 @@ class Summarizing:
         not_passed = max(0, self._active.covered_messages - self._covered(self._active))
         limit, text = self._limit(record, self._shown_tokens(rows)), self._active.summary
         for part in _parts(rows, stops):
+            part = part[-LINE_SOURCE:] if self._quotes_a_line else part
             text = self._continued(text, part, limit, language)
         text = printable(text)
         return replace(
@@ -94,6 +100,11 @@ class Summarizing:
             generation=0 if is_first else self._active.generation + 1,
             language=language,
         )
+
+    @property
+    def _quotes_a_line(self) -> bool:
+        """Whether the messages that stay leave nothing but a line to quotes."""
+        return self._is_talk and isinstance(self._summarizer, ExtractiveSummarizer)
 
     def _shown_tokens(self, rows: Sequence[Counted]) -> int:
         """Returns what `rows` take as the policy shows them, as plans count them."""
@@ -178,6 +189,7 @@ class Summarizing:
             return limit if policy.lower_tokens is None else min(limit, self._below_lower(record))
         source = source_tokens + source_so_far(self._active)
         limit = summary_limit(policy.summary_source_ratio, budget, source)
+        limit = min(limit, LEAST_SUMMARY_TOKENS) if self._is_talk else limit
         return limit if policy.trigger_on == "history" else min(limit, self._room(record))
 
     def _room(self, record: Compaction) -> int:

@@ -161,10 +161,11 @@ class RunningTurn:
     def add_reply(self, reply: ModelReply, marker: str | None = None) -> int:
         """Stores a complete answer without the marker; returns its sequence number."""
         self.calls = reply.calls
-        message = without_marker(reply.message, marker) if marker else reply.message
+        said = reply.message
+        message = without_marker(said, marker) if marker else said
         [seq] = self.add([message])
         self.text += message.text
-        if message is not reply.message:
+        if message is not said:
             session_id = self.target.session.id
             self._services.journal.record(REQUESTED_BY_MODEL, {"seq": seq}, session_id=session_id)
         return seq

@@ -415,7 +415,7 @@ class Thresholds(Plain):
         Doc(
             "Recent part (% of usable)",
             "The newest part that a compaction may not fold: 2,000 to 20,000 tokens, and at most "
-            "half of the target. 0: none.",
+            "a quarter of the target. 0: none.",
         ),
     ] = 0.25
     recent_history_ratio: Annotated[

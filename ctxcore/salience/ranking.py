@@ -11,10 +11,11 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.policy.values import Policy
+from ctxcore.salience.meetings import TOLD_SHARE, word_saliences
 from ctxcore.salience.traits import noted_literals
 from ctxcore.salience.units import Unit, relevance, units_relevance
 from ctxcore.salience.utterances import utterance_saliences
@@ -30,14 +31,16 @@ AGE_TOKENS = 500
 PATH = 1.5
 FEW = 20  # literals in a message; of a log's hundreds each is less likely to be needed
 CROWDED = 0.5
-NUMBER = -1.2  # a bare number: an amount, a line, a size
+NUMBER = -1.2  # a bare number: an amount, a line, a size; a day is what later calls ask for
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 LITERAL_WORTH = 1.0  # chosen: a literal where tools are called weighs as 0.3 answered questions
 FULL_CALL_SHARE = 0.1
 """Share of calls and outputs among the units from which on literals count in full. Without any,
 literals do not count: a number is then one fact of many, and already a sign of the utterance."""
+TALK_SHARE = 0.1  # chosen: of that share; with less it is mere talk
 
-ASKED_WORTH, SAID_WORTH = 5.0, 2.0
+ASKED_WORTH, SAID_WORTH = 5.0, 1.0
 """Added to an utterance that has all words of the request, in multiples of the average salience of
 its length; the second number is for a request without a question. With the question as the last
 message LoCoMo keeps .69 of the evidence at 2,000 tokens and .90 at 4,000 so, .21 and .47 without;
@@ -116,16 +119,24 @@ class Salience:
 
 
 def score_groups(
-    groups: Sequence[Group], *, request: str = "", wishes: Wishes = NO_WISHES
+    groups: Sequence[Group],
+    *,
+    request: str = "",
+    wishes: Wishes = NO_WISHES,
+    is_meeting: bool = False,
 ) -> list[list[Salience]]:
     """The salience of each unit of each group, in a conversation of these groups, oldest first."""
     units = [unit for group in groups for unit in group.units]
-    scores = iter(score_units(units, request=request, wishes=wishes))
+    scores = iter(score_units(units, request=request, wishes=wishes, is_meeting=is_meeting))
     return [[next(scores) for _ in group.units] for group in groups]
 
 
 def score_units(
-    units: Sequence[Unit], *, request: str = "", wishes: Wishes = NO_WISHES
+    units: Sequence[Unit],
+    *,
+    request: str = "",
+    wishes: Wishes = NO_WISHES,
+    is_meeting: bool = False,
 ) -> list[Salience]:
     """The salience of each unit of a conversation, oldest first; more of what the `request` asks
     and of what people have `wishes` for.
@@ -134,22 +145,44 @@ def score_units(
     place, among those that were left out. With `Unit.answers` set, what is left may be scored
     alone: LoCoMo folded 20 messages at a time loses .01 of its evidence, without it .02.
     """
-    return _with_wishes(_score_units(units, request), units, wishes)
+    return _with_wishes(_score_units(units, request, is_meeting), units, wishes)
 
 
-def _score_units(units: Sequence[Unit], request: str) -> list[Salience]:
-    utterances = _with_relevance(utterance_saliences(units), units, request)
-    calls = sum(not is_prose(unit) for unit in units)
-    factor = LITERAL_WORTH * min(1.0, calls / max(1, len(units)) / FULL_CALL_SHARE)
+def _score_units(units: Sequence[Unit], request: str, is_meeting: bool) -> list[Salience]:
+    said = _meeting(units, request) if is_meeting else _talk(units, request)
+    factor = LITERAL_WORTH * full_share(not is_prose(unit) for unit in units)
     if not factor:
-        return [Salience(talk=salience) for salience in utterances]
+        return said
     literals = [
         noted_literals(unit.note) if unit.note else exact_strings(unit.text) for unit in units
     ]
     saliences = weigh_literals(units, literals)
     return [
-        Salience(talk=salience, literals=tuple((one, factor * saliences[one]) for one in found))
-        for salience, found in zip(utterances, literals, strict=True)
+        Salience(
+            talk=one.talk,
+            literals=(
+                *one.literals,
+                *((literal, factor * saliences[literal]) for literal in found),
+            ),
+        )
+        for one, found in zip(said, literals, strict=True)
+    ]
+
+
+def _talk(units: Sequence[Unit], request: str) -> list[Salience]:
+    saliences = _with_relevance(utterance_saliences(units), units, request)
+    return [Salience(talk=salience) for salience in saliences]
+
+
+def _meeting(units: Sequence[Unit], request: str) -> list[Salience]:
+    """The saliences in a meeting; what is said last there is no request unless it asks."""
+    words = word_saliences(units)
+    sums = [sum(found.values()) for found in words]
+    asked = _with_relevance(sums, units, request if _QUESTION.search(request) else "")
+    told = utterance_saliences(units)
+    return [
+        Salience(talk=raised - one + TOLD_SHARE * salience, literals=tuple(found.items()))
+        for found, one, raised, salience in zip(words, sums, asked, told, strict=True)
     ]
 
 
@@ -181,6 +214,12 @@ def _with_relevance(saliences: list[float], units: Sequence[Unit], request: str)
     for at, share in zip(spoken, shares, strict=True):
         raised[at] += most * share * units[at].tokens
     return raised
+
+
+def full_share(are_calls: Iterable[bool]) -> float:
+    """How far calls and outputs among units or messages make it no mere talk, in [0, 1]."""
+    found = list(are_calls)
+    return min(1.0, sum(found) / max(1, len(found)) / FULL_CALL_SHARE)
 
 
 def is_prose(unit: Unit) -> bool:
@@ -217,7 +256,7 @@ def _literal_salience(literal: str, use: _Use, end: int) -> float:
     )
     if "/" in literal or ("." in literal and not literal[0].isdigit()):
         signs += PATH
-    if is_bare_number(literal):
+    if is_bare_number(literal) and not _DAY.fullmatch(literal):
         signs += NUMBER
     return use.share * math.exp(signs)
 

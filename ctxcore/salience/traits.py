@@ -29,7 +29,20 @@ _TIMES = word_set("""
 TIME_WORDS = _TIMES | {f"{word}s" for word in _TIMES}
 NUMBER_WORDS = word_set("two three four five six seven eight nine ten twice couple dozen")
 ADDRESS_WORDS = word_set("you your yours")
+OWN_WORDS = word_set("i we my our me us")
+KIN_WORDS = word_set("""
+    mom mum mother dad father parent parents sister sisters brother brothers wife husband partner
+    son sons daughter daughters kid kids child children baby family grandma grandpa grandmother
+    grandfather grandparents aunt uncle cousin niece nephew girlfriend boyfriend friend friends
+    neighbor neighbour colleague dog cat pet
+""")
+PAST_WORDS = word_set("""
+    was were had did went got came made took gave left met saw found won lost told wrote read ate
+    ran built bought began became felt been taken seen done given
+""")
 DECISION_WORDS = word_set("decided decision agreed chose chosen approved confirmed")
+
+MIN_PAST_CHARS: Final = 4  # "need" is no past
 
 _OPENS = r"(?:(?<![^\n])|(?<=[.,;:!?(] )|(?<=please ))"
 _RULE = re.compile(
@@ -77,6 +90,9 @@ class Traits(NamedTuple):
     addresses: int
     decides: int
     rules: int
+    personal: int
+    """How many signs it has that somebody tells of their life: "I", what happened, people and pets,
+    and what was said in quotation marks."""
     han: int
     """Its Chinese characters."""
     latin: int
@@ -117,6 +133,7 @@ def _read(text: str, is_by_model: bool) -> tuple[Traits, Sequence[str]]:
         decides=not DECISION_WORDS.isdisjoint(unique)
         or (is_foreign and _HAN_DECISION.search(told) is not None),
         rules=not is_by_model and _lays_down(told, unique),
+        personal=_count_personal(told, unique),
         han=count_han(text),
         latin=count_latin(text) if has_digits or words_asked or "_" in text else len(words),
         asks=is_question(text),
@@ -126,6 +143,15 @@ def _read(text: str, is_by_model: bool) -> tuple[Traits, Sequence[str]]:
 
 # What is kept and what is quoted is scored from the same messages, and again with every turn.
 _cached_traits = lru_cache(maxsize=16_384)(_traits)
+
+
+def _count_personal(told: str, words: frozenset[str]) -> int:
+    is_own = not OWN_WORDS.isdisjoint(words)
+    happened = is_own and (
+        not PAST_WORDS.isdisjoint(words)
+        or any(word.endswith("ed") for word in words if len(word) > MIN_PAST_CHARS)
+    )
+    return is_own + happened + (not KIN_WORDS.isdisjoint(words)) + ('"' in told or "“" in told)
 
 
 def _lays_down(told: str, words: frozenset[str]) -> bool:

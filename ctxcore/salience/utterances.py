@@ -47,6 +47,8 @@ class Signs(NamedTuple):
     """1 where something is decided or agreed."""
     rules: float
     """1 where a user lays down what holds from then on."""
+    personal: float
+    """How many signs it has that somebody tells of their life."""
 
 
 class _Read(NamedTuple):
@@ -96,7 +98,7 @@ def _signs(utterances: Sequence[Unit], read: _Read) -> Iterator[Signs]:
     columns = zip(utterances, *_in(read.bounds, _BOUNDS), *_in(read.signs, _SIGNS), strict=True)
     answers = _answers(utterances, read)
     for (unit, end, before, known, *signs), is_answer in zip(columns, answers, strict=True):
-        times, names, numbers, addresses, decides, rules, *_ = signs
+        times, names, numbers, addresses, decides, rules, personal, *_ = signs
         tokens = max(1, unit.tokens)
         weight = sum(map(weight_of, read.told[start:end]))
         start = end
@@ -111,6 +113,7 @@ def _signs(utterances: Sequence[Unit], read: _Read) -> Iterator[Signs]:
             min(3, addresses),
             decides,
             rules,
+            personal,
         )
 
 
@@ -151,7 +154,7 @@ def _answers(utterances: Sequence[Unit], read: _Read) -> Iterator[bool]:
 def _are_han(read: _Read) -> Iterator[bool]:
     """Whether each is Chinese; one without letters is in the language of the one before it."""
     is_han = False
-    _, _, _, _, _, _, hans, latins, _ = _in(read.signs, _SIGNS)
+    *_, hans, latins, _ = _in(read.signs, _SIGNS)
     for han, latin in zip(hans, latins, strict=True):
         if han or latin:
             is_han = han > latin
@@ -174,7 +177,8 @@ LATIN_WEIGHTS = Signs(
     answers=0.6,
     addresses=-0.2,
     decides=0.2,
-    rules=1.2,
+    rules=1.5,
+    personal=0.2,
 )
 HAN_WEIGHTS = Signs(
     length=-0.4,
@@ -186,7 +190,8 @@ HAN_WEIGHTS = Signs(
     answers=1.2,
     addresses=0.0,
     decides=0.2,
-    rules=1.2,
+    rules=1.5,
+    personal=0.0,
 )
 # Chosen: an average message of those conversations scores about 0.3, the questions it answers.
 LATIN_BASE = 0.03

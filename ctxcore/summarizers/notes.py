@@ -22,7 +22,7 @@ from ctxcore.tokens.families import TokenCounter
 STRETCH_BYTES = 280  # chosen: about two lines of prose, kept or left out together
 WHOLE_BYTES = WHOLE_TOKENS * 4  # a message up to this is quoted whole, or not at all
 MOST_BYTES: Final = 2 * WHOLE_BYTES  # chosen: longer ones are seldom within the tokens of a unit
-_PREFIX: Final = "1 "  # the version of the notes, before the counter; others count as none
+_PREFIX: Final = "2 "  # the version of the notes, before the counter; others count as none
 _PIECES: Final = "\n\n"  # between the note of a text with its stretches and those of its pieces
 _NOT_PLAIN = ("```", "~~~", GAP)  # code, and what marks a gap
 

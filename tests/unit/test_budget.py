@@ -16,7 +16,7 @@ def test_the_default_at_128_000_tokens() -> None:
     assert budget.usable_tokens == 123_904
     assert budget.trigger_tokens == 99_123
     assert budget.target_tokens == 49_561
-    assert budget.recent_tokens == 20_000
+    assert budget.recent_tokens == 12_390
     assert budget.summary_tokens == 12_390
 
 
@@ -27,7 +27,7 @@ def test_the_default_at_4_000_tokens() -> None:
     assert budget.usable_tokens == 3_000
     assert budget.trigger_tokens == 2_400
     assert budget.target_tokens == 1_200
-    assert budget.recent_tokens == 600
+    assert budget.recent_tokens == 300
 
 
 def test_a_small_system_prompt_leaves_the_target_where_it_is() -> None:

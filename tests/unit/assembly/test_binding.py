@@ -494,7 +494,11 @@ def test_more_may_be_gone_from_the_front_than_was_covered() -> None:
 
     result = compact([SYSTEM, *history[-4:]], max_tokens=2_000, state=state)
 
-    assert codes(result) == [NoticeCode.FRONT_MISSING, NoticeCode.MESSAGES_MISSING]
+    assert codes(result) == [
+        NoticeCode.FRONT_MISSING,
+        NoticeCode.MESSAGES_MISSING,
+        NoticeCode.SHORTENING_DROPPED,
+    ]
     assert result.notices[1].facts["messages"] == behind - 4
 
 

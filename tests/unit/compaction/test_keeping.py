@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ctxcore.assembly.history import Counted, ListHistory
+from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.compacting import compact
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS
 from ctxcore.compaction.keeping import join_pieces, keep_blocks
 from ctxcore.messages.values import Message, Role, text_message
 from ctxcore.policy.values import Policy
@@ -165,3 +167,27 @@ def test_compacting_piece_by_piece_keeps_as_much_as_compacting_at_once() -> None
     for text in ("ORD-77120", "Trondheim"):
         assert text in str(at_once.context.messages)
         assert text in str(fed.context.messages)
+
+
+WALKS = tuple(
+    f"I walked route {at} with my brother and we saw the {animal} near the {place} in the rain."
+    for at, (animal, place) in enumerate(
+        (animal, place)
+        for animal in ("heron", "badger", "otter", "marten", "falcon", "adder")
+        for place in ("quarry", "chapel", "sluice", "orchard", "viaduct")
+    )
+)
+
+
+def _compacted(messages: list[Message]) -> Compaction:
+    state = compact(messages, max_tokens=600, force=True).state
+    assert state.active is not None
+    return state.active
+
+
+def test_in_mere_talk_a_summary_of_quotes_takes_a_line_and_messages_the_rest() -> None:
+    record = _compacted(_talk(*WALKS))
+
+    assert record.summary_tokens <= LEAST_SUMMARY_TOKENS
+    assert record.after_tokens > 0.3 * 600
+    assert len(record.kept) > 3

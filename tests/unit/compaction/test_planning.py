@@ -38,7 +38,7 @@ def test_the_oldest_blocks_fold_until_the_target() -> None:
 
 
 def test_the_protected_tail_may_not_be_folded() -> None:
-    assert planned(remarks(10), Policy(), 1_000).keep[-2:] == (8, 9)
+    assert planned(remarks(20), Policy(), 2_000).keep[-2:] == (18, 19)
 
 
 def test_a_target_that_a_caller_names_protects_the_newest_block_alone() -> None:

@@ -185,3 +185,19 @@ def test_what_is_asked_is_found_in_a_long_message() -> None:
     alone = score_units(units, request="Is the kitchen green?")
 
     assert score_units(units, request=f"{around}Is the kitchen green? {around}") == alone
+
+
+def test_who_tells_of_their_life_scores_more_than_who_cheers() -> None:
+    told, cheered = saliences(
+        "My sister gave me a puzzle.",
+        "Such a lovely big puzzle there.",
+    )
+
+    assert told > cheered
+
+
+def test_a_day_counts_more_than_a_bare_number() -> None:
+    (salience,) = score_units([output("2026-05-20 and 4471")])
+    found = dict(salience.literals)
+
+    assert found["2026-05-20"] > 2 * found["4471"]

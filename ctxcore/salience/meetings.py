@@ -1,0 +1,50 @@
+"""Scores what is said where many speak: by the words that nothing kept has yet.
+
+Between two, what one tells the other is asked for later. A meeting is asked for its topics: a
+choice that says most of its words says something of each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Final
+
+from ctxcore.messages.values import Message
+from ctxcore.salience.units import Unit
+from ctxcore.text.words import terms_of, words_of
+
+MOST_OF_TALK: Final = 2  # speakers besides the model; chosen
+LEAST_CHARS: Final = 3  # of a Latin word; chosen: shorter ones are grammar
+AVERAGE: Final = 0.3  # of an utterance; chosen: as much as one between two
+TOLD_SHARE: Final = 0.02
+"""Of what it is worth as an utterance: where no new words are left, the better one is kept. With
+more, words of QMSum's answers go: at 2,000 tokens .72 of them stay with .02 and .69 with .1."""
+
+
+def many_speak(messages: Iterable[Message]) -> bool:
+    """Whether more than two people take part, by the names of users."""
+    names = {message.name for message in messages if message.role == "user" and message.name}
+    return len(names) > MOST_OF_TALK
+
+
+def word_saliences(units: Sequence[Unit]) -> list[dict[str, float]]:
+    """The words of each unit, each with its salience; none for calls and outputs.
+
+    A word weighs as often as it is said, times its rarity.
+    """
+    said = [_words_in(unit.text) if unit.kind == "talk" else () for unit in units]
+    counts = Counter(chain.from_iterable(said))
+    total = max(1, sum(map(bool, said)))
+    weights = {word: count * math.log(total / count) for word, count in counts.items()}
+    whole = sum(weights[word] * count for word, count in counts.items())
+    scale = AVERAGE * total / whole if whole else 0.0
+    return [{word: scale * weights[word] for word in words} for words in said]
+
+
+def _words_in(text: str) -> Sequence[str]:
+    words = words_of(text)
+    latin = [word for word in words if len(word) >= LEAST_CHARS and word.isascii()]
+    return tuple(dict.fromkeys((*latin, *terms_of(word for word in words if not word.isascii()))))
