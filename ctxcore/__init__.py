@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from ctxcore.compression.extracting import elided_text as elided_text
     from ctxcore.compression.extracting import extract as extract
     from ctxcore.compression.lossless import decompress as decompress
-    from ctxcore.compression.markers import EXPAND_TOOL as EXPAND_TOOL
     from ctxcore.compression.outputs import Compressed as Compressed
     from ctxcore.compression.outputs import compress as compress
+    from ctxcore.compression.own_tools import EXPAND_TOOL as EXPAND_TOOL
+    from ctxcore.compression.own_tools import RECALL_TOOL as RECALL_TOOL
     from ctxcore.engine.asynchronous import acompact as acompact
     from ctxcore.engine.core import ContextEngine as ContextEngine
     from ctxcore.engine.policies import ModelCatalog as ModelCatalog
@@ -111,8 +112,8 @@ _PUBLIC_NAMES = {
     "compaction.strategies": ("register_strategy",),
     "compression.extracting": ("elided_text", "extract"),
     "compression.lossless": ("decompress",),
-    "compression.markers": ("EXPAND_TOOL",),
     "compression.outputs": ("Compressed", "compress"),
+    "compression.own_tools": ("EXPAND_TOOL", "RECALL_TOOL"),
     "engine.asynchronous": ("acompact",),
     "engine.core": ("ContextEngine",),
     "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),

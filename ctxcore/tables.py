@@ -141,6 +141,8 @@ class SessionRow(Row, table=True):
     """The changes of the system prompt; None if there are none."""
     count_factor: dict[str, object] | None = Field(sa_type=JsonText)
     """The count factor in force, with its model and counter; None before the first turn."""
+    recalls: list[list[object]] | None = Field(sa_type=JsonText)
+    """What contexts recalled for requests under the active compaction; None if there is nothing."""
 
 
 class MessageRow(Row, table=True):

@@ -17,7 +17,15 @@ from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 from dashboard import background
-from dashboard.chat_page import actions, branching, instructions_dialog, knowledge, live, side
+from dashboard.chat_page import (
+    actions,
+    branching,
+    finding,
+    instructions_dialog,
+    knowledge,
+    live,
+    side,
+)
 from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
@@ -48,6 +56,7 @@ def draw() -> None:
     actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     knowledge.settle()
+    finding.follow_address()
     session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
     show_problem(actions.PROBLEM, max_chars=600)
@@ -97,6 +106,9 @@ def draw() -> None:
     with log:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
+        if turn is None:
+            finding.draw_opened(session)
+            finding.draw_found(session)
     compaction_dialog()
     instructions_dialog.draw_dialog()
     branching.draw_dialog()
@@ -160,13 +172,14 @@ def _conversation(
     turn: RunningTurn | None,
 ) -> None:
     """Draws the transcript, and the link to the session in which it continues."""
-    continuation = continued_in(engine(), session) if turn is None else None
+    is_at_end = turn is None and finding.opened(session) is None
+    continuation = continued_in(engine(), session) if is_at_end else None
     if continuation is not None:  # the stopped turn goes on there
         endings = {
             seq: ending for seq, ending in transcript.endings.items() if ending.state != "stopped"
         }
         transcript = replace(transcript, endings=endings)
-    can_retry = turn is None and pending is None and continuation is None
+    can_retry = is_at_end and pending is None and continuation is None
     view = TranscriptView(
         transcript,
         context,
@@ -184,7 +197,8 @@ def _conversation(
             on_click=select_session,
             args=(continuation.id,),
         )
-    _not_sent(session)
+    if is_at_end:
+        _not_sent(session)
 
 
 def _first_run(model: str, session: SessionInfo | None) -> None:
@@ -222,7 +236,7 @@ def _context(
 def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
     """The stored part of the transcript; the running turn is drawn live."""
     store = engine().store
-    length = turn.base_length if turn is not None else session.length
+    length = turn.base_length if turn is not None else finding.last_shown(session)
     first = first_shown(length, st.session_state.get(actions.SHOWN, PAGE_MESSAGES))
     goes_on = turn is not None and not turn.text
     return make_transcript(

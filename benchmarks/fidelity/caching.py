@@ -1,8 +1,10 @@
 """Measure 5: how much of each context is the exact beginning of the one before?
 
 TURNS turns of a conversation are replayed call by call under one budget, a quarter of their
-tokens. A break is a call for which more than LOST of the context before must be sent anew. The
-cost takes an input token at 1 and one that the provider has cached at CACHED.
+tokens. A break is a call for which more than LOST of the context before must be sent anew, what was
+recalled for one request among it. The cost takes an input token at 1 and one that the provider has
+cached at CACHED. Beside `default` stands the same without recall: what both reuse tells what recall
+costs the cache.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ BUDGET_SHARE = 0.25
 CACHED = 0.1
 LOST = 0.1
 SLIDING = ("last N messages", "head + tail", "langchain-core trim_messages")
+NOTHING_RECALLED = Method(
+    name="default, nothing recalled", fold=lambda talk, budget: None, is_ours=True
+)
 HALVED = Method(name="trim to half when full", fold=lambda talk, budget: None)
 
 
@@ -31,6 +36,7 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
     """One table over a conversation of each file, short ones put one behind the other."""
     columns = [
         Column(name="prefix"),
+        Column(name="reused k", best="none", digits=0),
         Column(name="breaks", best="low", digits=1),
         Column(name="cost k", best="low", digits=0),
         Column(name="input k", best="none", digits=0),
@@ -45,7 +51,7 @@ def measure(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Ite
     ]
     for talk in long:
         budget = talk.system_tokens + round(BUDGET_SHARE * talk.total_tokens)
-        for method in [*methods, HALVED]:
+        for method in [*methods, NOTHING_RECALLED, HALVED]:
             if method.is_ours or method.name in SLIDING or method is HALVED:
                 tell(f"prompt cache: {talk.id} {method.name}")
                 _add(table, method, list(_replayed(talk, method, budget)))
@@ -90,6 +96,9 @@ def _renamed(message: JsonObject, number: int) -> JsonObject:
 
 
 def _replayed(talk: Talk, method: Method, budget: int) -> Iterator[Sent]:
+    if method is NOTHING_RECALLED:
+        policy = preset_for_input("default").override(recall_ratio=None)
+        return of_policy(talk, policy, budget)
     if method.is_ours:
         return of_policy(talk, preset_for_input(method.name), budget)
     if method is HALVED:
@@ -122,6 +131,7 @@ def _add(table: Table, method: Method, sent: Sequence[Sent]) -> None:
         shared, total = shared + same, total + sum(map(count, context))
         before = context
     table.add(method, "prefix", [shared / total if total else 0.0])
+    table.add(method, "reused k", [shared / 1_000])
     table.add(method, "breaks", [breaks])
     table.add(method, "cost k", [(total - shared + CACHED * shared) / 1_000])
     table.add(method, "input k", [total / 1_000])

@@ -12,7 +12,8 @@ from typing import Final
 from ctxcore.assembly.records import ShortArguments
 from ctxcore.assembly.texts import ELIDED, elide, elide_within
 from ctxcore.compression.json_text import TooDeepError, parse_json, render_json
-from ctxcore.compression.markers import EXPAND_NAME, reference
+from ctxcore.compression.markers import reference
+from ctxcore.compression.own_tools import is_own_tool
 from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.policy.values import Policy
 from ctxcore.tokens.count import count_message
@@ -89,7 +90,7 @@ def most_tokens(message: Message, policy: Policy, counter: TokenCounter) -> int 
 
 
 def _is_shortened(call: ToolCall, policy: Policy) -> bool:
-    return call.name not in policy.protected_tools and call.name != EXPAND_NAME
+    return call.name not in policy.protected_tools and not is_own_tool(call.name)
 
 
 def _may_be_long(call: ToolCall, limit_tokens: int) -> bool:

@@ -116,7 +116,7 @@ def bind(
     known = state.seen.knowledge if state.seen else ()
     own = find_own_texts(passed.messages, state.active, policy.summary_place, knowledge=known)
     binder = _Binder(passed, own, state, policy, counter)
-    bound = binder.bind(on_mismatch)
+    bound = replace(binder.bind(on_mismatch), recalls=())  # the prompt cache is lost anyway
     return Bound(digested=binder.now, state=bound, notices=tuple(binder.notices))
 
 

@@ -22,10 +22,17 @@ from ctxcore.assembly.items import (
     to_dictionary,
     total,
 )
-from ctxcore.assembly.layout import Layout, LayoutMaker
+from ctxcore.assembly.layout import Layout, LayoutMaker, Recalled
 from ctxcore.assembly.legality import Repairer, refuse
 from ctxcore.assembly.reading import WHOLE, Reader, Reading
-from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState, stands_until
+from ctxcore.assembly.recalled import LEAST_TOKENS, Recaller, in_force
+from ctxcore.assembly.records import (
+    EMPTY_WORKING_STATE,
+    Compaction,
+    Recalls,
+    WorkingState,
+    stands_until,
+)
 from ctxcore.assembly.reminding import Reminder
 from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
@@ -45,6 +52,7 @@ NOTHING_COVERED = Compaction(covered_until=0)
 _CUT = (VerdictCode.OUTSIDE, VerdictCode.NO_ROOM_FOR_SUMMARY, VerdictCode.NO_ROOM_TO_KEEP)
 _FILLS = 3  # chosen: what merged neighbours save makes room for more of them, ever less each time
 _LEAST_FREE = 8  # tokens; chosen: fewer are not worth another try
+_ESTIMATED_SHARE = 0.85  # of usable that what is recalled may fill by an estimate; chosen
 _TRIES = 8  # merged texts may count a few tokens more than their parts; each try leaves more room
 
 
@@ -78,6 +86,8 @@ class Call:
     """The call's own system prompt, in place of those in force in the history; "": none."""
     is_scaled: bool = False
     """Whether the history's sizes are scaled from another counter's until a recount is done."""
+    recalls: Recalls = ()
+    """What contexts before this one recalled; it stays behind its requests."""
 
     @property
     def by_rule(self) -> Call:
@@ -145,22 +155,46 @@ class Builder:
 
     def build(self) -> Context:
         """The context; what it shows of the history does not depend on knowledge."""
-        usable = self._call.budget.usable_tokens if self._call.budget else None
-        reading = self._reader().read(usable)
-        reminder = self._reminder(reading)
+        reading = self._reader().read(self._usable)
+        reminder, recaller = self._reminder(reading), self.recaller(reading)
         maker = self.maker(reading, reminder)
+        try:
+            made = self._made(maker, reminder, self._usable, recaller.standing)
+        except BudgetError:
+            if not recaller.standing:
+                raise
+            made = self._made(maker, reminder, self._usable)
+        if self._call.knowledge:
+            made = self._with_knowledge(maker, made)
+        return self._with_recalled(maker, reminder, recaller, made).context
+
+    @property
+    def _usable(self) -> int | None:
+        return self._call.budget.usable_tokens if self._call.budget else None
+
+    def _made(
+        self,
+        maker: LayoutMaker,
+        reminder: Reminder,
+        usable: int | None,
+        recalled: Sequence[Recalled] = (),
+    ) -> _Try:
+        """A context within `usable` tokens, with what was recalled before, without knowledge.
+
+        Raises:
+            BudgetError: what must be kept does not fit.
+        """
         limit = usable
         for _ in range(_TRIES):
             try:
-                made = self._try(maker, reminder, limit)
+                made = self._try(maker, reminder, limit, recalled)
             except BudgetError as error:
                 repairs = (usable or 0) - (limit or 0)
                 parts = {**error.parts, BudgetPart.REPAIRS: repairs}
                 needed = error.needed + repairs
                 raise BudgetError(needed=needed, available=usable or 0, parts=parts) from None
             if usable is None or made.context.tokens <= usable:
-                made = self._fuller(maker, reminder, made)
-                return self._with_knowledge(maker, made) if self._call.knowledge else made.context
+                return self._fuller(maker, reminder, made, usable)
             limit = made.planned - (made.context.tokens - usable)
         context = made.context
         raise BudgetError(
@@ -216,6 +250,19 @@ class Builder:
             refers=self._call.offers_expand,
         )
 
+    def recaller(self, reading: Reading) -> Recaller:
+        """What finds messages for the newest request."""
+        return Recaller(
+            view=self._view,
+            reading=reading,
+            policy=self._policy,
+            budget=self._call.budget,
+            language=self._language(reading),
+            counter=self._counter,
+            covered_until=self._active.covered_until,
+            recalls=self._call.recalls,
+        )
+
     def _language(self, reading: Reading) -> Language:
         if self._active.summary:
             return self._active.language
@@ -231,40 +278,42 @@ class Builder:
         """Whether a compaction stands between history and context."""
         return bool(self._active.covered_until or self._active.summary)
 
-    def _fuller(self, maker: LayoutMaker, reminder: Reminder, made: _Try) -> _Try:
+    def _fuller(
+        self, maker: LayoutMaker, reminder: Reminder, made: _Try, usable: int | None
+    ) -> _Try:
         """`made` with the room filled that its texts leave once neighbours are merged.
 
         Only where a record's summary or kept blocks gave way: what else is shown is chosen by
         bounds, so that a larger budget never keeps less.
         """
-        budget, context = self._call.budget, made.context
-        if budget is None or not self._is_covered:
+        context = made.context
+        if usable is None or not self._is_covered:
             return made
         is_cut = context.summary != self._active.summary or any(
             run.reason.mentions(VerdictCode.NO_ROOM_TO_KEEP) for run in context.runs
         )
         if not is_cut:
             return made
-        more = budget.usable_tokens - context.tokens
+        more = usable - context.tokens
         for _ in range(_FILLS):
             if more <= _LEAST_FREE:
                 break
             try:
-                fuller = self._try(maker, reminder, budget.usable_tokens + more)
+                fuller = self._try(maker, reminder, usable + more, made.layout.recalled)
             except BudgetError:
                 break
             size = fuller.context.tokens
-            if size > budget.usable_tokens:
+            if size > usable:
                 more //= 2
             elif size > made.context.tokens:
-                made, more = fuller, more + budget.usable_tokens - size
+                made, more = fuller, more + usable - size
             else:
                 break
         return made
 
-    def _with_knowledge(self, maker: LayoutMaker, made: _Try) -> Context:
-        """The context of `made` with the caller's knowledge in the room that it leaves."""
-        limit = self._call.budget.usable_tokens if self._call.budget else None
+    def _with_knowledge(self, maker: LayoutMaker, made: _Try) -> _Try:
+        """`made` with the caller's knowledge in the room that it leaves."""
+        limit = self._usable
         usable = WHOLE if limit is None else limit
         most, taken = self._call.most_knowledge_tokens, self.framing(maker.reading)
         room = min(usable, self._history_limit(maker, taken)) - taken - made.layout.tokens
@@ -276,14 +325,71 @@ class Builder:
             layout = replace(made.layout, knowledge=known)
             context = self._assembled(maker, layout, limit)
             if context.tokens <= usable:
-                return context
+                return _Try(context, layout, made.planned)
             room -= context.tokens - usable
-        return made.context
+        return made
 
-    def _try(self, maker: LayoutMaker, reminder: Reminder, limit: int | None) -> _Try:
+    def _with_recalled(
+        self, maker: LayoutMaker, reminder: Reminder, recaller: Recaller, made: _Try
+    ) -> _Try:
+        """`made` with what the newest request recalls of what it does not show.
+
+        Only a request that asks for something takes room from other messages, and not where there
+        is knowledge: that comes first.
+        """
+        if not recaller.is_open or not _hides(made.context):
+            return made
+        chosen = self._choose_recalled(maker, reminder, recaller, made)
+        decided = (maker.reading.last_user.seq, ()) if maker.reading.last_user else None
+        if chosen is not None or decided is None:
+            return chosen or made
+        context = replace(made.context, recalls=(*made.context.recalls, decided))
+        return made._replace(context=context)
+
+    def _choose_recalled(
+        self, maker: LayoutMaker, reminder: Reminder, recaller: Recaller, made: _Try
+    ) -> _Try | None:
+        """`made` with what is recalled; None where nothing is, or it has no room."""
+        usable = WHOLE if self._usable is None else self._usable
+        if not made.context.is_exact:
+            usable = int(usable * _ESTIMATED_SHARE)
+        free, most = usable - made.context.tokens, recaller.most_tokens
+        base, standing = made, made.layout.recalled
+        if free < most and recaller.query.asks and not self._call.knowledge:
+            base = self._smaller(maker, reminder, usable - most, standing) or made
+            free = usable - base.context.tokens
+        found = recaller.choose(base.layout, free)
+        if found is not None and base is not made:
+            taken = max(found.item.tokens, LEAST_TOKENS)  # with less, it would not be chosen again
+            base = self._smaller(maker, reminder, usable - taken, standing) or base
+            found = recaller.choose(base.layout, usable - base.context.tokens)
+        if found is None:
+            return None
+        recalled = in_force(standing, found, recaller.share_tokens)
+        layout = replace(base.layout, recalled=tuple(recalled))
+        context = self._assembled(maker, layout, self._usable)
+        return _Try(context, layout, made.planned) if context.tokens <= usable else None
+
+    def _smaller(
+        self, maker: LayoutMaker, reminder: Reminder, usable: int, recalled: Sequence[Recalled]
+    ) -> _Try | None:
+        """A context within fewer tokens; None where what must be kept does not fit."""
+        try:
+            return self._made(maker, reminder, usable, recalled)
+        except BudgetError:
+            return None
+
+    def _try(
+        self,
+        maker: LayoutMaker,
+        reminder: Reminder,
+        limit: int | None,
+        recalled: Sequence[Recalled] = (),
+    ) -> _Try:
         """A context within `limit`, without knowledge."""
-        taken = self.framing(maker.reading)
-        layout = self._choose(maker, reminder, taken, WHOLE if limit is None else limit)
+        taken, tokens = self.framing(maker.reading), total(one.item for one in recalled)
+        layout = self._choose(maker, reminder, taken, WHOLE if limit is None else limit - tokens)
+        layout = layout.with_recalled(recalled)
         return _Try(self._assembled(maker, layout, limit), layout, taken + layout.tokens)
 
     def _assembled(self, maker: LayoutMaker, layout: Layout, limit: int | None) -> Context:
@@ -421,8 +527,9 @@ class Builder:
         }
         reminded, has_summary = layout.reminded_seqs, bool(layout.summary)
         current = reading.current
+        recalled = {seq for one in layout.recalled for seq in one.seqs}
         verdicts = explain(
-            self._view, reading, items, self._active, reminded, has_summary=has_summary
+            self._view, reading, items, self._active, reminded, recalled, has_summary=has_summary
         )
         for item in items:
             tokens[item.segment] = tokens.get(item.segment, 0) + item.tokens
@@ -460,11 +567,27 @@ class Builder:
             router_tokens=budget.router_tokens if budget else None,
             counter=self._counter,
             summarized_messages=self._active.covered_messages if layout.summary else 0,
+            recalls=(*_recalls(layout), *self._decided(reading)),
             language=self._language(reading),
         )
+
+    def _decided(self, reading: Reading) -> Recalls:
+        """That nothing was found for the newest request, where that was decided before."""
+        request = reading.last_user
+        nothing = (request.seq, ()) if request is not None else None
+        return tuple(one for one in self._call.recalls if one == nothing)
 
     def _summary_tokens(self, text: str) -> int:
         """What the words of the summary take that are sent."""
         if text == self._active.summary:
             return self._active.summary_tokens
         return self._counter.count(text) if text else 0
+
+
+def _recalls(layout: Layout) -> Recalls:
+    return tuple((one.request, one.seqs) for one in layout.recalled)
+
+
+def _hides(context: Context) -> bool:
+    """Whether any message is not in `context` as it is."""
+    return any(run.verdict != "kept" for run in context.runs)

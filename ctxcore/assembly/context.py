@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Item, Merged
 from ctxcore.assembly.reading import Reading
-from ctxcore.assembly.records import Compaction, stands_until
+from ctxcore.assembly.records import Compaction, Recalls, stands_until
 from ctxcore.assembly.rules.values import Repair, renamed_tools
 from ctxcore.assembly.texts import elide
 from ctxcore.assembly.verdicts import Breakdown, Run, Verdict, VerdictKind, Verdicts, merge_runs
@@ -62,6 +62,8 @@ class Context(Plain):
     summary: str = ""
     summary_tokens: int = 0
     summarized_messages: int = 0
+    recalls: Recalls = ()
+    """What was recalled for requests in it, to be passed to the next one."""
     language: str = "en"
     router_tokens: int | None = None
     """The budget of `render_text`; None: unlimited."""
@@ -196,13 +198,15 @@ def explain(
     items: Iterable[Item],
     active: Compaction,
     reminded: Collection[int] = (),
+    recalled: Collection[int] = (),
     *,
     has_summary: bool,
 ) -> Verdicts:
     """One verdict for each message of `view`, given the `items` of the context.
 
-    `reminded`: messages whose standing instructions the facts repeat. `has_summary`: whether any
-    of the compaction's summary is in the context.
+    `reminded`: messages whose standing instructions the facts repeat; `recalled`: those that stand
+    before a request that needs them. `has_summary`: whether any of the compaction's summary is in
+    the context.
     """
     shown = {item.seq: item.run for item in items if item.row is not None}
     replaced = frozenset(reading.anchors.replaced)
@@ -214,6 +218,8 @@ def explain(
     for seq in reminded:
         why = special[seq] if seq in special else next(left_out.between(seq, seq))
         special[seq] = left_out.dropped(seq, VerdictCode.REMINDED(why=why.reason), why.verdict)
+    for seq in recalled:
+        special[seq] = left_out.dropped(seq, VerdictCode.RECALLED(), "recalled")
     for seq in (*reading.excluded, *reading.anchors.dismissed):
         special[seq] = left_out.dropped(seq, VerdictCode.EXCLUDED())
     special |= _out_of_force(view, reading, special)

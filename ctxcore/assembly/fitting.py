@@ -110,7 +110,8 @@ class Prepared:
         """`state` with digests of the messages it was made from and of those of `context`, where
         it depends on them.
         """
-        known = [text.text for text in context.synthetic if text.kind == "knowledge"]
+        own = ("knowledge", "recalled")
+        known = [text.text for text in context.synthetic if text.kind in own]
         if self.seen is None or not (state.is_bound or known):
             return state
         messages = [made.message for made in context.made_of if not made.message.is_system]
@@ -161,6 +162,7 @@ def prepare(
         sends_reasoning=takes_reasoning(model),
         working=full_state.working,
         left_out=full_state.left_out,
+        recalls=full_state.recalls,
         **ruling(policy, model, sent_tools),
     )
     view = ListHistory(

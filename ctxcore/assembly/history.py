@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
@@ -19,8 +19,9 @@ from ctxcore.assembly.arguments import with_arguments, with_call_references
 from ctxcore.assembly.prompts import Changes, PromptChange, Prompts, until
 from ctxcore.assembly.records import ShortArguments
 from ctxcore.assembly.texts import elide, has_words
-from ctxcore.compression.markers import EXPAND_NAME, refers_to_words, with_reference
+from ctxcore.compression.markers import refers_to_words, with_reference
 from ctxcore.compression.outputs import compress_with
+from ctxcore.compression.own_tools import is_own_tool
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook, TakenBack
 from ctxcore.facts.values import Fact
@@ -28,6 +29,7 @@ from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.openai import only_text
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
+from ctxcore.recalling.word_places import WordPlaces
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
 
@@ -197,6 +199,17 @@ class HistoryView(Protocol):
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         """The own size of the messages first … last of each of `spans` together."""
 
+    def having(
+        self, terms: Sequence[Sequence[str]], *, before: int, most: int
+    ) -> Sequence[Sequence[int]]:
+        """For each term the numbers below `before` of the newest messages that have it, so many.
+
+        A term is the forms of a word, of which a message has at least one among its index words:
+        a lower-case word; two Han characters that follow each other; or some words with blanks
+        between them, which stand side by side, as `user id` for `user_id`. The newest come first.
+        Messages that a store has not put into its index yet are not found.
+        """
+
 
 _LEAST_BESIDE_MEDIA = 24  # tokens of words; ADR 0029
 _GREETINGS = frozenset(
@@ -311,6 +324,15 @@ class ListHistory:
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         return [self._cum[last] - self._cum[first - 1] for first, last in spans]
 
+    def having(
+        self, terms: Sequence[Sequence[str]], *, before: int, most: int
+    ) -> Sequence[Sequence[int]]:
+        return self._places.having(terms, before=before, most=most)
+
+    @cached_property
+    def _places(self) -> WordPlaces:
+        return WordPlaces([row.message for row in self._rows])
+
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]
         limit = self._oversize_tokens
@@ -356,12 +378,19 @@ def facts_of(
 
 def is_oversize(row: Counted, limit_tokens: int) -> bool:
     """Whether `row` is a tool output so large that a short text stands for it."""
-    return row.message.is_tool_result and row.tokens > limit_tokens and not is_expansion(row)
+    return row.message.is_tool_result and row.tokens > limit_tokens and not is_own_answer(row)
 
 
-def is_expansion(row: Counted) -> bool:
-    """Whether `row` is an original that the model requested: sized then, never shortened again."""
-    return row.function_name == EXPAND_NAME
+def is_own_answer(row: Counted) -> bool:
+    """Whether `row` is what the model read again by itself: sized then, never shortened again."""
+    return is_own_tool(row.function_name)
+
+
+def repeats(row: Counted) -> bool:
+    """Whether `row` says nothing by itself: it is an answer of our own tools, or a call of them."""
+    calls = row.message.calls
+    is_asking = calls and not row.message.text and all(is_own_tool(call.name) for call in calls)
+    return is_own_answer(row) or bool(is_asking)
 
 
 def requests_by_seq(rows: Iterable[Counted]) -> dict[int, str]:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, is_expansion, with_short
+from ctxcore.assembly.history import (
+    Anchors,
+    Counted,
+    HistoryView,
+    Totals,
+    is_own_answer,
+    with_short,
+)
 from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
 from ctxcore.compression.previews import preview
@@ -106,6 +113,11 @@ class AdaptedHistory:
             return self.view.spans_tokens(spans)
         return [sum(self.sizes(first, last)) for first, last in spans]
 
+    def having(
+        self, terms: Sequence[Sequence[str]], *, before: int, most: int
+    ) -> Sequence[Sequence[int]]:
+        return self.view.having(terms, before=before, most=most)
+
     def _row(self, row: Counted) -> Counted:
         found = self._rows.get(row.seq)
         if found is None:
@@ -131,7 +143,7 @@ class AdaptedHistory:
         return row
 
     def _limit_of(self, row: Counted) -> int | None:
-        if self.shortens is None or not row.message.is_tool_result or is_expansion(row):
+        if self.shortens is None or not row.message.is_tool_result or is_own_answer(row):
             return None
         return self.shortens.tool_limit(row.function_name)
 
@@ -275,6 +287,11 @@ class PrefixHistory:
 
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         return self._whole.spans_tokens(spans)
+
+    def having(
+        self, terms: Sequence[Sequence[str]], *, before: int, most: int
+    ) -> Sequence[Sequence[int]]:
+        return self._whole.having(terms, before=min(before, self._count + 1), most=most)
 
     @cached_property
     def _users(self) -> Sequence[int]:

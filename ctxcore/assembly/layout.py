@@ -1,7 +1,8 @@
 """Lays out a context: which parts it has, what goes into each, and their order.
 
-`[system][goal, moved pins][facts][summary][kept][recent][recalled][knowledge][last user message
-and its calls]`; everything before `recalled` is the prefix that a prompt cache can reuse.
+`[system][goal, moved pins][facts][summary][kept][recent][knowledge][last user message][recalled]
+[its calls]`; everything before `knowledge` is the prefix that a prompt cache can reuse. What was
+recalled for an earlier request stands behind that one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
 from ctxcore.assembly.history import Anchors, Counted, count_once
 from ctxcore.assembly.items import Item, cut_words, from_row, goal_item, own_item, total
@@ -39,6 +41,14 @@ _LEAST_SUMMARY_TOKENS = 12  # chosen: a summary of fewer is not worth its frame
 _TRIES = 3  # words in their frame may take a token or two more than both apart
 
 
+class Recalled(NamedTuple):
+    """What stands behind one request, and the messages it is made of."""
+
+    request: int
+    seqs: tuple[int, ...]
+    item: Item
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """The items of a context by their place; `gap` stands for what was left out unsummarized."""
@@ -54,6 +64,8 @@ class Layout:
     """The last user message where it lies before the recent part."""
     recent: tuple[Item, ...] = ()
     late_pins: tuple[Item, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    """What stands behind requests among `recent`, or behind the last one; oldest first."""
     knowledge: tuple[Item, ...] = ()
     reminded: tuple[Entry, ...] = ()
     """Instructions that the facts repeat."""
@@ -66,7 +78,8 @@ class Layout:
     @property
     def tokens(self) -> int:
         """All items together."""
-        return sum(total(getattr(self, name)) for name in _PARTS)
+        parts = sum(total(getattr(self, name)) for name in _PARTS)
+        return parts + total(one.item for one in self.recalled)
 
     @property
     def messages(self) -> list[Item]:
@@ -80,17 +93,33 @@ class Layout:
         seqs = frozenset(entry.seqs[-1] for entry in self.reminded) if self.facts else frozenset()
         return seqs - {0}  # 0: before the first message, so no message of this history
 
+    def with_recalled(self, recalled: Iterable[Recalled]) -> Layout:
+        """This layout with what was recalled for the requests in it."""
+        requests = {item.seq for item in (*self.recent, *self.request)}
+        shown = tuple(one for one in recalled if one.request in requests)
+        return replace(self, recalled=shown) if shown else self
+
     def ordered(self, anchors: Anchors) -> tuple[list[Item], int]:
         """All items as they are sent, and how many of them are the prefix."""
         goal = [*self.goal, *self.pins, *self.facts]
         front = [*self.summary, *goal] if self.is_hoisted else [*goal, *self.summary]
         last = anchors.last_user or 0
         at = next((n for n, item in enumerate(self.recent) if item.seq >= last), len(self.recent))
-        before = [*self.system, *front, *self.kept, *self.gap, *self.recent[:at]]
-        beside = [*self.late_pins, *self.knowledge, *self.request]
+        earlier = list(self._with_recalled(self.recent[:at]))
+        before = [*self.system, *front, *self.kept, *self.gap, *earlier]
+        beside = [*self.late_pins, *self.knowledge, *self._with_recalled(self.request)]
+        latest = list(self._with_recalled(self.recent[at:]))
         # A long request that is the goal leaves an excerpt in the head once it is answered.
         moves = bool(self.request) and anchors.last_user == anchors.goal
-        return [*before, *beside, *self.recent[at:]], len(self.system) if moves else len(before)
+        return [*before, *beside, *latest], len(self.system) if moves else len(before)
+
+    def _with_recalled(self, items: Iterable[Item]) -> Iterator[Item]:
+        """`items` with what was recalled for requests among them, each behind its request."""
+        recalled = {one.request: one.item for one in self.recalled}
+        for item in items:
+            yield item
+            if found := recalled.get(item.seq):
+                yield found
 
 
 _PARTS = (

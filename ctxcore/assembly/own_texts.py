@@ -22,6 +22,7 @@ from ctxcore.assembly.texts import (
     KNOWLEDGE_END,
     KNOWLEDGE_START,
     POINTS_END,
+    RECALLED_TAG,
     START,
     SUMMARY_TAG,
     SUMMARY_TITLES,
@@ -34,6 +35,11 @@ from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.policy.values import SummaryPlace
 from ctxcore.text.languages import Language
 
+_OF_ONE_CALL = (
+    (KNOWLEDGE_START, KNOWLEDGE_END),
+    (f"<{RECALLED_TAG}>\n", f"\n</{RECALLED_TAG}>"),
+)
+"""How texts begin and end that stand beside requests: retrieved by the caller, or recalled."""
 _HEAD_MESSAGES = 64  # chosen: more moved pins than any user sets stand before a summary
 _MOST_KNOWLEDGE = 64  # retrieved texts in one message; chosen: bounds the search
 _SAME_CHARS = 24  # chosen: a summary that was cut or edited still begins with them
@@ -91,8 +97,8 @@ def find_own_texts(
 
     `record` is that of the caller's state: it tells where an untagged summary ends, and finds one
     behind moved pins. Where the policy puts summaries into system messages (`place`), a user's
-    message holds only the summary of `record`. `knowledge` are digests of retrieved texts that
-    were sent: those are taken out wherever they are.
+    message holds only the summary of `record`. `knowledge` are digests of retrieved and
+    recalled texts that were sent: those are taken out wherever they are.
     """
     finder = _Finder(messages[:_HEAD_MESSAGES], record, place)
     finder.find()
@@ -348,7 +354,9 @@ def _take_knowledge(
 ) -> None:
     for seq, message in enumerate(messages, start=1):
         found = tuple(_texts_of(message))
-        if message.role != "user" or not any(KNOWLEDGE_START in text for text in found):
+        if message.role != "user" or not any(
+            start in text for text in found for start, _ in _OF_ONE_CALL
+        ):
             continue
         before = finder.rest.get(seq) or found
         texts = tuple(_without_knowledge(text, knowledge) for text in before)
@@ -357,19 +365,20 @@ def _take_knowledge(
 
 
 def _without_knowledge(text: str, knowledge: Collection[str]) -> str:
-    """`text` without the retrieved texts in it that have one of these digests."""
+    """`text` without the retrieved and recalled texts in it that have one of these digests."""
     while (span := _known_in(text, knowledge)) is not None:
         text = _joined(*_around(text, span))
     return text
 
 
 def _known_in(text: str, knowledge: Collection[str]) -> tuple[int, int] | None:
-    ends = [at + len(KNOWLEDGE_END) for at in _finds(text, KNOWLEDGE_END)]
-    starts = (at for at in _finds(text, KNOWLEDGE_START) if _begins_paragraph(text, at))
-    for start in islice(starts, _MOST_KNOWLEDGE):
-        end = next((end for end in ends if end > start), None)
-        if end is not None and digest_of_texts([text[start:end]]) in knowledge:
-            return start, end
+    for begin, close in _OF_ONE_CALL:
+        ends = [at + len(close) for at in _finds(text, close)]
+        starts = (at for at in _finds(text, begin) if _begins_paragraph(text, at))
+        for start in islice(starts, _MOST_KNOWLEDGE):
+            end = next((end for end in ends if end > start), None)
+            if end is not None and digest_of_texts([text[start:end]]) in knowledge:
+                return start, end
     return None
 
 

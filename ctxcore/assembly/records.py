@@ -25,6 +25,8 @@ _REASONS = ("trigger", "reason")
 
 ShortArguments = tuple[str | None, ...]
 """What stands for the arguments of each call of a message; None: they are as they were."""
+Recalls = tuple[tuple[int, tuple[int, ...]], ...]
+"""For each request that recall was decided for, the messages that it found; sequence numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     NOT_REBUILT,
     Compaction,
+    Recalls,
     ShortArguments,
     WorkingState,
     parse_reason,
@@ -30,11 +31,12 @@ from ctxcore.reasons.values import Reason, TextCode, repr_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
 _WITH_TEXTS: Final = 1  # its trigger and reason are texts, not codes
 _WITHOUT_ARGUMENTS: Final = 2  # it shortens none
-_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, VERSION)
+_WITHOUT_RECALLS: Final = 3
+_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, _WITHOUT_RECALLS, VERSION)
 _MOST: Final = 2**53 - 1  # the largest whole number that every reader of JSON keeps (RFC 8259)
 _MOST_DIGITS: Final = 40  # of a number in an error; chosen: any real number is shorter
 
@@ -56,7 +58,7 @@ class Seen:
     sent: tuple[str, ...] = ()
     """Digests of the messages of the context that was built from them, system messages skipped."""
     knowledge: tuple[str, ...] = ()
-    """Digests of the retrieved texts in that context: they belong to one call, not to the user."""
+    """Digests of the retrieved and recalled texts in that context: they are not the user's."""
     system: str = ""
     tools: str = ""
     goal: str = ""
@@ -96,11 +98,14 @@ class CompactionState:
     """Facts of covered messages that are not passed any more."""
     left_out: int = 0
     """How many messages that are not passed any more were left out without a summary."""
+    recalls: Recalls = ()
+    """What contexts recalled for requests, which stays behind them."""
 
     @property
     def is_bound(self) -> bool:
         """Whether any of it depends on single messages."""
-        return bool(self.active or self.pinned or self.excluded or self.left_out)
+        marked = self.pinned or self.excluded or self.recalls
+        return bool(self.active or marked or self.left_out)
 
     def to_json(self) -> JsonObject:
         """The state as plain data: objects, lists, texts, whole numbers and null alone.
@@ -184,7 +189,9 @@ def _loaded(data: object) -> CompactionState:
             else StateProblem.NO_VERSION(known=_READ)
         )
     data = _with_codes(data) if version == _WITH_TEXTS else data
-    reader = _Reader(data if version == VERSION else _with_arguments(data), "")
+    data = _with_arguments(data) if version < _WITHOUT_RECALLS else data
+    data = {**data, "recalls": []} if version < VERSION else data
+    reader = _Reader(data, "")
     state = reader.value(CompactionState)
     reader.end("version")
     _check_consistent(state)
@@ -304,6 +311,10 @@ class _Reader:
         pairs = self._list(name, _is_seq_with_arguments, StateProblem.NO_REST())
         return tuple((seq, tuple(texts)) for seq, texts in pairs)
 
+    def recalls(self, name: str) -> Recalls:
+        pairs = self._list(name, _is_seq_with_seqs, StateProblem.NO_RECALLS())
+        return tuple((request, tuple(seqs)) for request, seqs in pairs)
+
     def reason(self, name: str) -> Reason | None:
         value = self.any(name)
         try:
@@ -355,6 +366,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
     "tuple[tuple[int, str], ...]": _Reader.text_by_seq,
     "tuple[tuple[int, tuple[str, ...]], ...]": _Reader.texts_by_seq,
     "tuple[tuple[int, ShortArguments], ...]": _Reader.arguments_by_seq,
+    "Recalls": _Reader.recalls,
     "Reason | None": _Reader.reason,
     "WorkingState": _Reader.working,
     "Compaction | None": _Reader.compaction,
@@ -384,6 +396,10 @@ def _is_seq_with_list(pair: Any) -> bool:
 
 def _is_seq_with_texts(pair: Any) -> bool:
     return _is_seq_with_list(pair) and all(map(_is_text, pair[1]))
+
+
+def _is_seq_with_seqs(pair: Any) -> bool:
+    return _is_seq_with_list(pair) and all(map(_is_seq, (pair[0], *pair[1])))
 
 
 def _is_seq_with_arguments(pair: Any) -> bool:

@@ -21,11 +21,12 @@ PINNED = "[pinned from earlier in this conversation]"
 
 SUMMARY_TAG = "conversation_summary"
 FACTS_TAG = "conversation_facts"
+RECALLED_TAG = "recalled_messages"
 KNOWLEDGE_START = '<knowledge name="'
 KNOWLEDGE_END = "\n</knowledge>"
 _SAFE_TAGS = tuple(
     (f"<{slash}{tag}>", f"‹{slash}{tag}›")
-    for tag in (SUMMARY_TAG, FACTS_TAG)
+    for tag in (SUMMARY_TAG, FACTS_TAG, RECALLED_TAG)
     for slash in ("/", "")
 )
 
@@ -55,6 +56,10 @@ SUMMARY_TITLES: Mapping[SummaryPlace, Mapping[Language, str]] = {
     },
 }
 """What a summary starts with in each place; `tagged` stands between tags instead."""
+RECALLED_TITLES: Mapping[Language, str] = {
+    "en": "Earlier messages of this conversation, found for the request above:",
+    "zh": "以下是为上面的请求找到的较早消息：",
+}
 POINTS_END = "\n---"
 GAP_TEXTS: Mapping[Language, tuple[str, ...]] = {
     "en": (
@@ -87,6 +92,11 @@ def summary_message(record: Compaction, place: SummaryPlace) -> Message:
 def facts_message(record: Compaction) -> Message:
     """The user message that carries a record's facts."""
     return text_message("user", in_tags(FACTS_TAG, record.facts))
+
+
+def recalled_message(entries: str, language: Language) -> Message:
+    """The user message with earlier messages that were found for the request before it."""
+    return text_message("user", in_tags(RECALLED_TAG, f"{RECALLED_TITLES[language]}\n{entries}"))
 
 
 def in_tags(tag: str, text: str) -> str:

@@ -18,6 +18,7 @@ from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
+from ctxcore.cli.recalling import run_recall
 from ctxcore.cli.replaying import run_replay
 from ctxcore.cli.serving import run_serve
 from ctxcore.cli.sessions import run_expand, run_sessions
@@ -65,6 +66,7 @@ app.command("replay")(run_replay)
 app.command("compress")(run_compress)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
+app.command("recall")(run_recall)
 
 _policy = typer.Typer(no_args_is_help=True, help="See the fields of policies and their values.")
 _policy.command("fields")(run_fields)

@@ -19,7 +19,7 @@ from ctxcore.cli.options import AsJson, Database, ResultTokens
 from ctxcore.cli.output import one_line, print_all, print_json, print_note, print_text
 from ctxcore.cli.running import Failure, fail, to_document
 from ctxcore.cli.tables import add_row, closing, make_table
-from ctxcore.compression.markers import EXPAND_ANSWER_TOKENS
+from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
 from ctxcore.errors import ContextError
 from ctxcore.reasons.storage_problems import FileProblem
 
@@ -80,7 +80,7 @@ def run_sessions(
     Ids are shortened to unique prefixes, which `ctxcore expand` accepts.
     """
     try:
-        with _opened_engine(database, user) as engine:
+        with opened_engine(database, user) as engine:
             found = engine.sessions(title=title, limit=limit)
             count = engine.store.count_sessions(user, title=title)
             others = engine.store.count_sessions(user) if title else 0
@@ -156,8 +156,8 @@ def run_expand(
     from ctxcore.tokens.count import counter_for
 
     try:
-        with _opened_engine(database, user) as engine:
-            found = _find_session(engine, session)
+        with opened_engine(database, user) as engine:
+            found = find_session(engine, session)
             text = engine.expand(
                 found.id, ref, path=path, rows=rows, grep=grep, max_tokens=max_tokens
             )
@@ -174,7 +174,7 @@ def run_expand(
 
 
 @contextmanager
-def _opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]:
+def opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]:
     """An engine on the sessions of a database, closed at the end.
 
     Raises:
@@ -196,7 +196,7 @@ def _opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine
         store.close()
 
 
-def _find_session(engine: ContextEngine, beginning: str) -> SessionInfo:
+def find_session(engine: ContextEngine, beginning: str) -> SessionInfo:
     """The session whose id is, or begins with, `beginning`.
 
     Raises:

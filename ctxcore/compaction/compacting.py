@@ -246,7 +246,8 @@ def compact(
             confirm=confirm,
             halves=target_tokens is None,
         )
-    state = prepared.bound(result.state, result.context)
+    state = replace(result.state, recalls=result.context.recalls)
+    state = prepared.bound(state, result.context)
     return replace(result, state=state, notices=prepared.notices)
 
 
@@ -433,10 +434,11 @@ def _applied(
     before = prepared.state.active or NOTHING_COVERED
     folded = tuple(at for at in planned.fold if before.covered_until <= at < record.covered_until)
     rows = prepared.view.get([at + 1 for at in folded])
+    context = prepared.calling(replace(prepared.call, recalls=())).context(record)
     ratio = prepared.call.policy.summary_chars_ratio
     is_written = has_new_summary(before, record)
     return CompactionResult(
-        context=prepared.context(record),
+        context=context,
         state=state,
         applied=True,
         reason=outcome.reason,

@@ -48,6 +48,8 @@ class _Base:
     """How many messages the last block makes."""
     is_asking: bool
     """Whether the last user message is shown in its own place."""
+    hides: bool
+    """Whether any message is not shown as it is, so that a request may recall it."""
     oversize_tokens: int
     """How far bounds of the sizes of shortened tool outputs may exceed the sizes."""
     thinking_tokens: int = 0
@@ -94,6 +96,7 @@ class IncrementalContext:
             fixed_tokens=context.tokens - context.breakdown.recent,
             end=end,
             is_asking=(self._view.anchors().last_user or 0) > active.covered_until,
+            hides=any(run.verdict != "kept" for run in context.runs),
             oversize_tokens=sum(map(self._above, rows)),
         )
         self._take_sent(base, context.made_of)
@@ -136,8 +139,10 @@ class IncrementalContext:
         """Adds a block; returns False where it could change more than the end of the context."""
         head = block[0].message
         is_new = head.role == "user" and not base.is_asking
-        if head.is_system or is_new:
+        recalls = head.role == "user" and self._call.policy.recall_ratio is not None
+        if head.is_system or is_new or (recalls and base.hides):
             return False
+        base.hides = base.hides or any(row.is_shortened for row in block)
         items = [*base.end, *(from_row(row, "recent", VerdictCode.RECENT()) for row in block)]
         groups = self._legal(base, items)
         if groups is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from ctxcore.assembly.history import Counted, is_expansion, with_short
+from ctxcore.assembly.history import Counted, is_own_answer, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
 from ctxcore.messages.lazy import load_all, loaded
@@ -75,7 +75,7 @@ class Waiting:
         rows = [
             row
             for row in blocks[-1]
-            if row.message.is_tool_result and row.seq not in pinned and not is_expansion(row)
+            if row.message.is_tool_result and row.seq not in pinned and not is_own_answer(row)
         ]
         sizes = {row.seq: row.sent_tokens for row in rows}
         most = {seq: min(size, short_sizes.get(seq, size)) for seq, size in sizes.items()}

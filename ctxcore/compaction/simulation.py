@@ -310,20 +310,27 @@ class Walk:
             compactions=made,
         )
 
+    @property
+    def _call(self) -> Call:
+        """The call with what was recalled before it."""
+        return replace(self.call, recalls=self._state.recalls)
+
     def _grown(self) -> int | None:
         return self._growing.tokens(self._state.active) if self._growing else None
 
     def _build(self) -> Context | None:
         try:
-            return build_context(self.view, self.call, self._state.active)
+            context = build_context(self.view, self._call, self._state.active)
         except BudgetError:
             return None
+        self._state = replace(self._state, recalls=context.recalls)
+        return context
 
     def _compact_if_due(self, *, all_rules: bool) -> None:
         if not self.call.policy.is_automatic:
             return
-        prepared = Prepared(self.view, self.call, self._state)
-        measured = measure(self.view, self.call, self._state.active)
+        prepared = Prepared(self.view, self._call, self._state)
+        measured = measure(self.view, self._call, self._state.active)
         trigger = overflow(measured, self.call)
         if trigger is None and all_rules:
             trigger = automatic_trigger(prepared, measured)
@@ -339,7 +346,7 @@ class Walk:
             )
         except BudgetError:
             return  # the next call is over the budget and says so
-        before, self._state = self._state, result.state
+        before, self._state = self._state, replace(result.state, recalls=())
         if result.applied:
             self._compactions.append(
                 SimulatedCompaction(

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Literal, cast
 
 from ctxcore.assembly.arguments import most_tokens
-from ctxcore.assembly.history import Counted, is_expansion
+from ctxcore.assembly.history import Counted, is_own_answer
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.drafting import Chooser, Draft, Scope, newest_within
 from ctxcore.compaction.selectors import Superseded, find_superseded
@@ -180,7 +180,7 @@ def _short_sizes(
         if not (is_old or row.seq in read_again):
             continue
         limit = scope.policy.tool_limit(row.function_name)
-        if limit is None or row.seq in scope.pinned or is_expansion(row):
+        if limit is None or row.seq in scope.pinned or is_own_answer(row):
             continue
         is_done = row.short is not None and row.sent_tokens <= limit
         if row.seq in (stale_if_old if is_old else read_again):

@@ -120,11 +120,12 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
     maker = builder.maker(reading)
     layout = maker.make(len(reading.blocks), 0)
     covered, knowledge = active.covered_until, _knowledge_tokens(call)
+    recalled = total(one.item for one in builder.recaller(reading).standing)
     uncovered = view.totals(after=covered)
     hidden = [row for row in view.get(reading.excluded) if row.seq > covered]
     saved = sum(row.sent_tokens for row in hidden) + _saved(view, active, call, reading.excluded)
     return Measure(
-        fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + knowledge,
+        fixed_tokens=builder.framing(reading) + _fixed(layout, covered) + knowledge + recalled,
         gap_tokens=maker.marker_tokens(maker.truncated),
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),

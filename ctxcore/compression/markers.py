@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
 from ctxcore.compression.json_text import render_json
-from ctxcore.messages.values import JsonObject
 
 ELISION: Final = "…"
 MOST_NAMED: Final = 40  # chosen: parts of one container that are listed by name; more are counted
@@ -68,35 +67,9 @@ def gone_ranges(
         start = at + 1
 
 
-EXPAND_NAME: Final = "expand_tool_output"
-EXPAND_ANSWER_TOKENS: Final = 1_000  # of an answer, where the model names no number
 REFERENCE_TOKENS: Final = 12  # that a reference takes at most, up to m999999
 _REFERS_FROM_TOKENS: Final = 60  # ADR 0042: below, a reference would take half of the words
 LEAST_TOKENS: Final = 40  # below, no budget of a compression holds
-
-EXPAND_TOOL: Final[JsonObject] = {
-    "type": "function",
-    "function": {
-        "name": EXPAND_NAME,
-        "description": "Reads exact parts of a tool output that stands shortened above. "
-        f"A shortened output says where its original is: `{ELISION} whole: m12`.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "ref": {"type": "string", "description": "The original, e.g. m12"},
-                "path": {"type": "string", "description": "A value in JSON, e.g. items[3].name"},
-                "rows": {"type": "string", "description": "Lines or items from 0, e.g. 10:20"},
-                "grep": {"type": "string", "description": "A regular expression or plain words"},
-                "max_tokens": {
-                    "type": "integer",
-                    "description": f"At most; {EXPAND_ANSWER_TOKENS}",
-                },
-            },
-            "required": ["ref"],
-        },
-    },
-}
-"""The tool `expand_tool_output` as a definition in OpenAI's form."""
 
 _REFERENCE: Final = re.compile(rf"\s*\[?(?:{ELISION}?\s*whole:\s*)?m?(\d{{1,15}})\]?\s*")
 
@@ -130,20 +103,3 @@ def with_reference(text: str, seq: int) -> str:
     if shown[0] == "{":
         return f'{shown[:-1]},"{label}":"{reference(seq)}"}}'
     return f'{shown[:-1]},"{label}: {reference(seq)}"]'
-
-
-def can_offer_with(tools: Iterable[Mapping[str, object]]) -> bool:
-    """Whether the tool may be offered with `tools`: there are some, and none has its name."""
-    names = list(map(_name_of, tools))
-    return bool(names) and EXPAND_NAME not in names
-
-
-def is_own_call_with(tools: Iterable[Mapping[str, object]]) -> bool:
-    """Whether this library answers calls of the tool: no other of `tools` has its name."""
-    return all(tool == EXPAND_TOOL or _name_of(tool) != EXPAND_NAME for tool in tools)
-
-
-def _name_of(tool: Mapping[str, object]) -> str:
-    """The function that a definition in OpenAI's form names."""
-    function = tool.get("function")
-    return str(function.get("name", "")) if isinstance(function, Mapping) else ""

@@ -53,6 +53,8 @@ class Calls:
         with self._services.slots:
             record = running.one_call.record if running.one_call else target.record
             context = build_context(target.view, target.call, record)
+            if context.recalls != target.call.recalls:
+                self._services.store.set_recalls(target.session.id, context.recalls)
         running.knowledge_sent = context.breakdown.knowledge
         _log_call(target, context)
         yield ContextBuilt(context=context, call_number=number)

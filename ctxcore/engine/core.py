@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.recall_hits import RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
-from ctxcore.compression.markers import EXPAND_ANSWER_TOKENS
+from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
@@ -296,9 +297,12 @@ class ContextEngine:
         """The places where forks and branches leave a session, with the sessions at each."""
         return self._branches.family(session_id)
 
-    def search(self, query: str, *, session_id: str | None = None) -> list[SearchHit]:
-        """Messages of the user's sessions that contain every word of `query`."""
-        return self._store.search(self._services.user_id, query, session_id=session_id)
+    def search(self, query: str) -> list[SearchHit]:
+        """Messages of all sessions of the user with any word of `query`, the best first.
+
+        `recall` searches one session.
+        """
+        return self._store.search(self._services.user_id, query)
 
     # messages and marks
 
@@ -390,6 +394,17 @@ class ContextEngine:
             max_tokens=max_tokens,
             counter=counter_for(session.model or self._services.default_model),
         )
+
+    def recall(self, session_id: str, query: str, *, limit: int = 10) -> list[RecallHit]:
+        """What was said in a session about `query`, the best first, with what stands around it.
+
+        A message is found by any word, in any of its forms; words that say little weigh nothing.
+        Excluded messages and system messages are never found, and none is shown twice.
+        """
+        session = self._services.session(session_id)
+        counter = self._services.counter(session)
+        view, _ = self._services.recounts.view(session, counter)
+        return find_hits(view, query, counter, limit=limit)
 
     # contexts and turns
 

@@ -11,11 +11,16 @@ from typing import cast
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.records import Compaction, WorkingState
+from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import Answer, Confirm
-from ctxcore.compression.markers import EXPAND_TOOL, can_offer_with
+from ctxcore.compression.own_tools import (
+    EXPAND_NAME,
+    EXPAND_TOOL,
+    RECALL_NAME,
+    with_own_tools,
+)
 from ctxcore.engine.background import Jobs, Recounts
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
@@ -192,9 +197,9 @@ class EngineServices:
         catalog = ModelCatalog.load(self.store)
         info = catalog.info(name)
         effective = self.effective_policy(session, name, overrides)
-        definitions = to_definitions(session.tools if tools is None else tools)
-        if effective.policy.offers_expand and can_offer_with(definitions):
-            definitions += (EXPAND_TOOL,)
+        definitions = with_own_tools(
+            to_definitions(session.tools if tools is None else tools), _offered(effective.policy)
+        )
         counter = counter_for(name)
         # Read before the view, so that it never covers messages that the view lacks.
         active = self.store.active_compaction(session_id)
@@ -207,7 +212,7 @@ class EngineServices:
             view,
             definitions,
             counter,
-            session.working,
+            session,
             checked_knowledge(knowledge),
             factor,
             checked_system(system),
@@ -237,7 +242,9 @@ class EngineServices:
         active = self.store.active_compaction(session_id)
         view, is_scaled = self.recounts.view(target.session, target.call.counter)
         session, policy = self.store.session(session_id), target.call.policy
-        call = replace(target.call, working=session.working, is_scaled=is_scaled)
+        call = replace(
+            target.call, working=session.working, recalls=session.recalls, is_scaled=is_scaled
+        )
         factor = factor_of(self.store, session, target.model, call.counter, policy)
         if factor != target.factor:
             system_tokens = _system_tokens(view, call.system, call.counter)
@@ -289,6 +296,12 @@ def to_definitions(tools: Sequence[Mapping[str, object]]) -> tuple[JsonObject, .
     return tuple(cast("JsonObject", printable_json(parse_canonical(text))) for text in texts)
 
 
+def _offered(policy: Policy) -> set[str]:
+    """The names of our own tools that the policy offers."""
+    offers = {EXPAND_NAME: policy.offers_expand, RECALL_NAME: policy.offers_recall}
+    return {name for name, is_offered in offers.items() if is_offered}
+
+
 def _to_call(
     model: str | None,
     info: ModelInfo,
@@ -296,7 +309,7 @@ def _to_call(
     view: HistoryView,
     tools: Sequence[JsonObject],
     counter: TokenCounter,
-    working: WorkingState,
+    session: SessionInfo,
     knowledge: Mapping[str, str],
     factor: CountFactor,
     own_system: str | None,
@@ -314,7 +327,8 @@ def _to_call(
         tools_tokens=tools_tokens,
         tool_names=names,
         knowledge=dict(knowledge),
-        working=working,
+        working=session.working,
+        recalls=session.recalls,
         offers_expand=EXPAND_TOOL in tools,
         sends_reasoning=takes_reasoning(model),
         system=own_system,

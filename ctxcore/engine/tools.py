@@ -1,7 +1,7 @@
-"""Runs the tool calls of a turn; answers those of the expand tool itself.
+"""Runs the tool calls of a turn; answers those of the library's own tools itself.
 
-The expand tool returns parts of original messages, only of the own session, and none that a person
-excluded from its contexts.
+These return parts of original messages, only of the own session, and none that a person excluded
+from its contexts.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from ctxcore.assembly.arguments import told
+from ctxcore.assembly.recall_hits import find_hits, hits_text
 from ctxcore.compaction.advising import ToolSafety, larger_input_tokens, tool_safety
 from ctxcore.compaction.triggers import Trigger, measure
 from ctxcore.compression.extracting import extract_with
-from ctxcore.compression.markers import (
+from ctxcore.compression.markers import LEAST_TOKENS, parse_reference
+from ctxcore.compression.own_tools import (
     EXPAND_ANSWER_TOKENS,
     EXPAND_NAME,
-    EXPAND_TOOL,
-    LEAST_TOKENS,
+    RECALL_RESULTS,
     is_own_call_with,
-    parse_reference,
 )
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.events import ToolResultAdded, TurnEvent
@@ -34,6 +34,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import SessionInfo
 
 _MAX_USABLE_RATIO = 0.25  # of an answer; the same as for outputs shortened when appended
+_NOTHING_FOUND = "Nothing said before this request has any of these words; try others."
 
 
 def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
@@ -53,23 +54,26 @@ def original_text(store: SessionStore, session: SessionInfo, ref: str) -> str:
 
 
 def is_own(call: ToolCall, tools: Sequence[JsonObject]) -> bool:
-    """Whether `call` is one of the expand tool, in a request with `tools`."""
-    return call.name == EXPAND_NAME and is_own_call_with(tools)
+    """Whether `call` is one of the library's own tools, in a request with `tools`."""
+    return is_own_call_with(call.name, tools)
 
 
-def answer_expand(services: EngineServices, target: CallTarget, call: ToolCall) -> str:
-    """The output of an expand call; a wrong call gets an error text."""
+def answer(services: EngineServices, target: CallTarget, call: ToolCall) -> str:
+    """The output of a call of an own tool; a wrong call gets an error text."""
     try:
-        return _answer(services, target, json.loads(call.arguments or "{}"))
+        arguments = json.loads(call.arguments or "{}")
+        if not isinstance(arguments, dict):
+            raise ValueError
+        if call.name == EXPAND_NAME:
+            return _expanded(services, target, arguments)
+        return _recalled(target, arguments)
     except (ValueError, RecursionError):
         return "Error: the arguments are not a JSON object"
     except ContextError as error:
         return f"Error: {error}"
 
 
-def _answer(services: EngineServices, target: CallTarget, arguments: object) -> str:
-    if not isinstance(arguments, dict):
-        raise ValueError
+def _expanded(services: EngineServices, target: CallTarget, arguments: JsonObject) -> str:
     ref = str(arguments.get("ref", ""))
     if parse_reference(ref) in target.view.anchors().excluded:
         raise PartNotFoundError(part=ref, problem=PartProblem.LEFT_OUT())
@@ -79,14 +83,33 @@ def _answer(services: EngineServices, target: CallTarget, arguments: object) -> 
         path=_text(arguments.get("path")),
         rows=_text(arguments.get("rows")),
         grep=_text(arguments.get("grep")),
-        max_tokens=_limit(target, arguments.get("max_tokens")),
+        max_tokens=_limit(target, _count(arguments.get("max_tokens"), EXPAND_ANSWER_TOKENS)),
         counter=target.call.counter,
     )
 
 
-def _limit(target: CallTarget, requested: object) -> int:
+def _recalled(target: CallTarget, arguments: JsonObject) -> str:
+    """What was said before the request that is being answered."""
+    query, call = _text(arguments.get("query")), target.call
+    if not query:
+        return "Error: query is missing; name words to look for"
+    hits = find_hits(
+        target.view,
+        query,
+        call.counter,
+        limit=_count(arguments.get("max_results"), RECALL_RESULTS),
+        before=target.view.anchors().last_user,
+    )
+    limit = _limit(target, call.policy.recall_max_tokens)
+    return hits_text(hits, call.counter, max_tokens=limit) or _NOTHING_FOUND
+
+
+def _count(requested: object, usual: int) -> int:
+    return requested if isinstance(requested, int) and requested > 0 else usual
+
+
+def _limit(target: CallTarget, wanted: int) -> int:
     budget = target.call.budget
-    wanted = requested if isinstance(requested, int) and requested > 0 else EXPAND_ANSWER_TOKENS
     most = wanted if budget is None else int(budget.usable_tokens * _MAX_USABLE_RATIO)
     return max(LEAST_TOKENS, min(wanted, most))
 
@@ -94,11 +117,6 @@ def _limit(target: CallTarget, requested: object) -> int:
 def _text(value: object) -> str | None:
     """An argument as text; models also write "" for none, and numbers for texts."""
     return None if value is None or value == "" else str(value)
-
-
-def without_expand(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    """`tools` without the expand tool."""
-    return tuple(tool for tool in tools if tool != EXPAND_TOOL)
 
 
 class Tools:
@@ -111,12 +129,12 @@ class Tools:
     def answer_own(
         self, running: RunningTurn, calls: Sequence[ToolCall]
     ) -> Generator[TurnEvent, None, list[ToolCall]]:
-        """Answers the calls of the expand tool; returns the others."""
+        """Answers the calls of the own tools; returns the others."""
         target = running.target
         own = [call for call in calls if is_own(call, target.tools)]
         for call in own:
             with self._services.slots:
-                output = answer_expand(self._services, target, call)
+                output = answer(self._services, target, call)
                 running.add([tool_result(call.id, output, name=call.name)])
             yield ToolResultAdded(call_id=call.id, output=output)
         return [call for call in calls if call not in own]

@@ -12,14 +12,16 @@ from dataclasses import replace
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.compression.own_tools import without_own_tools
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.calls import Calls
+from ctxcore.engine.elsewhere import with_other_sessions
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
 from ctxcore.engine.proposals import Pending
 from ctxcore.engine.running import LEASE, RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
-from ctxcore.engine.tools import Tools, is_own, without_expand
+from ctxcore.engine.tools import Tools, is_own
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
 from ctxcore.messages.blocks import pair_results
@@ -85,6 +87,10 @@ class Turns:
         turn = self._services.store.resume_turn(
             turn.session_id, turn.id, at=now, lease_until=now + LEASE, system=target.call.system
         )
+        request = target.view.anchors().last_user
+        if request is not None:
+            asked = target.view.get([request])[0].message.text
+            target = with_other_sessions(self._services, target, asked)
         return RunningTurn(self._services, turn, target, begun_at=now)
 
     def answer(self, request: TurnRequest, pending: Pending, answer: Answer) -> Iterator[TurnEvent]:
@@ -130,6 +136,7 @@ class Turns:
             oversize_tokens=self._services.oversize(target),
             system=target.call.system,
         )
+        target = with_other_sessions(self._services, target, message.text)
         running = RunningTurn(self._services, turn, target, begun_at=now)
         running.renew()
         return running
@@ -200,7 +207,7 @@ class Turns:
             at=now,
             title=old.title,
             model=old.model,
-            tools=without_expand(target.tools),
+            tools=without_own_tools(target.tools),
         )
         last = view.get([anchors.last_user] if repeats and anchors.last_user else [])
         system = [row.message for row in view.get(anchors.system)]

@@ -20,10 +20,10 @@ from ctxcore.facts.topics import (
     mentioned,
     names_something,
     shared_words,
-    stem,
     topic_of,
 )
 from ctxcore.facts.values import ClauseChange, Fact
+from ctxcore.text.inflection import stem
 from ctxcore.text.languages import has_han
 from ctxcore.text.words import COMMON_WORDS, WEAK_HAN, word_set
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Final
 
+from ctxcore.text.inflection import stem
 from ctxcore.text.languages import HAN, simplified
 from ctxcore.text.patterns import blanks_except
 from ctxcore.text.words import word_set
@@ -67,7 +68,6 @@ _NUMBERS = word_set("""
     third fourth fifth sixth seventh eighth ninth tenth twelfth fifteenth twentieth
 """)  # as stems
 _NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万半几]")  # a value, seldom what is spoken of
-_ENDINGS = ("ations", "ation", "ments", "ment", "ing", "ies", "ed", "es", "s", "e")
 
 
 def topic_of(text: str) -> tuple[str, ...]:
@@ -149,32 +149,6 @@ def likeness(one: Collection[str], other: Collection[str]) -> float:
     shared = len(mine & theirs)
     every = len(mine) + len(theirs) - shared
     return shared / every if every else 0.0
-
-
-_IRREGULAR_WORDS = """
-    lent lend sent send kept keep paid pay bought buy wrote write written write spoke speak
-    spoken speak took take taken take gave give given give made make told tell held hold
-    spent spend built build drove drive driven drive flew fly flown fly ate eat eaten eat
-    drank drink drunk drink ran run met meet brought bring taught teach chosen choose chose choose
-    sold sell lost lose worn wear shown show drawn draw drew draw began begin begun begin
-"""
-_IRREGULAR = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """A lower-case English word without its ending: files and filing are `fil`."""
-    word = _IRREGULAR.get(word, word)
-    if len(word) <= 3 or not word.isalpha():
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            cut = word[: -len(ending)]
-            if ending == "ies":
-                return cut + "y"
-            doubled = len(cut) > 3 and cut[-1] == cut[-2] and cut[-1] in "bdgmnprt"
-            return cut[:-1] if doubled else cut
-    return word
 
 
 @lru_cache(maxsize=16_384)  # people use the same words again and again

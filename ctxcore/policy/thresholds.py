@@ -484,6 +484,33 @@ class Thresholds(Plain):
         ),
     ] = 0.03
 
+    recall_ratio: Annotated[
+        float | None,
+        Share(0.001, 0.5),
+        Group("stays"),
+        Doc(
+            "Recalled for requests, at most (% of usable)",
+            "Before a call, what the request asks for is looked up in everything that the context "
+            "does not show, and put behind the request. None: nothing is recalled.",
+        ),
+    ] = 0.20
+    recall_max_tokens: Annotated[
+        int,
+        Count(60, "tokens"),
+        Group("stays"),
+        Doc("Recalled for one request, at most (tokens)", "Of the share above, for one request."),
+    ] = 2_000
+
+    recalls_other_sessions: Annotated[
+        bool,
+        Group("stays"),
+        Doc(
+            "Recall from other sessions",
+            "What the user's other sessions say about a request is sent with it too, marked with "
+            "the session it comes from.",
+        ),
+    ] = False
+
     summary_model: Annotated[
         str | None,
         ModelName(),
@@ -668,5 +695,14 @@ class Thresholds(Plain):
             "Model can read originals",
             "A model with tools gets one more, to read exact parts of shortened outputs. It takes "
             "about 130 tokens in every call.",
+        ),
+    ] = True
+    offers_recall: Annotated[
+        bool,
+        Group("tools"),
+        Doc(
+            "Model can search the history",
+            "A model with tools gets one more, to search everything said in the session, also what "
+            "its context does not show. It takes about 70 tokens in every call.",
         ),
     ] = True

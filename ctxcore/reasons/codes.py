@@ -29,6 +29,7 @@ class VerdictCode(Code):
     SYSTEM_REPLACED = "verdict.system_replaced", "a later system prompt is in force"
     SYSTEM_OF_CALL = "verdict.system_of_call", "the call had a system prompt of its own"
     REMINDED = "verdict.reminded", "{why}; its standing instructions are repeated"
+    RECALLED = "verdict.recalled", "found for a request, and put behind it"
     OWN = "verdict.own", "text added by ctxcore"
     """For texts that are no message of the history."""
 
@@ -301,6 +302,8 @@ class BreakCode(Code):
     OUTPUT_SHORTENED = "break.output_shortened", "a message was shortened"
     KNOWLEDGE = "break.knowledge", "the knowledge changed"
     PINS = "break.pins", "the pinned messages changed"
+    RECALL_ENDED = "break.recall_ended", "what was recalled for the last request went with its turn"
+    RECALLED = "break.recalled", "what was recalled for earlier requests changed"
     OTHER = "break.other", "something else"
 
 

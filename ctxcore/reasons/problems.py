@@ -67,6 +67,7 @@ class StateProblem(Code):
     CUT = "state.cut", "incomplete"
     NO_PAIRS = "state.no_pairs", "not a list of (message, text) pairs"
     NO_REST = "state.no_rest", "not a list of (message, texts) pairs"
+    NO_RECALLS = "state.no_recalls", "not a list of (request, messages) pairs"
     UNKNOWN_FIELD = "state.unknown_field", "unknown to this release"
     NO_WORKING = "state.no_working", "its field working is not a working state: {reason}"
     LEFT_OUT = "state.left_out", "its field seen.left_out refers to messages that it does not have"

@@ -170,6 +170,7 @@ class RecordCode(Code):
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
+    RECALLS = "store.recalls", "the record of what was recalled"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 

@@ -106,7 +106,9 @@ def _is_same(was: Merged, now: Merged) -> bool:
     return to_dictionary(was) == to_dictionary(now)
 
 
-HARMLESS: Final[tuple[BreakCode | None, ...]] = (None, BreakCode.FIRST_CALL, BreakCode.JOINED)
+HARMLESS: Final[tuple[BreakCode | None, ...]] = (
+    *(None, BreakCode.FIRST_CALL, BreakCode.JOINED, BreakCode.RECALL_ENDED),
+)
 """Causes that are no break: there is no request before, or only the last message was resent."""
 
 
@@ -148,6 +150,9 @@ def _cause_in_message(before: Request, after: Request, at: int) -> BreakCode:
     (was, apart), (now, _) = _recent(before.shown), _recent(after.shown)
     if was != {seq for seq in now if seq <= max(was, default=0)}:
         return BreakCode.WINDOW_MOVED
+    if "recalled" in segments:
+        is_last = at == len(before.shown) - 1
+        return BreakCode.RECALL_ENDED if is_last else BreakCode.RECALLED
     if apart is not None and any(item is apart for item in old.items):
         return BreakCode.REQUEST_MOVED
     if new and _seqs(new)[: len(old.items)] == _seqs(old) and len(new.items) > len(old.items):

@@ -30,11 +30,11 @@ from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
+from ctxcore.recalling.index_words import message_words
 from ctxcore.store.bulk import Columns, write_columns
 from ctxcore.store.database import Database, index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message
-from ctxcore.store.search_text import message_words
 from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -141,33 +141,37 @@ _INDEX_SQL = {
         "DELETE FROM message_index WHERE {key} IN"
         " (SELECT id FROM message WHERE session_id = :session_id)"
     ),
-    "ranked": "{found} ORDER BY {rank}, message.id DESC LIMIT :limit",
-    "newest": "{found} ORDER BY message_index.{key} DESC LIMIT :limit",
 }
-_FOUND = (
-    "SELECT message.session_id, session.title, message.seq, message.role, message.body,"
-    " message.created_at FROM {index} JOIN message ON message.id = message_index.{key}"
-    " JOIN session ON session.id = message.session_id"
-    " WHERE {matches} AND session.user_id = :user_id AND session.deleted_at IS NULL"
+_PLACES = (
+    "SELECT * FROM (SELECT {at} AS term, {columns}"
+    " FROM message_index CROSS JOIN message {tables}"  # SQLite looks into the left one first
+    " WHERE {any_matches} AND message.id = message_index.{key} AND {scope}"
+    " ORDER BY message_index.{key} DESC LIMIT :most) AS found_{at}"
 )
-_OF_SESSION = (  # a session's messages lie between its first and its last in the index too
-    " AND session.id = :session_id AND message_index.{key} BETWEEN"
+_IN_SESSION = {  # a session's messages lie between its first and its last in the index too
+    "columns": "message.seq AS seq",
+    "tables": "",
+    "scope": "message.session_id = :session_id AND message.seq <= :last"
+    " AND message_index.{key} BETWEEN"
     " (SELECT id FROM message WHERE session_id = :session_id AND seq = 1) AND"
-    " (SELECT id FROM message WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1)"
-)
+    " (SELECT id FROM message WHERE session_id = :session_id AND seq = :last)",
+}
+_PRESENT = "session.user_id = :user_id AND session.deleted_at IS NULL"
+_OF_USER = {
+    "columns": "message.id AS id, message.session_id AS session_id, message.seq AS seq,"
+    f" (SELECT SUM(session.length) FROM session WHERE {_PRESENT}) AS messages",
+    "tables": "CROSS JOIN session",
+    "scope": f"session.id = message.session_id AND {_PRESENT}",
+}
 _FTS5 = {
     "key": "rowid",
     "words": ":words",
-    "index": "message_index",
-    "matches": "message_index MATCH :query",
-    "rank": "message_index.rank",
+    "any_matches": "message_index MATCH :query_{at}",
 }
 _TSVECTOR = {
     "key": "id",
     "words": "to_tsvector('simple', :words)",
-    "index": "to_tsquery('simple', :query) AS query, message_index",
-    "matches": "message_index.words @@ query",
-    "rank": "ts_rank(message_index.words, query) DESC",
+    "any_matches": "message_index.words @@ to_tsquery('simple', :query_{at})",
 }
 
 
@@ -176,31 +180,45 @@ def index_sql(connection: Connection, name: str) -> TextClause:
     return _index_sql(name, is_postgres=connection.dialect.name == "postgresql")
 
 
-def find_sql(
-    connection: Connection, order: Literal["ranked", "newest"], *, in_session: bool
+@cache
+def _index_sql(name: str, *, is_postgres: bool) -> TextClause:
+    return text(_INDEX_SQL[name].format_map(_TSVECTOR if is_postgres else _FTS5))
+
+
+def places_sql(
+    connection: Connection, terms: int, *, within: Literal["session", "user"]
 ) -> TextClause:
-    """The statement that finds messages, the best or the newest first."""
+    """The statement for the newest messages with each of the `query_0`, `query_1` …
+
+    Its rows are numbers of queries with messages, the newest first: those of a session up to
+    `last` by their numbers there; or those of a user's sessions that are not deleted, with their
+    ids, and with the number of all messages in these.
+    """
     is_postgres = connection.dialect.name == "postgresql"
-    return _index_sql(order, is_postgres=is_postgres, in_session=in_session)
+    return _places_sql(terms, within, is_postgres=is_postgres)
 
 
 @cache
-def _index_sql(name: str, *, is_postgres: bool, in_session: bool = False) -> TextClause:
-    terms = _TSVECTOR if is_postgres else _FTS5
-    found = f"{_FOUND}{_OF_SESSION if in_session else ''}".format_map(terms)
-    return text(_INDEX_SQL[name].format_map({**terms, "found": found}))
+def _places_sql(terms: int, within: Literal["session", "user"], *, is_postgres: bool) -> TextClause:
+    names = _TSVECTOR if is_postgres else _FTS5
+    one = _PLACES
+    for name, part in {**(_IN_SESSION if within == "session" else _OF_USER), **names}.items():
+        one = one.replace(f"{{{name}}}", part)
+    return text(" UNION ALL ".join(one.replace("{at}", str(at)) for at in range(terms)))
 
 
-def index_query(
-    connection: Connection, phrases: Sequence[Sequence[str]], *, begins: bool = True
+def any_query(
+    connection: Connection, phrases: Iterable[Sequence[str]], *, begins: bool = False
 ) -> str:
-    """A query for messages with every phrase; with `begins`, its last word may go on."""
+    """A query for messages with one of the phrases; with `begins`, its last word may go on."""
     is_postgres = connection.dialect.name == "postgresql"
     mark, between = (":*", " <-> ") if is_postgres else (" *", " ")
-    quote, also = ("", " & ") if is_postgres else ('"', " AND ")
-    return also.join(
-        f"({quote}{between.join(words)}{quote}{mark if begins and _may_go_on(words[-1]) else ''})"
+    start, end, either = ("(", ")", " | ") if is_postgres else ('"', '"', " OR ")
+    return either.join(
+        f"{start}{between.join(words)}{mark if is_postgres and goes_on else ''}{end}"
+        f"{mark if goes_on and not is_postgres else ''}"
         for words in phrases
+        for goes_on in (begins and _may_go_on(words[-1]),)
     )
 
 

@@ -266,7 +266,8 @@ def _copy_session(
     _copy_policy(connection, at=at, **ids)
     active = _copy_compactions(connection, session, end, new["id"], new_id)
     head = _head(connection, session, end)
-    changed = {**head, "active_compaction_id": active}
+    recalls = [one for one in session["recalls"] or () if one[0] <= end] if active else []
+    changed = {**head, "active_compaction_id": active, "recalls": recalls or None}
     connection.execute(update(SESSION).where(SESSION.c.id == new["id"]), changed)
 
 

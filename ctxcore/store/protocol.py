@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.prompts import PromptChange
-from ctxcore.assembly.records import Compaction, WorkingState
+from ctxcore.assembly.records import Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
@@ -126,6 +126,9 @@ class SessionStore(Protocol):
     def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
         """Replaces the count factor that the session's budgets are divided by."""
 
+    def set_recalls(self, session_id: str, recalls: Recalls) -> None:
+        """Replaces what contexts recalled for requests; another active compaction empties it."""
+
     def assign(self, session_id: str, user_id: str) -> None:
         """Changes the owner of a session."""
 
@@ -230,11 +233,20 @@ class SessionStore(Protocol):
     # search
 
     def search(
-        self, user_id: str, query: str, *, session_id: str | None = None, limit: int = 20
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int = 20,
+        least_rarity: float = 0.0,
+        without: str | None = None,
     ) -> list[SearchHit]:
-        """Messages that contain every word of `query`, the best match first.
+        """Messages of the user's sessions with any word of `query`, the best match first.
 
-        Of very many matches the newest are ranked; first those that have the very words.
+        A word is found in all its forms, one that no message has as the beginning of others; words
+        that say little weigh nothing. Of a word that very many messages have, the newest count.
+        What a message shares with the query is at least so rare (see `recalling.ranking.Found`);
+        the session `without` is left out.
         """
 
     def index_pending(self, session_id: str, *, limit: int = 500) -> int:

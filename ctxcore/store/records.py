@@ -200,7 +200,9 @@ def _point_at(
     connection: Connection, session_id: str, compaction_id: str | None, at: datetime
 ) -> None:
     moved = update(SESSION).where(SESSION.c.id == session_id)
-    connection.execute(moved, {"active_compaction_id": compaction_id, "updated_at": at})
+    # What was recalled stood behind the prefix that is no more.
+    changed = {"active_compaction_id": compaction_id, "updated_at": at, "recalls": None}
+    connection.execute(moved, changed)
 
 
 _SETTINGS = select(SETTING).where(SETTING.c.name.in_(bindparam("names", expanding=True)))

@@ -16,6 +16,7 @@ from ctxcore.assembly.prompts import PromptChange, changes_from_json
 from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     Compaction,
+    Recalls,
     WorkingState,
     from_plain,
     to_plain,
@@ -122,6 +123,9 @@ def to_compaction_info(row: RowMapping) -> CompactionInfo:
     return CompactionInfo(compaction=record, **_columns(row, CompactionInfo, "compaction"))
 
 
+_LOADED = ("tools", "working", "system_changes", "count_factor", "recalls")  # each by a function
+
+
 def to_session_info(row: RowMapping) -> SessionInfo:
     """A row of `session` as a value."""
     return SessionInfo(
@@ -129,8 +133,24 @@ def to_session_info(row: RowMapping) -> SessionInfo:
         working=load_working(row["working"], session_id=row["id"]),
         system_changes=load_changes(row),
         count_factor=load_factor(row["count_factor"], session_id=row["id"]),
-        **_columns(row, SessionInfo, "tools", "working", "system_changes", "count_factor"),
+        recalls=load_recalls(row["recalls"], session_id=row["id"]),
+        **_columns(row, SessionInfo, *_LOADED),
     )
+
+
+def dump_recalls(recalls: Recalls) -> list[list[object]] | None:
+    """`recalls` as they are stored; None if there are none."""
+    return [[request, list(seqs)] for request, seqs in recalls] or None
+
+
+def load_recalls(stored: Sequence[Any] | None, *, session_id: str) -> Recalls:
+    """What contexts recalled, as it is stored with a session.
+
+    Raises:
+        CorruptRecordError: it cannot be read.
+    """
+    with _refused(session_id, RecordCode.RECALLS()):
+        return tuple((int(request), tuple(map(int, seqs))) for request, seqs in stored or ())
 
 
 def load_changes(row: RowMapping) -> tuple[PromptChange, ...]:

@@ -23,12 +23,12 @@ from sqlalchemy import (
     update,
 )
 
-from ctxcore.assembly.records import WorkingState
+from ctxcore.assembly.records import Recalls, WorkingState
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.rows import dump_factor, dump_working, to_session_info
+from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_session_info
 from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
 from ctxcore.tables import LEASE, POLICY, SESSION, USER
 
@@ -46,6 +46,7 @@ _EMPTY: dict[str, Any] = {
     "working": None,
     "system_changes": None,
     "count_factor": None,
+    "recalls": None,
 }
 
 
@@ -187,6 +188,9 @@ class Sessions(Area):
 
     def set_count_factor(self, session_id: str, in_force: SessionFactor) -> None:
         self._change(session_id, count_factor=dump_factor(in_force))
+
+    def set_recalls(self, session_id: str, recalls: Recalls) -> None:
+        self._change(session_id, recalls=dump_recalls(recalls))
 
     def assign(self, session_id: str, user_id: str) -> None:
         self._change(session_id, user_id=user_id)

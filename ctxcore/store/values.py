@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from ctxcore.assembly.prompts import PromptChange
-from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
@@ -94,6 +94,8 @@ class SessionInfo(Plain):
     """The changes of its system prompt, oldest first."""
     count_factor: SessionFactor | None = None
     """The count factor in force; None before the first turn."""
+    recalls: Recalls = ()
+    """What contexts recalled for requests under the active compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +259,7 @@ class Event(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit(Plain):
-    """A message that contains all words of a query."""
+    """A message that a query found."""
 
     session_id: str
     title: str

@@ -28,6 +28,7 @@ from ctxcore.store.light_rows import LEAST, light_rows
 from ctxcore.store.rows import load_changes, to_counted
 from ctxcore.store.session_rules import SessionRules
 from ctxcore.store.stored_facts import read_facts
+from ctxcore.store.term_places import term_places
 from ctxcore.tables import MARK, MESSAGE, MESSAGE_TOKENS, SESSION
 from ctxcore.tokens.families import TokenCounter
 
@@ -293,6 +294,13 @@ class StoredHistory:
                 known.update((seq, cum) for seq, cum in connection.execute(_CUMS, values))
         return [known[last] - known[first - 1] for first, last in spans]
 
+    def having(
+        self, terms: Sequence[Sequence[str]], *, before: int, most: int
+    ) -> Sequence[Sequence[int]]:
+        end = min(before, self._length + 1)
+        with self._database.read() as connection:
+            return term_places(connection, self._session_id, terms, before=end, most=most)
+
     def _read_sum(self, seq: int) -> int | None:
         """The running sum of own sizes up to `seq`, where it or the row behind it was read."""
         if (known := self._rows.get(seq)) is not None:
@@ -351,7 +359,7 @@ class ScaledHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self.count, self.messages, self.turns = view.count, view.messages, view.turns
         self.anchors, self.facts, self.standing = view.anchors, view.facts, view.standing
-        self.taken_back = view.taken_back
+        self.taken_back, self.having = view.taken_back, view.having
         self._view = view
         self._ratio = ratio
 

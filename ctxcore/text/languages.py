@@ -65,6 +65,20 @@ def simplified(text: str) -> str:
     return converted if len(converted) == len(text) else "".join(map(_simplified_character, text))
 
 
+def both_scripts(text: str) -> tuple[str, ...]:
+    """`text` as it is, in simplified and in traditional characters, each form once."""
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, simplified(text), _traditional(text))))
+
+
+def _traditional(text: str) -> str:
+    try:
+        return _converter("s2t")(text)
+    except UnicodeEncodeError:  # a lone surrogate, which is no character
+        return text
+
+
 @cache
 def _simplified_character(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
@@ -74,8 +88,8 @@ def _simplified_character(character: str) -> str:
 
 
 @cache
-def _converter() -> Callable[[str], str]:
+def _converter(direction: str = "t2s") -> Callable[[str], str]:
     import opencc  # takes 20 ms, and only Chinese texts need it
 
-    convert: Callable[[str], str] = opencc.OpenCC("t2s").convert
+    convert: Callable[[str], str] = opencc.OpenCC(direction).convert
     return convert

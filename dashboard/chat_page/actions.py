@@ -12,7 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.messages.values import Message, text_message
-from dashboard.chat_page import branching, knowledge
+from dashboard.chat_page import branching, finding, knowledge
 from dashboard.chat_page.attaching import attached_file
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
 from dashboard.chat_page.uploads import text_of_file
@@ -28,7 +28,7 @@ ANSWERED = "chat_answered"
 NEW_MODEL = "chat_model_new"
 
 COMMAND = re.compile(r"/compact(?:\s+(?P<focus>.+))?", re.IGNORECASE | re.DOTALL)
-"""Typed in place of the button, with what to keep behind it; the only command."""
+"""Typed in place of the button, with what to keep behind it."""
 
 UNSENT = "chat_unsent"
 """The text that was written beside a file that could not be read."""
@@ -45,6 +45,7 @@ def send(content: str | Message, attached: Sequence[Message] = ()) -> None:
     """
     message = text_message("user", content) if isinstance(content, str) else content
     st.session_state.pop(UNSENT, None)
+    finding.leave()
     session = current_session()
     if session is None:
         session = engine().create_session(model=st.session_state.get(NEW_MODEL))
@@ -67,6 +68,8 @@ def submit() -> None:
         _send_with_file(given.text, given.files[0])
     elif command := COMMAND.fullmatch(given.text.strip()):
         _compact(command["focus"] or "")
+    elif command := finding.COMMAND.fullmatch(given.text.strip()):
+        _recall(command["words"] or "")
     else:
         send(given.text)
 
@@ -100,6 +103,15 @@ def _compact(focus: str) -> None:
         st.session_state[PROBLEM] = t("chat.nothing_to_compact")
     else:
         open_compaction(session.id, focus)
+
+
+def _recall(words: str) -> None:
+    """Looks for `words` in the session, or says that there is nothing to look for, or in."""
+    session = current_session()
+    if session is None or not session.length or not words:
+        st.session_state[PROBLEM] = t("chat.nothing_to_recall")
+    else:
+        finding.look_up(session, words)
 
 
 @report_errors(PROBLEM)

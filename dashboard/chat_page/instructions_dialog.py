@@ -140,7 +140,7 @@ def _version(session_id: str, version: SystemVersion, model: Model) -> None:
 
 
 def _own_tool(session: SessionInfo, model: Model, tools: Definitions) -> None:
-    """Says what the engine's own tool takes, which the window counts with the others."""
+    """Says what the engine's own tools take, which the window counts with the others."""
     if not tools or tools != session.tools:
         return
     whole = engine().call_target(session.id).call.tools_tokens

@@ -33,7 +33,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """The newest part of a session, ready to draw."""
+    """A part of a session, ready to draw; the newest one unless a message was looked for."""
 
     messages: tuple[MessageInfo, ...]
     markers: Mapping[int, Sequence[Marker]]
@@ -61,7 +61,7 @@ def make_transcript(
     marks: Iterable[Mark],
     goes_on: bool = False,
 ) -> Transcript:
-    """The transcript of `messages`, the newest of a session.
+    """The transcript of `messages`, some of a session in order, usually the newest.
 
     `goes_on`: the last turn runs again, so its recorded end is out of date.
     """

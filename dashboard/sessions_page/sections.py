@@ -138,7 +138,7 @@ def _hit(hit: SearchHit) -> None:
             CHAT,
             label=t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}")),
             icon=":material/chat:",
-            query_params={"session": hit.session_id},
+            query_params={"session": hit.session_id, "message": str(hit.seq)},
         )
         st.text(hit.excerpt)
 

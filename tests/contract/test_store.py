@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
+from benchmarks.statements import statements_run
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
@@ -878,6 +879,95 @@ class TestEventsAndLeases:
         assert store.acquire_lease("job", "a", expires_at=LATER, at=SOON)
 
 
+MIXED = [
+    text_message("system", "Answer in English, please."),
+    user("We plan a camping trip to Évora with the children on 2026-05-17."),
+    assistant("Planned! Évora's campsite costs €45.50 per night; 3 nights, v2 of the plan."),
+    user("去上海出差的预算表在哪里？财务说预算是5000元。"),
+    assistant("预算表在 budget_2026.xlsx 里，user_id 是 A17。"),
+    Message(
+        role="assistant",
+        calls=(ToolCall(id="a", name="findUser", arguments='{"user_id": 42, "town": "Évora"}'),),
+    ),
+    tool_result("a", '{"name": "Ada Lovelace", "id": 42, "camping": true}'),
+    user("Camped there — “great”, the kids’ favourite. ＣＡＭＰ ①"),
+    user("コンテキストを圧縮する; straße, naïve, Ελλάδα, हिन्दी, 한국어"),
+    user(""),
+    user("user, id 42 again: the id of a user"),
+]
+SOUGHT = [
+    ["camp", "camps", "camped", "camping"],
+    ["plan", "planned", "planning"],
+    ["evora"],
+    ["预算"],
+    ["预算", "budget"],
+    ["预算 算表"],
+    ["user id"],
+    ["find user", "nothing"],
+    ["42", "5000"],
+    ["a17", "v2"],
+    ["圧縮", "한국어"],
+    ["straße", "naive"],
+    ["kids", "great"],
+    ["2026 05 17"],
+    ["nothing"],
+    ["the", "of"],
+    [],
+    ['"', "a & b", "-"],
+]
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(("before", "most"), [(12, 20), (100, 2), (9, 1), (1, 5), (5, 0)])
+    def test_a_stored_history_finds_what_a_list_finds(
+        self, store: SessionStore, before: int, most: int
+    ) -> None:
+        store.create_session("other", user_id="ada", at=NOON)
+        for message in MIXED:  # the messages of two sessions lie among each other
+            append(store, message)
+            append(store, message, user("another camping plan"), session_id="other")
+
+        found = store.view("s").having(SOUGHT, before=before, most=most)
+
+        assert found == ListHistory(MIXED, WORDS).having(SOUGHT, before=before, most=most)
+
+    def test_a_list_finds_what_people_would_find(self) -> None:
+        found = ListHistory(MIXED, WORDS).having(SOUGHT, before=12, most=20)
+
+        assert found[:3] == [[8, 7, 2], [3, 2], [6, 3, 2]]
+        assert found[3:8] == [[5, 4], [5, 4], [5, 4], [11, 6, 5], [6]]
+
+    def test_all_terms_take_one_statement(self, store: SessionStore) -> None:
+        append(store, *MIXED)
+        view = store.view("s")
+
+        with statements_run() as run:
+            view.having(SOUGHT, before=12, most=5)
+
+        assert len([statement for statement in run if statement.startswith("SELECT")]) == 1
+
+    def test_messages_are_found_once_they_are_indexed(self, store: SessionStore) -> None:
+        messages = [user(f"pelican {at}") for at in range(5)]
+        store.append("s", messages, counter=WORDS, at=NOON, indexes=False)
+        assert store.view("s").having([["pelican"]], before=6, most=9) == [[]]
+
+        store.index_pending("s", limit=3)
+        assert store.view("s").having([["pelican"]], before=6, most=9) == [[3, 2, 1]]
+
+    def test_a_view_finds_nothing_behind_its_end(self, store: SessionStore) -> None:
+        append(store, user("pelican"))
+        view = store.view("s")
+        append(store, user("pelican"))
+
+        assert view.having([["pelican"]], before=9, most=9) == [[1]]
+
+    def test_a_branch_finds_what_was_said_before_it(self, store: SessionStore) -> None:
+        append(store, user("a pelican"), assistant("a gull"), user("a pelican again"))
+        store.fork("s", 2, fork_id="b", new_id=ids(), at=NOON)
+
+        assert store.view("b").having([["pelican"], ["gull"]], before=9, most=9) == [[1], [2]]
+
+
 class TestSearch:
     @pytest.mark.parametrize(
         ("said", "query"),
@@ -903,11 +993,38 @@ class TestSearch:
 
         assert [hit.seq for hit in store.search("ada", query)] == [2]
 
-    @pytest.mark.parametrize("query", ["", "!?", "pelican heron", "口窗", "elican", "pe"])
+    @pytest.mark.parametrize("query", ["", "!?", "the of it", "heron ibis", "口窗", "elican", "pe"])
     def test_nothing_is_found_by(self, store: SessionStore, query: str) -> None:
         append(store, user("a pelican"), user("窗口"))
 
         assert store.search("ada", query) == []
+
+    @pytest.mark.parametrize(
+        ("said", "query"),
+        [
+            ("We camped by the lake.", "camping trips"),
+            ("The plan was carried out.", "what plans were there, planned in March?"),
+            ("預算表在哪裡", "预算表"),
+            ("it costs 12,500 EUR", "12500"),
+            ("on 8 May we sail", "what happens on May 8th?"),
+        ],
+    )
+    def test_any_word_finds_in_any_form(self, store: SessionStore, said: str, query: str) -> None:
+        append(store, user("something else"), user(said), user("and so on"))
+
+        assert [hit.seq for hit in store.search("ada", query)] == [2]
+
+    def test_what_has_the_rarer_words_comes_first(self, store: SessionStore) -> None:
+        append(store, *(user(f"the harbour, part {at}") for at in range(4)))
+        append(store, *(user(f"a pebble {at}") for at in range(9)), user("a pelican"))
+        store.create_session("t", user_id="ada", at=NOON)
+        append(store, user("a pelican in the harbour"), session_id="t")
+
+        hits = store.search("ada", "pelican harbour", limit=3)
+
+        assert [(hit.session_id, hit.seq) for hit in hits[:2]] == [("t", 1), ("s", 14)]
+        assert len(hits) == 3
+        assert store.search("ada", "pelican", limit=0) == []
 
     def test_calls_and_their_arguments_are_found(self, store: SessionStore) -> None:
         call = ToolCall(id="c", name="read_file", arguments='{"path":"engine/room.py"}')
@@ -922,8 +1039,7 @@ class TestSearch:
         append(store, user("a pelican"))
 
         assert store.search("bob", "pelican") == []
-        assert store.search("ada", "pelican", session_id="other") == []
-        hit = store.search("ada", "pelican", session_id="s")[0]
+        hit = store.search("ada", "pelican")[0]
         assert (hit.role, hit.excerpt, hit.created_at) == ("user", "a pelican", NOON)
 
     def test_an_import_is_indexed_afterwards_piece_by_piece(self, store: SessionStore) -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.statements import statements_run
 from ctxcore import ContextEngine, open_store
 from ctxcore.messages.values import Message, text_message
-from ctxcore.store import searching
+from ctxcore.recalling import searching
 from tests.effort import calls_made
 
 WORDS = (
@@ -84,48 +84,49 @@ class TestAppending:
         assert len(stored.short) < len(long)
 
 
-def found(engine: ContextEngine, query: str, session_id: str | None = None) -> Sequence[int]:
-    return [hit.seq for hit in engine.store.search("local", query, session_id=session_id)]
+def found(engine: ContextEngine, query: str) -> Sequence[int]:
+    return [hit.seq for hit in engine.store.search("local", query)]
 
 
 class TestSearching:
     def test_of_very_many_matches_the_newest_are_ranked(
         self, engine: ContextEngine, session_id: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(searching, "MOST_RANKED", 30)
+        monkeypatch.setattr(searching, "MOST_PLACES", 30)
         engine.append(session_id, messages(100))
         best = engine.append(session_id, [text_message("user", "budget, budget")])
         engine.append(session_id, messages(9))
-        with statements_run() as run:
-            seqs = found(engine, "budget")
+        seqs = found(engine, "budget")
         assert seqs[0] == best[0] + 1
         assert len(seqs) == 20
         assert min(seqs) > 114 - 30
-        assert not any("rank" in statement for statement in run)
 
     def test_beginnings_of_very_many_words_are_ranked_so_too(
         self, engine: ContextEngine, session_id: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(searching, "MOST_RANKED", 30)
+        monkeypatch.setattr(searching, "MOST_PLACES", 30)
         engine.append(session_id, messages(100))
-        seqs = found(engine, "meet budg", session_id=session_id)
+        seqs = found(engine, "meet budg")
         assert len(seqs) == 20
         assert min(seqs) > 104 - 30
 
-    def test_few_matches_are_ranked_by_the_index(
+    def test_a_short_match_comes_before_a_long_one(
         self, engine: ContextEngine, session_id: str
     ) -> None:
         engine.append(session_id, [text_message("user", f"a heron {WORDS}")])
-        engine.append(session_id, [text_message("user", "herons and a heron")])
         engine.append(session_id, messages(20))
-        assert found(engine, "heron") == [6, 5]
-        assert found(engine, "heron", session_id=session_id) == [6, 5]
+        engine.append(session_id, [text_message("user", "herons and a heron")])
+        assert found(engine, "heron") == [26, 5]
 
-    def test_a_session_between_others_is_searched_alone(self, engine: ContextEngine) -> None:
+    def test_sessions_that_lie_among_each_other_are_ranked_apart(
+        self, engine: ContextEngine
+    ) -> None:
         ids = [engine.create_session(name).id for name in ("first", "second")]
-        for text in ("one pelican", "two pelicans", "three pelicans"):
-            for session_id in ids:
-                engine.append(session_id, [text_message("user", text)])
-        hits = engine.store.search("local", "pelican", session_id=ids[1])
-        assert sorted(hit.seq for hit in hits) == [1, 2, 3]
-        assert {hit.session_id for hit in hits} == {ids[1]}
+        said = ("the pelican of the harbour", "no birds here", "the harbour")
+        for text in said:
+            for session_id, shown in zip(ids, (text, "nothing at all"), strict=True):
+                engine.append(session_id, [text_message("user", shown)])
+        alone = [(hit.session_id, hit.seq) for hit in engine.search("pelican harbour")]
+        assert alone == [(ids[0], 1), (ids[0], 3)]
+        assert [hit.seq for hit in engine.recall(ids[0], "pelican harbour")] == [1]
+        assert engine.recall(ids[1], "pelican harbour") == []

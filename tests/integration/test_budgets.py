@@ -82,7 +82,10 @@ class Stored:
         assert self.engine.compact(self.id) is not None
 
     def search(self) -> None:
-        assert self.engine.store.search("local", "part of the plan", session_id=self.id)
+        assert self.engine.search("part of the plan")
+
+    def recall(self) -> None:
+        assert self.engine.recall(self.id, "part of the plan")
 
 
 def records(count: int) -> str:
@@ -135,7 +138,8 @@ def found_statements(stored: Callable[[int, int], Stored]) -> Mapping[str, float
     found = {
         "append a turn": statements(partial(many.append, 2)),
         "append 500 messages": statements(partial(whole.append, 500)),
-        "search a session": statements(many.search),
+        "search": statements(many.search),
+        "recall from a session": statements(many.recall),
         "context after a turn": statements(many.context),
         "context of a whole session": statements(stored(FEW + 1, WIDE).context),
         "context of the newest": statements(many.context),
@@ -149,12 +153,14 @@ def found_ratios(stored: Callable[[int, int], Stored]) -> Mapping[str, float]:
     few, many = stored(FEW, NARROW), stored(MANY, NARROW)
     newest = calls(many.context) / calls(few.context)
     searched = calls(many.search) / calls(few.search)
+    recalled = calls(many.recall) / calls(few.recall)
     few.compact()
     many.compact()
     return {
         "context of the newest": newest,
         "context after a compaction": calls(many.context) / calls(few.context),
-        "search a session": searched,
+        "search": searched,
+        "recall from a session": recalled,
         "fit of a list": calls_anew(fit_list, MANY) / calls_anew(fit_list, FEW),
         "fit of one output": calls_anew(fit_output, lines(20_000))
         / calls_anew(fit_output, lines(2_000)),

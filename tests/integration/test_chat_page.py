@@ -17,7 +17,7 @@ from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import side
-from dashboard.texts import languages, translate
+from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
 
@@ -396,3 +396,96 @@ def test_an_interrupted_turn_shows_what_had_come(app: Dashboard) -> None:
     app.at.button(key="chat_retry").click().run()
     app.check()
     assert "You said: Hello" in app.texts()
+
+
+def test_what_is_recalled_is_shown_and_neither_stored_nor_sent(app: Dashboard) -> None:
+    session = long_session(app)
+    app.engine.append(session.id, [{"role": "user", "content": "The ferry to Orust *sails*"}])
+    app.run()
+
+    say(app, "/recall ferries of Orust")
+
+    assert app.at.button(key="chat_recall_open_25").label.startswith("#25 · user")
+    assert "The ferry to Orust *sails*" in [text.value for text in app.at.text]
+    assert app.engine.session(session.id).length == 25
+    assert not app.model.requests
+    app.at.button(key="chat_recall_dismiss").click().run()
+    app.check()
+    assert not [button for button in app.at.button if button.key == "chat_recall_dismiss"]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_that_nothing_was_recalled_is_told(app: Dashboard, language: Language) -> None:
+    app.engine.store.save_setting("language:local", language)
+    long_session(app)
+    app.run()
+
+    say(app, "/recall whales")
+
+    told = translate("chat.recall.none", language).format(words="whales")
+    assert told in [caption.value for caption in app.at.caption]
+
+
+@pytest.mark.parametrize("text", ["/recall", "/RECALL  "])
+def test_recall_without_words_is_explained_and_not_sent(app: Dashboard, text: str) -> None:
+    long_session(app)
+    app.run()
+
+    say(app, text)
+
+    assert "Type words to look for behind /recall" in app.at.error[0].value
+    assert not app.model.requests
+
+
+def test_a_message_that_was_found_is_opened_until_one_goes_back(app: Dashboard) -> None:
+    session = long_session(app, turns=60)
+    app.run()
+    say(app, "/recall question 7")
+
+    app.at.button(key="chat_recall_open_16").click().run()
+    app.check()
+
+    shown = menus(app)
+    assert (shown[0], shown[-1]) == (1, 16)
+    assert not [button for button in app.at.button if button.key == "chat_recall_dismiss"]
+    told = translate("chat.opened", "en").format(seq=16, count=120)
+    assert told in [caption.value for caption in app.at.caption]
+    app.at.button(key="chat_newer").click().run()
+    app.check()
+    assert menus(app)[-1] == 26
+    app.at.button(key="chat_newest").click().run()
+    app.check()
+    assert menus(app)[-1] == session_length(app, session)
+    assert app.at.button(key="chat_recall_dismiss")
+
+
+def test_saying_something_goes_back_to_the_newest_messages(app: Dashboard) -> None:
+    session = long_session(app, turns=60)
+    app.run()
+    say(app, "/recall question 7")
+    app.at.button(key="chat_recall_open_16").click().run()
+
+    say(app, "And now?")
+
+    assert menus(app)[-1] == session_length(app, session) == 122
+    assert not [button for button in app.at.button if button.key == "chat_recall_dismiss"]
+
+
+def test_an_address_opens_a_message(app: Dashboard) -> None:
+    session = long_session(app, turns=60)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["message"] = "30"
+
+    app.run()
+
+    assert menus(app)[-1] == 30
+    assert "message" not in app.at.query_params
+
+
+def menus(app: Dashboard) -> list[int]:
+    """The numbers of the messages that are shown, by their menus."""
+    return [int(str(menu.key).rpartition("_")[2]) for menu in app.at.get("menu_button")]
+
+
+def session_length(app: Dashboard, session: SessionInfo) -> int:
+    return app.engine.session(session.id).length

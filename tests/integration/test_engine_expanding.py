@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxcore import EXPAND_TOOL, ContextEngine, PartNotFoundError
+from ctxcore import EXPAND_TOOL, RECALL_TOOL, ContextEngine, PartNotFoundError
 from ctxcore.compaction.triggers import measure
+from ctxcore.compression.own_tools import without_own_tools
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import (
     ContextBuilt,
@@ -18,9 +19,8 @@ from ctxcore.engine.events import (
     TurnEvent,
     UsageReported,
 )
-from ctxcore.engine.tools import without_expand
 from ctxcore.gateway.scripted import ScriptedReply
-from ctxcore.messages.values import ToolCall
+from ctxcore.messages.values import JsonValue, ToolCall
 from ctxcore.store.sql import open_store
 from ctxcore.store.values import Scope
 from tests.engines import ended, engine_with, saying
@@ -215,7 +215,7 @@ def test_nothing_is_offered_without_tools_or_where_the_policy_does_not_want_it()
     with engine_with([saying("a"), saying("b")], window=8_000) as (engine, model):
         session = engine.create_session()
         ended(engine.chat(session.id, "hi"))
-        shorten_everything(engine, session.id, offers_expand=False)
+        shorten_everything(engine, session.id, offers_expand=False, offers_recall=False)
         ended(engine.chat(session.id, "look", tools=[SEARCH]))
 
         assert [list(request.tools) for request in model.requests] == [[], [SEARCH]]
@@ -269,7 +269,7 @@ def test_a_callers_tool_of_the_same_name_stays_the_callers() -> None:
         events = list(engine.chat(session.id, "look", tools=[own], run_tool=lambda _: "theirs"))
 
         assert outputs_of(events) == {"e1": "theirs"}
-        assert list(model.requests[0].tools) == [own]
+        assert list(model.requests[0].tools) == [own, RECALL_TOOL]
 
 
 def test_what_a_compaction_shortened_says_where_it_is_and_stays_as_it_is() -> None:
@@ -328,7 +328,7 @@ def test_a_caller_may_offer_the_tool_whatever_the_policy_says() -> None:
         events = list(engine.chat(session.id, "hello", tools=[SEARCH, EXPAND_TOOL]))
 
         assert outputs_of(events) == {"e1": "hello"}
-        assert list(model.requests[0].tools) == [SEARCH, EXPAND_TOOL]
+        assert list(model.requests[0].tools) == [SEARCH, EXPAND_TOOL, RECALL_TOOL]
 
 
 def test_a_call_that_a_stopped_turn_left_open_is_answered_when_it_goes_on() -> None:
@@ -348,13 +348,13 @@ def test_a_call_that_a_stopped_turn_left_open_is_answered_when_it_goes_on() -> N
 
 
 def test_the_tool_is_not_stored_with_a_session() -> None:
-    assert without_expand((EXPAND_TOOL,)) == ()
+    assert without_own_tools((EXPAND_TOOL,)) == ()
     with engine_with(window=8_000) as (engine, _):
         session = engine.create_session(tools=[SEARCH])
         ended(engine.chat(session.id, "hello"))
 
         assert engine.session(session.id).tools == (SEARCH,)
-        assert engine.call_target(session.id).tools == (SEARCH, EXPAND_TOOL)
+        assert engine.call_target(session.id).tools == (SEARCH, RECALL_TOOL, EXPAND_TOOL)
 
 
 def writing(count: int) -> list[dict[str, object]]:
@@ -447,6 +447,8 @@ def test_what_a_compaction_leaves_of_long_words_says_where_they_are_whole(
     ask = " ".join(f"Wish {n} is a room with {n * 7} windows." for n in range(300))
     with engine_with(window=8_000) as (engine, _):
         session = engine.create_session(tools=tools)
+        roomy: dict[str, JsonValue] = {"offers_recall": False, "target_ratio": 0.6}
+        engine.save_policy(Scope(kind="session", owner=session.id), roomy)
         engine.append(session.id, [{"role": "user", "content": ask}])
         for n in range(24):
             told = " ".join(f"House {n}-{k} costs {n * 97 + k * 13} EUR." for k in range(40))

@@ -35,6 +35,7 @@ def test_the_call_of_a_renamed_tool_is_run_and_stored_under_its_own_name() -> No
     assert {name for one in model.requests for name in defined_names(one.tools)} == {
         "my_tool_v1",
         "expand_tool_output",
+        "recall_history",
     }
     assert "my tool.v1" not in str(model.requests)
     assert context.renamed_tools == {"my_tool_v1": "my tool.v1"}

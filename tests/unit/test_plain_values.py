@@ -133,6 +133,7 @@ def test_everything_an_engine_tells_is_plain_data() -> None:
             *(engine.losses(session.id, info.id), *engine.branches(session.id)),
             *engine.system_versions(session.id),
             *engine.search("order"),
+            *engine.recall(session.id, "order"),
             *engine.preview_import(engine.export(session.id), name="x"),
             *(*store.messages(session.id), *store.calls(session.id), *store.turns(session.id)),
             *(*store.events(session.id), *store.marks(session.id)),

@@ -62,6 +62,9 @@ WRONG: dict[str, object] = {
     "is_interactive": None,
     "working_state_ratio": 0.6,
     "facts_ratio": 0.6,
+    "recall_ratio": 0,
+    "recall_max_tokens": 59,
+    "recalls_other_sessions": 1,
     "summary_model": "",
     "summary_instructions": " ",
     "unsupported_ratio": 1.5,
@@ -81,6 +84,7 @@ WRONG: dict[str, object] = {
     "tool_limits": (("bash", 39),),
     "protected_tools": ("",),
     "offers_expand": "yes",
+    "offers_recall": "yes",
 }
 
 

@@ -40,6 +40,7 @@ PUBLIC_NAMES = [
     "PartNotFoundError",
     "Policy",
     "PolicyError",
+    "RECALL_TOOL",
     "Reason",
     "RebuiltRequest",
     "Recommendation",

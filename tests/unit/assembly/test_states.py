@@ -56,6 +56,7 @@ FULL = CompactionState(
     ),
     inherited="Names:\n- Ada",
     left_out=12,
+    recalls=((9, (2, 3)), (7, ())),
 )
 
 
@@ -82,7 +83,7 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 3
+    assert FULL.to_json()["version"] == VERSION == 4
 
 
 def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
@@ -98,12 +99,19 @@ def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
 
 def test_a_state_of_version_2_shortens_no_arguments() -> None:
     data: Any = changed("version", 2)
-    del data["active"]["arguments"]
+    del data["active"]["arguments"], data["recalls"]
 
     read = CompactionState.from_json(data)
 
     assert FULL.active is not None
-    assert read == replace(FULL, active=replace(FULL.active, arguments=()))
+    assert read == replace(FULL, active=replace(FULL.active, arguments=()), recalls=())
+
+
+def test_a_state_of_version_3_recalled_nothing() -> None:
+    data: Any = changed("version", 3)
+    del data["recalls"]
+
+    assert CompactionState.from_json(data) == replace(FULL, recalls=())
 
 
 def kinds(value: object) -> list[type]:
@@ -125,7 +133,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 4), "version 4; this release reads the versions 1, 2, 3"),
+        (changed("version", 5), "version 5; this release reads the versions 1, 2, 3, 4"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),
@@ -156,6 +164,9 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("active.language", "fr"), "active.language is 'fr'"),
         (changed("seen.digests", "abc"), "seen.digests is incomplete"),
         (changed("seen.left_out", [44]), "seen.left_out refers to messages"),
+        (changed("recalls", [[9, 2]]), "recalls is not a list of"),
+        (changed("recalls", [[9, ["2"]]]), "recalls is not a list of"),
+        (changed("recalls", 3), "recalls is of type int"),
         (changed("working", {"tasks": 3}), "working is not a working state"),
         (changed("working", {"more": 3}), "working is not a working state"),
     ],
@@ -181,6 +192,7 @@ def test_a_missing_field_is_named() -> None:
         pinned=st.frozensets(st.integers(0, 99)),
         inherited=st.text(),
         working=st.builds(WorkingState, tasks=st.none() | st.text()),
+        recalls=st.lists(st.tuples(st.integers(1, 99), st.tuples(st.integers(1, 99)))).map(tuple),
         active=st.none() | st.builds(Compaction, covered_until=st.integers(0, 99), facts=st.text()),
     )
 )

@@ -48,7 +48,10 @@ def test_nothing_done_says_why(path: Path) -> None:
     assert "nothing done: below the trigger" in result.stdout
 
 
-def test_force_compacts_though_no_rule_asks(path: Path) -> None:
+def test_force_compacts_though_no_rule_asks(tmp_path: Path) -> None:
+    answer: JsonValue = {"role": "assistant", "content": "It arrives on day 31."}
+    path = write(tmp_path / "answered.json", [*talk(30), answer])
+
     (one,) = results(
         run_json("compact", path, "--max-tokens", "90000", "--target-tokens", "900", "--force")
     )

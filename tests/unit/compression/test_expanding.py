@@ -9,19 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.fitting import fit
-from ctxcore.compression.markers import (
+from ctxcore.compression.markers import REFERENCE_TOKENS, parse_reference, with_reference
+from ctxcore.compression.own_tools import (
+    EXPAND_NAME,
     EXPAND_TOOL,
-    REFERENCE_TOKENS,
-    can_offer_with,
+    RECALL_NAME,
+    RECALL_TOOL,
     is_own_call_with,
-    parse_reference,
-    with_reference,
+    with_own_tools,
+    without_own_tools,
 )
+from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import counter_for
 from tests.histories import outputs
 
-OTHER = {"type": "function", "function": {"name": "search"}}
-NAMESAKE = {"type": "function", "function": {"name": "expand_tool_output"}}
+OTHER: JsonObject = {"type": "function", "function": {"name": "search"}}
+NAMESAKE: JsonObject = {"type": "function", "function": {"name": "expand_tool_output"}}
 
 
 @given(outputs(), st.integers(min_value=1, max_value=999_999))
@@ -59,12 +62,21 @@ def test_what_is_no_reference_is_none(ref: str) -> None:
     assert parse_reference(ref) is None
 
 
-def test_the_tool_is_offered_beside_others_and_never_beside_a_namesake() -> None:
-    assert can_offer_with([OTHER])
-    assert not can_offer_with([])
-    assert not can_offer_with([OTHER, NAMESAKE])
-    assert is_own_call_with([OTHER, EXPAND_TOOL])
-    assert not is_own_call_with([OTHER, NAMESAKE])
+def test_a_tool_is_offered_beside_others_and_never_beside_a_namesake() -> None:
+    both = (EXPAND_NAME, RECALL_NAME)
+
+    assert with_own_tools([OTHER], both) == (OTHER, RECALL_TOOL, EXPAND_TOOL)
+    assert with_own_tools([OTHER], [RECALL_NAME]) == (OTHER, RECALL_TOOL)
+    assert with_own_tools([], both) == ()
+    assert with_own_tools([OTHER, NAMESAKE], both) == (OTHER, NAMESAKE, RECALL_TOOL)
+    assert without_own_tools(with_own_tools([OTHER], both)) == (OTHER,)
+
+
+def test_calls_of_a_namesake_are_the_callers() -> None:
+    assert is_own_call_with(EXPAND_NAME, [OTHER, EXPAND_TOOL])
+    assert not is_own_call_with(EXPAND_NAME, [OTHER, NAMESAKE])
+    assert is_own_call_with(RECALL_NAME, [OTHER, NAMESAKE])
+    assert not is_own_call_with("search", [OTHER])
 
 
 def test_fit_writes_no_reference() -> None:

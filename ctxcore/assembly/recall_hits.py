@@ -1,0 +1,184 @@
+"""Searches a history for people and models: the best matches, each with the passage around it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import itemgetter
+from typing import Final
+
+from ctxcore.assembly.history import Counted, HistoryView, repeats
+from ctxcore.assembly.recall_texts import heading, index_words_of, piece_of, says_the_same
+from ctxcore.messages.values import Role
+from ctxcore.plain import Plain
+from ctxcore.recalling.ranking import Found
+from ctxcore.recalling.requests import read_request
+from ctxcore.recalling.searching import search
+from ctxcore.tokens.families import TokenCounter
+
+# Chosen: what a message answers stands before it, and its own answer behind tool calls.
+_BEFORE: Final = 2
+_BEHIND: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMessage(Plain):
+    """A message of a passage."""
+
+    seq: int
+    """Its number, from 1, by which `m12` refers to it."""
+    role: Role
+    created_at: datetime | None
+    text: str
+    """The message with its calls; of a long one the piece that the query is about."""
+    name: str = ""
+    """The function of a tool result."""
+
+    @property
+    def heading(self) -> str:
+        """Where it comes from, e.g. `m12 · user · 2026-03-02 09:14`."""
+        return heading(self.seq, self.role, self.created_at, self.name)
+
+    def __str__(self) -> str:
+        return f"[{self.heading}]\n{self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallHit(RecalledMessage):
+    """A message that a query found, with the passage around it."""
+
+    score: float
+    """Comparable within one search alone; the best hit has the highest."""
+    before: tuple[RecalledMessage, ...] = ()
+    after: tuple[RecalledMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A message that becomes a hit, and others near it that match as well."""
+
+    found: Found
+    beside: list[int] = field(default_factory=list)
+
+    @property
+    def reach(self) -> range:
+        return _reach(self.found.seq)
+
+    def passage(self) -> set[int]:
+        """The messages that belong to the hit."""
+        return set(self.reach).union(*map(_reach, self.beside))
+
+
+def find_hits(
+    view: HistoryView, query: str, counter: TokenCounter, *, limit: int, before: int | None = None
+) -> list[RecallHit]:
+    """The messages below `before` (default: all) that share a word with `query`, the best first.
+
+    None is shown twice: what stands in the passage of a better hit is no hit of its own, nor is
+    what says nearly the same. Excluded messages and system messages take no part.
+    """
+    end = view.count() + 1 if before is None else before
+    anchors = view.anchors()
+    hidden = frozenset((*anchors.excluded, *anchors.prompts))
+    found = search(view, read_request(query), before=end, hidden=hidden)
+    sharing = [one for one in found if one.rarity > 0]
+    heads = _heads(sharing, _rows(view, [one.seq for one in sharing]), limit)
+    seqs = _passages(heads, hidden, end)
+    rows = _rows(view, {seq for passage in seqs for seq in passage})
+    return [
+        _hit(head.found, [rows[seq] for seq in passage if seq in rows], query, counter)
+        for head, passage in zip(heads, seqs, strict=True)
+    ]
+
+
+def hits_text(hits: Sequence[RecallHit], counter: TokenCounter, *, max_tokens: int) -> str:
+    """As much of `hits` as fits, as text: the hits themselves first, then what is nearest to them.
+
+    The best hit comes first, the messages of each in order; "" if nothing fits.
+    """
+    shown: set[int] = set()
+    left = max_tokens
+    for hit, one in _by_need(hits):
+        size = counter.count(f"{one}\n\n")
+        if size <= left and (one is hit or hit.seq in shown):
+            left -= size
+            shown.add(one.seq)
+    passages = ([one for one in _passage(hit) if one.seq in shown] for hit in hits)
+    return "\n\n".join("\n".join(map(str, passage)) for passage in passages if passage)
+
+
+def _by_need(hits: Sequence[RecallHit]) -> Iterator[tuple[RecallHit, RecalledMessage]]:
+    """All messages with the hit that each belongs to."""
+    yield from zip(hits, hits, strict=True)
+    for hit in hits:
+        near = [(abs(one.seq - hit.seq), -one.seq, one) for one in (*hit.before, *hit.after)]
+        yield from ((hit, one) for *_, one in sorted(near, key=itemgetter(0, 1)))
+
+
+def _passage(hit: RecallHit) -> tuple[RecalledMessage, ...]:
+    return (*hit.before, hit, *hit.after)
+
+
+def _heads(found: Iterable[Found], rows: Mapping[int, Counted], limit: int) -> list[_Head]:
+    """The best of what was found, without what stands beside a better one or says the same."""
+    heads: list[_Head] = []
+    words: list[frozenset[str]] = []
+    for one in found:
+        if one.seq not in rows:
+            continue
+        near = next((head for head in heads if one.seq in head.reach), None)
+        if near is not None:
+            if one.rarity >= near.found.rarity:
+                near.beside.append(one.seq)
+        elif len(heads) < limit:
+            said = index_words_of(rows[one.seq])
+            if not says_the_same(said, words):
+                heads.append(_Head(one))
+                words.append(said)
+    return heads
+
+
+def _passages(heads: Sequence[_Head], hidden: Collection[int], end: int) -> list[list[int]]:
+    """The messages of each hit, in order; none belongs to two."""
+    taken = {head.found.seq for head in heads}
+    passages = []
+    for head in heads:
+        free = head.passage().difference(taken, hidden)
+        taken |= free
+        passages.append(sorted(seq for seq in (*free, head.found.seq) if 1 <= seq < end))
+    return passages
+
+
+def _hit(found: Found, rows: Sequence[Counted], query: str, counter: TokenCounter) -> RecallHit:
+    messages = [_message(row, query, counter) for row in rows]
+    [own] = [one for one in messages if one.seq == found.seq]
+    return RecallHit(
+        seq=own.seq,
+        role=own.role,
+        created_at=own.created_at,
+        text=own.text,
+        name=own.name,
+        score=found.score,
+        before=tuple(one for one in messages if one.seq < own.seq),
+        after=tuple(one for one in messages if one.seq > own.seq),
+    )
+
+
+def _message(row: Counted, query: str, counter: TokenCounter) -> RecalledMessage:
+    return RecalledMessage(
+        seq=row.seq,
+        role=row.message.role,
+        created_at=row.said_at,
+        text=piece_of(row, query, counter),
+        name=row.function_name if row.message.is_tool_result else "",
+    )
+
+
+def _rows(view: HistoryView, seqs: Collection[int]) -> dict[int, Counted]:
+    """The messages with these numbers, without calls of our own tools and their answers."""
+    return {row.seq: row for row in view.get(seqs) if not repeats(row)}
+
+
+def _reach(seq: int) -> range:
+    return range(seq - _BEFORE, seq + _BEHIND + 1)

@@ -1,0 +1,1 @@
+"""Recall: finding and ranking messages that a context does not show."""

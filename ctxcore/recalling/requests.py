@@ -1,0 +1,181 @@
+"""Reads a request as a query: the terms to look for in what a context does not show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Final
+
+from ctxcore.recalling.index_words import phrases_of
+from ctxcore.text.calendar import MONTHS, Day, days_in
+from ctxcore.text.inflection import forms_of, stem
+from ctxcore.text.languages import HAN_RUN, both_scripts
+from ctxcore.text.words import COMMON_WORDS, HAN_WEIGHT, STOP_WORDS, is_weak
+
+READ_CHARS: Final = 4_000  # of a request; chosen: its end and its beginning say what it wants
+MOST_TERMS: Final = 32  # chosen: the time of a search grows with them
+_FEW_TERMS: Final = 2  # with fewer of its own, a request leans on what was said before it
+_LENT_WEIGHT: Final = 0.4  # of a term of what the request refers to; chosen: below its own words
+_COMMON_SHARE: Final = 0.5  # of its rarity that a common word counts for; as in `text.words`
+_END_CHARS: Final = 4  # signs behind a question mark: quotes and brackets
+
+_REFERS: Final = re.compile(
+    r"\b(?:that|this|those|these|it|its|they|them|their|he|she|him|her|his|there|then|same|above"
+    r"|earlier|before|previous|again|former|latter|(?:the )?(?:first|second|third|fourth|fifth|last"
+    r"|other) (?:one|option|point|item|step|idea))\b"
+    "|那|这|它|他|她|刚才|之前|上面|前面|第[一二三四五六七八九十\\d]+[个條条项點点种步]",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(
+    r"^(?:and |but |so |ok(?:ay)?,? |well,? |hey,? )*(?:what|when|where|who|whom|whose|which|why"
+    r"|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|remind|recall"
+    r"|tell me|show me|find|look up|give me|list|explain|describe|summari[sz]e)\b"
+    "|(?:什么|什麼|哪|谁|誰|怎么|怎麼|怎样|多少|几|幾|为何|为什么|是否|吗|嗎|呢|提醒|记得|記得|告诉|找)",
+    re.IGNORECASE,
+)
+_NTH: Final = re.compile(
+    r"\b(?P<word>first|second|third|fourth|fifth|last)\b|第(?P<han>[一二三四五])[个個條条项點点种步]",
+    re.IGNORECASE,
+)
+_PLACES: Final = {
+    **{word: at for at, word in enumerate(["first", "second", "third", "fourth", "fifth"])},
+    **{word: at for at, word in enumerate("一二三四五")},
+    "last": -1,
+}
+_ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、]|[a-e][.)])\s+(.+)$", re.MULTILINE)
+_NUMBER: Final = re.compile(r"\d{1,3}(?:[,，]\d{3})+|\d+")
+_SMALL_NUMBERS: Final = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing that a request names, in all the forms that mean it."""
+
+    forms: tuple[str, ...]
+    """As the index has them; words with a blank between them stand side by side."""
+    weight: float = 1.0
+    proof: float = 1.0
+    """The share of its rarity that proves that a message with it is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for."""
+
+    terms: tuple[Term, ...] = ()
+    asks: bool = False
+    """Whether the request is a question, or asks for something that was said."""
+
+
+def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ()) -> Query:
+    """The query of a request.
+
+    `said`: the messages before it, newest first; `calls`: what was called for it so far. Their
+    terms weigh less, and only where the request refers to them or says next to nothing itself;
+    they prove something only where it refers to them and has a telling term of its own: "How is
+    it going?" means nothing that was said. An item of a list that it names is part of it.
+    """
+    text = _ends_of(text)
+    item = _item_meant(text, said[0]) if said else ""
+    terms = {term.forms[0]: term for term in (*terms_in(text), *terms_in(item))}
+    is_bare, refers = len(terms) < _FEW_TERMS, not item and _REFERS.search(text) is not None
+    share = 1.0 if refers and any(term.proof == 1.0 for term in terms.values()) else 0.0
+    lent = [*(calls if is_bare else ()), *(said[:1] if refers or (is_bare and not item) else ())]
+    for term in chain.from_iterable(map(terms_in, map(_ends_of, lent))):
+        weighed = Term(term.forms, term.weight * _LENT_WEIGHT, term.proof * share)
+        terms.setdefault(term.forms[0], weighed)
+    return Query(terms=tuple(islice(terms.values(), MOST_TERMS)), asks=asks(text))
+
+
+def asks(text: str) -> bool:
+    """Whether `text` asks something, or asks for something that was said."""
+    stripped = text.rstrip()
+    is_marked = any(sign in stripped[-_END_CHARS:] for sign in "?？")
+    return is_marked or _ASKS.search(stripped) is not None
+
+
+def terms_in(text: str) -> Iterator[Term]:
+    """The terms of `text` in order, those that say nothing left out."""
+    seen: set[str] = set()
+    for term in (*_dates(text), *_numbers(text), *_words(text)):
+        if term.forms[0] not in seen:
+            seen.add(term.forms[0])
+            yield term
+
+
+def _words(text: str) -> Iterator[Term]:
+    for phrase in phrases_of(text):
+        if HAN_RUN.match(phrase[0]):
+            for pair in phrase:
+                if not is_weak(pair):
+                    yield Term(both_scripts(pair), HAN_WEIGHT)
+            continue
+        if len(phrase) > 1:
+            yield Term((" ".join(phrase), "".join(phrase)))
+        yield from filter(None, map(_word, phrase))
+
+
+def _word(word: str) -> Term | None:
+    if {word, stem(word)} & STOP_WORDS:
+        return None
+    is_common = len(word) == 1 or word in COMMON_WORDS or stem(word) in COMMON_WORDS
+    return Term(forms_of(word), proof=_COMMON_SHARE if is_common else 1.0)
+
+
+def _numbers(text: str) -> Iterator[Term]:
+    """Numbers with and without their groups, and small ones in words."""
+    for found in _NUMBER.finditer(text):
+        digits = found[0].replace(",", "").replace("，", "")
+        groups = f"{int(digits):,}".replace(",", " ") if len(digits) < 16 else digits
+        words = _SMALL_NUMBERS[int(digits) : int(digits) + 1] if len(digits) < 3 else []
+        yield Term(tuple(dict.fromkeys([digits, groups, *words])))
+
+
+def _dates(text: str) -> Iterator[Term]:
+    """Dates in the forms in which people and programs write them."""
+    for day in days_in(text):
+        if forms := tuple(dict.fromkeys(_forms_of_day(day))):
+            yield Term(forms)
+
+
+def _forms_of_day(day: Day) -> Iterator[str]:
+    names = [name for name, month in MONTHS.items() if month == day.month]
+    if day.day is None:
+        yield from names[:2]
+        yield f"{day.month} 月"
+        return
+    for name in names[:2]:
+        yield f"{name} {day.day}"
+        yield f"{day.day} {name}"
+        yield f"{name} {day.day}{_ordinal(day.day)}"
+        yield f"{day.day}{_ordinal(day.day)} {name}"
+    year = "" if day.year is None else f"{day.year} "
+    yield f"{year}{day.month:02} {day.day:02}"
+    yield f"{day.month} 月 {day.day}"
+
+
+def _ordinal(day: int) -> str:
+    return "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
+
+def _item_meant(text: str, said: str) -> str:
+    """The item of a list that `text` names by its place; empty for none."""
+    found = _NTH.search(text)
+    items = _ITEM.findall(said) if found else []
+    if found is None or not items:
+        return ""
+    at = _PLACES[(found["word"] or found["han"]).lower()]
+    return str(items[at]) if -len(items) <= at < len(items) else ""
+
+
+def _ends_of(text: str) -> str:
+    """The beginning and the end of a long text, which say what it wants."""
+    if len(text) <= READ_CHARS:
+        return text
+    half = READ_CHARS // 2
+    return f"{text[:half]}\n{text[-half:]}"

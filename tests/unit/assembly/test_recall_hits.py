@@ -1,0 +1,76 @@
+"""What a search of the history gives to people and models."""
+
+from __future__ import annotations
+
+from ctxcore.assembly.history import ListHistory
+from ctxcore.assembly.recall_hits import RecalledMessage, RecallHit, find_hits, hits_text
+from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from tests.words import Words
+
+WORDS = Words()
+
+
+def message(seq: int, text: str) -> RecalledMessage:
+    return RecalledMessage(seq=seq, role="user", created_at=None, text=text)
+
+
+def hit(seq: int, text: str, *after: RecalledMessage) -> RecallHit:
+    return RecallHit(seq=seq, role="user", created_at=None, text=text, score=1.0, after=after)
+
+
+HITS = [hit(9, "the best", message(10, "its answer")), hit(4, "the next", message(5, "another"))]
+
+
+def test_the_best_comes_first_and_each_with_what_follows_it() -> None:
+    assert hits_text(HITS, WORDS, max_tokens=100) == (
+        "[m9 · user]\nthe best\n[m10 · user]\nits answer\n\n"
+        "[m4 · user]\nthe next\n[m5 · user]\nanother"
+    )
+
+
+def test_hits_come_before_what_stands_around_them() -> None:
+    whole = WORDS.count(f"{HITS[0]}\n\n")
+
+    text = hits_text(HITS, WORDS, max_tokens=2 * whole)
+
+    assert text == "[m9 · user]\nthe best\n\n[m4 · user]\nthe next"
+    assert hits_text(HITS, WORDS, max_tokens=whole - 1) == ""
+
+
+def test_matches_side_by_side_are_one_hit() -> None:
+    said = [text_message("user", f"pebble {at}") for at in range(20)]
+    for at in (10, 11):
+        said[at] = text_message("user", f"the ferry at pier {at}")
+
+    hits = find_hits(ListHistory(said, WORDS), "ferry pier", WORDS, limit=9)
+
+    [one] = hits
+    passage = [*one.before, one, *one.after]
+    assert {11, 12} <= {each.seq for each in passage}
+    assert passage == sorted(passage, key=lambda each: each.seq)
+
+
+def test_calls_of_our_own_tools_and_their_answers_are_not_found() -> None:
+    call = ToolCall(id="r", name="recall_history", arguments='{"query": "ferry"}')
+    other = ToolCall(id="s", name="search", arguments='{"query": "ferry"}')
+    said = [
+        Message(role="assistant", calls=(call,)),
+        tool_result("r", "[m1 · user]\nthe ferry", name="recall_history"),
+        Message(role="assistant", calls=(other,)),
+        tool_result("s", "a ferry was found", name="search"),
+    ]
+
+    [one] = find_hits(ListHistory(said, WORDS), "ferry", WORDS, limit=9)
+
+    assert {each.seq for each in (*one.before, one, *one.after)} == {3, 4}
+
+
+def test_only_what_was_said_before_a_message_is_found() -> None:
+    said = [text_message("user", "the ferry"), text_message("user", "which ferry?")]
+    history = ListHistory(said, WORDS)
+
+    [one] = find_hits(history, "ferry", WORDS, limit=9, before=2)
+
+    assert (one.seq, one.after) == (1, ())
+    assert find_hits(history, "ferry", WORDS, limit=9, before=1) == []
+    assert find_hits(history, "ferry", WORDS, limit=0) == []

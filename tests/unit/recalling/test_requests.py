@@ -1,0 +1,135 @@
+"""A request as a query: what it names, in every form, and what it borrows."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxcore.recalling.requests import MOST_TERMS, READ_CHARS, Query, asks, read_request, terms_in
+
+PLANS = "Three ways:\n1. rent a canoe\n2. hike along Storforsen\n3. take the bus to Arjeplog"
+
+
+def forms(text: str) -> set[str]:
+    """All forms of the terms of a text."""
+    return {form for term in terms_in(text) for form in term.forms}
+
+
+def weights(query: Query) -> dict[str, float]:
+    """The weight of each term by its first form."""
+    return {term.forms[0]: term.weight for term in query.terms}
+
+
+def proofs(query: Query) -> dict[str, float]:
+    """What each term proves, by its first form."""
+    return {term.forms[0]: term.proof for term in query.terms}
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Where did we go camping?", "camped"),
+        ("who taught the children", "teach"),
+        ("the buses", "bus"),
+        ("open user_profile_id", "user profile id"),
+        ("open userProfileId", "user profile id"),
+        ("it costs 12,500", "12500"),
+        ("it costs 12500", "12 500"),
+        ("the 7 dwarfs", "seven"),
+        ("on 2026-05-07", "may 7"),
+        ("on 7 May 2026", "2026 05 07"),
+        ("on May 7th", "7th may"),
+        ("五月七日的会议", "5 月 7"),
+        ("飞机票", "飛機"),
+        ("飛機票", "飞机"),
+    ],
+)
+def test_a_term_has_every_form_in_which_it_may_be_said(text: str, form: str) -> None:
+    assert form in forms(text)
+
+
+@pytest.mark.parametrize("text", ["", "How are you?", "Who knows?", "好的", "?!", "it was there"])
+def test_what_says_nothing_has_no_terms(text: str) -> None:
+    assert list(terms_in(text)) == []
+
+
+def test_a_term_comes_once() -> None:
+    assert [term.forms[0] for term in terms_in("canoe Canoe CANOE paddle")] == ["canoe", "paddle"]
+
+
+def test_a_common_word_proves_less() -> None:
+    assert proofs(read_request("a wonderful canoe")) == {"wonderful": 0.5, "canoe": 1.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("When was it?", "when was it", "and who paid", "Remind me of the code", "It was “red”?"),
+        *("他什么时候来", "多少钱？", "記得那個地址嗎", "ok, show me the log"),
+    ],
+)
+def test_a_question_asks(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I was there.", "Fix the login test.", "好的谢谢", "haha", ""],
+)
+def test_what_is_no_question_does_not_ask(text: str) -> None:
+    assert not asks(text)
+
+
+def test_a_request_that_refers_borrows_what_was_said_before_it() -> None:
+    query = read_request("How much does that ferry cost?", ["It leaves from Nynashamn."])
+
+    assert weights(query)["nynashamn"] < weights(query)["ferry"] == 1.0
+    assert proofs(query)["nynashamn"] == 1.0
+
+
+def test_a_request_that_names_enough_borrows_nothing() -> None:
+    query = read_request("How much does a ferry ticket cost?", ["Leaves from Nynashamn."])
+
+    assert "nynashamn" not in weights(query)
+
+
+@pytest.mark.parametrize("text", ["How is it going?", "Are you there?", "Why not?", "Really?"])
+def test_small_talk_proves_nothing_by_what_it_borrows(text: str) -> None:
+    query = read_request(text, ["All 231 tests pass in Nynashamn."])
+
+    assert not any(proofs(query).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "other"),
+    [
+        ("How far is the second one?", "storforsen", "canoe"),
+        ("the last option please", "arjeplog", "storforsen"),
+        ("第二个多远？", "storforsen", "arjeplog"),
+    ],
+)
+def test_an_item_of_a_list_is_named_by_its_place(text: str, named: str, other: str) -> None:
+    query = read_request(text, [PLANS])
+
+    assert proofs(query)[named] == 1.0
+    assert other not in weights(query)
+
+
+def test_an_item_that_there_is_not_names_nothing() -> None:
+    assert "canoe" in weights(read_request("the fifth one?", [PLANS]))  # all of it, as it refers
+
+
+def test_a_request_that_says_next_to_nothing_borrows_its_calls() -> None:
+    assert "orders" in weights(read_request("go on", calls=['{"path": "/srv/orders.py"}']))
+
+
+def test_of_a_long_request_beginning_and_end_count() -> None:
+    text = "zebra " + "x " * READ_CHARS + "middle " + "x " * READ_CHARS + "walrus"
+
+    assert set(weights(read_request(text))) >= {"zebra", "walrus"}
+    assert "middle" not in weights(read_request(text))
+
+
+def test_there_are_only_so_many_terms() -> None:
+    text = " ".join(f"name{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(90))
+
+    assert len(read_request(text).terms) == MOST_TERMS
