@@ -31,8 +31,8 @@ from ctxcore.tokens.families import TokenCounter
 LEAST_TOKENS: Final = 48  # chosen: less room is not worth a frame
 # How rare the terms must be, together, that a message shares with a request; see `rank`. Chosen on
 # small talk, which must recall nothing.
-ASKED_RARITY: Final = 3.0
-TOLD_RARITY: Final = 8.0
+_ASKED_RARITY: Final = 3.0
+_TOLD_RARITY: Final = 8.0
 _BESIDE: Final = 3  # messages on each side of one that is meant that may be recalled with it
 _MOST_READ: Final = 60  # of the best; chosen: more than any share holds
 _MOST_COMPARED: Final = 24  # of the best, for what replaced what; finding facts takes time
@@ -168,7 +168,7 @@ class Recaller:
     @cached_property
     def _sure(self) -> frozenset[int]:
         """The messages that share enough with the request to be meant."""
-        least = ASKED_RARITY if self.query.asks else TOLD_RARITY
+        least = least_rarity(asks=self.query.asks)
         return frozenset(one.seq for one in self._found if one.rarity >= least)
 
     @cached_property
@@ -216,10 +216,13 @@ class Recaller:
         return own_item("recalled", recalled_message("", self.language), self.counter).tokens
 
 
-def in_force(standing: Sequence[Recalled], new: Recalled | None, share: int) -> Sequence[Recalled]:
+def least_rarity(*, asks: bool) -> float:
+    """How rare the terms must be, together, that a message shares with a request to be meant."""
+    return _ASKED_RARITY if asks else _TOLD_RARITY
+
+
+def in_force(standing: Sequence[Recalled], new: Recalled, share: int) -> Sequence[Recalled]:
     """What stands behind requests once `new` was recalled for the newest."""
-    if new is None:
-        return standing
     taken = sum(one.item.tokens for one in standing) + new.item.tokens
     return (*standing, new) if taken <= share else (new,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ctxcore.assembly.recall_texts import heading, text_within
-from ctxcore.assembly.recalled import ASKED_RARITY, TOLD_RARITY
+from ctxcore.assembly.recalled import least_rarity
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.recalling.requests import asks
 from ctxcore.store.values import SearchHit
@@ -25,7 +25,7 @@ def with_other_sessions(services: EngineServices, target: CallTarget, request: s
         target.session.user_id,
         request,
         limit=MOST_HITS,
-        least_rarity=ASKED_RARITY if asks(request) else TOLD_RARITY,
+        least_rarity=least_rarity(asks=asks(request)),
         without=target.session.id,
     )
     usable = budget.usable_tokens * policy.recall_ratio if budget else policy.recall_max_tokens

@@ -12,13 +12,12 @@ from ctxcore.recalling.index_words import phrases_of
 from ctxcore.text.calendar import MONTHS, Day, days_in
 from ctxcore.text.inflection import forms_of, stem
 from ctxcore.text.languages import HAN_RUN, both_scripts
-from ctxcore.text.words import COMMON_WORDS, HAN_WEIGHT, STOP_WORDS, is_weak
+from ctxcore.text.words import COMMON_WEIGHT, COMMON_WORDS, HAN_WEIGHT, STOP_WORDS, is_weak
 
 READ_CHARS: Final = 4_000  # of a request; chosen: its end and its beginning say what it wants
 MOST_TERMS: Final = 32  # chosen: the time of a search grows with them
 _FEW_TERMS: Final = 2  # with fewer of its own, a request leans on what was said before it
 _LENT_WEIGHT: Final = 0.4  # of a term of what the request refers to; chosen: below its own words
-_COMMON_SHARE: Final = 0.5  # of its rarity that a common word counts for; as in `text.words`
 _END_CHARS: Final = 4  # signs behind a question mark: quotes and brackets
 
 _REFERS: Final = re.compile(
@@ -124,7 +123,7 @@ def _word(word: str) -> Term | None:
     if {word, stem(word)} & STOP_WORDS:
         return None
     is_common = len(word) == 1 or word in COMMON_WORDS or stem(word) in COMMON_WORDS
-    return Term(forms_of(word), proof=_COMMON_SHARE if is_common else 1.0)
+    return Term(forms_of(word), proof=COMMON_WEIGHT if is_common else 1.0)
 
 
 def _numbers(text: str) -> Iterator[Term]:
