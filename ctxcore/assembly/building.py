@@ -97,6 +97,19 @@ class Call:
         return replace(self, counter=self.rule, tools_tokens=self.rule_tools_tokens, rule=None)
 
     @property
+    def oversize_share(self) -> float | None:
+        """Above what part of the window, in tokens, outputs are shortened; None: above none."""
+        ratio, budget = self.policy.oversize_ratio, self.budget
+        return None if ratio is None or budget is None else budget.usable_tokens * ratio
+
+    @property
+    def least_output_tokens(self) -> int | None:
+        """What the outputs of open calls have where that part is less; None: it is not."""
+        share = self.oversize_share
+        is_small = share is not None and share < SHORT_TOKENS and not self.policy.shortens_always
+        return SHORT_TOKENS if is_small else None
+
+    @property
     def without_knowledge(self) -> Call:
         """This call as the session's own compactions see it: knowledge belongs to its call."""
         return replace(self, knowledge={}) if self.knowledge else self
@@ -225,15 +238,13 @@ class Builder:
         )
 
     def _reader(self) -> Reader:
-        share = self._oversize()
-        is_small = share is not None and share < SHORT_TOKENS and not self._policy.shortens_always
         return Reader(
             self._view,
             self._active,
             self._policy,
             self._counter,
             refers=self._call.offers_expand,
-            least_output_tokens=SHORT_TOKENS if is_small else None,
+            least_output_tokens=self._call.least_output_tokens,
             media_tokens=self._call.budget.usable_tokens if self._call.budget else 0,
             system=self._call.system,
         )
@@ -268,10 +279,6 @@ class Builder:
             return self._active.language
         request = reading.goal or reading.last_user
         return detect_language([request.message] if request else [])
-
-    def _oversize(self) -> float | None:
-        ratio, budget = self._policy.oversize_ratio, self._call.budget
-        return None if ratio is None or budget is None else budget.usable_tokens * ratio
 
     @property
     def _is_covered(self) -> bool:
@@ -436,7 +443,7 @@ class Builder:
             choice = choose_recent(
                 maker,
                 available_tokens=room,
-                oversize_tokens=self._oversize(),
+                oversize_tokens=self._call.oversize_share,
                 shortened=frozenset(
                     seq for seq, _ in (*self._active.shortened, *self._active.arguments)
                 ),

@@ -77,9 +77,13 @@ class Recaller:
         made = (
             self._recalled(request, seqs)
             for request, seqs in self.recalls
-            if seqs and request > self.covered_until and self._goes_on(request)
+            if seqs and self._is_shown(request) and self._goes_on(request)
         )
         return tuple(filter(None, made))
+
+    def _is_shown(self, request: int) -> bool:
+        """Whether a request is uncovered, or shown for its turn that is not done."""
+        return request > self.covered_until or request == self.reading.current
 
     def _goes_on(self, request: int) -> bool:
         """Whether a request waits for its answer, or led to calls."""

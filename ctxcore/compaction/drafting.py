@@ -129,7 +129,7 @@ class Scope:
         self.pinned = frozenset(reading.anchors.pinned)
         """Messages that a person wants to be shown whole."""
         self.budget = budget
-        self.fixed_tokens = measured.fixed_tokens
+        self.fixed_tokens = measured.fixed_tokens - measured.recalled_tokens
         self.messages = measured.uncovered_messages
         self.system_messages = measured.system_messages
         self.sizes = tuple(size_of(block) for block in self.blocks)

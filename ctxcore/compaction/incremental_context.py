@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
-from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.history import Counted, HistoryView, media_of
 from ctxcore.assembly.history_views import adapted
 from ctxcore.assembly.items import Item, Merged, from_row, total
 from ctxcore.assembly.legality import Repairer
@@ -86,7 +86,7 @@ class IncrementalContext:
         if thinking or is_at_rest or not _shows_all(context, active):
             return
         rows = self._view.tail(1 << 60, after=active.covered_until)
-        if not rows:
+        if not rows or self._shows_more(by_block(rows)[-1]):
             return
         end = _end([from_row(row, "recent", VerdictCode.RECENT()) for row in rows])
         base = self._base = _Base(
@@ -129,18 +129,22 @@ class IncrementalContext:
         if base is None or base.active is not (active or NOTHING_COVERED):
             return None
         new = self._view.get(range(base.seen + 1, self._view.count() + 1))
-        if not all(self._take(base, block) for block in by_block(new)) or not self._has_room(base):
+        if not self._take_all(base, by_block(new)) or not self._has_room(base):
             self._base = None
             return None
         base.seen = self._view.count()
         return base.tokens + (base.thinking_tokens if base.is_open else 0)
 
+    def _take_all(self, base: _Base, blocks: Sequence[Sequence[Counted]]) -> bool:
+        """Adds `blocks`; returns False where the context has to be built."""
+        is_longer = bool(blocks) and self._shows_more(blocks[-1])
+        return not is_longer and all(self._take(base, block) for block in blocks)
+
     def _take(self, base: _Base, block: Sequence[Counted]) -> bool:
         """Adds a block; returns False where it could change more than the end of the context."""
         head = block[0].message
         is_new = head.role == "user" and not base.is_asking
-        recalls = head.role == "user" and self._call.policy.recall_ratio is not None
-        if head.is_system or is_new or (recalls and base.hides):
+        if head.is_system or is_new or self._may_recall(base, block):
             return False
         base.hides = base.hides or any(row.is_shortened for row in block)
         items = [*base.end, *(from_row(row, "recent", VerdictCode.RECENT()) for row in block)]
@@ -157,6 +161,14 @@ class IncrementalContext:
         if head.role == "user":
             base.thought.clear()
         return True
+
+    def _may_recall(self, base: _Base, block: Sequence[Counted]) -> bool:
+        """Whether a request may recall something: a new one, or the last once a block hides it."""
+        if self._call.policy.recall_ratio is None:
+            return False
+        if block[0].message.role == "user":
+            return base.hides
+        return not base.hides and any(row.is_shortened for row in block)
 
     def _follow(self, base: _Base, groups: Sequence[Merged], end: Sequence[Item]) -> None:
         """Replaces the messages of the last block by `groups`; the new last block is `end`."""
@@ -204,6 +216,14 @@ class IncrementalContext:
         if limit is None or row.short_tokens is None:
             return 0
         return max(0, min(row.tokens, limit + 1) - row.short_tokens)
+
+    def _shows_more(self, block: Sequence[Counted]) -> bool:
+        """Whether outputs of the open calls may be longer than they stay, or have their media."""
+        if not block[-1].message.is_tool_result:
+            return False
+        cut = [row for row in block if row.message.is_tool_result and row.short is not None]
+        is_longer = bool(cut) and self._call.least_output_tokens is not None
+        return is_longer or any(media_of(row.message.content) for row in cut)
 
     def _thinking(self, rows: Iterable[Counted]) -> int:
         """Returns the size of the thinking that is sent back with the calls of an open turn."""

@@ -56,6 +56,8 @@ class Measure:
     """A part of `fixed_tokens`."""
     knowledge_tokens: int = 0
     """A part of `fixed_tokens`: all of it, however much finds room."""
+    recalled_tokens: int = 0
+    """What stands recalled, part of the fixed tokens; a compaction ends it."""
     system_messages: int = 0
     turns: int = 0
     """User messages since the last compaction or full summary; 0 unless the policy asks."""
@@ -130,6 +132,7 @@ def _measure(view: HistoryView, call: Call, active: Compaction) -> Measure:
         summary_tokens=total(layout.summary),
         facts_tokens=total(layout.facts),
         knowledge_tokens=knowledge,
+        recalled_tokens=recalled,
         uncovered_tokens=uncovered.tokens - saved + _shown_whole(view, reading, covered),
         uncovered_messages=uncovered.messages - len(hidden),
         system_messages=len(reading.system),
@@ -275,7 +278,7 @@ def for_trigger(call: Call, measured: Measure, trigger: Trigger, *, halves: bool
     if trigger.rule in _WHATEVER_THE_SIZE and halves:
         target = min(budget.target_tokens, measured.ruling.input_tokens // 2)
         budget = call.policy.retarget(budget, target)
-    return replace(call, budget=budget)
+    return replace(call, budget=budget, recalls=())
 
 
 def _waits_for_more(measured: Measure, policy: Policy) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,33 @@ def reused_ids(count: int) -> list[Message]:
     return history
 
 
+def records(count: int) -> str:
+    """A tool output of so many records."""
+    return json.dumps([{"id": f"R-{n}", "status": "ok", "n": n} for n in range(count)])
+
+
+def one_long_output(size: int) -> list[Message]:
+    """A turn of which one output of many is long."""
+    history = [text_message("system", "You help."), user("never call me")]
+    for step in range(3):
+        history.append(assistant("", call(f"c{step}")))
+        history.append(tool_result(f"c{step}", records(size) if step == 1 else ""))
+    return [*history, assistant("done")]
+
+
+def long_outputs(turns: int, *, calls: int, size: int) -> list[Message]:
+    """Turns that ask for an order of the first turn, with long outputs of their calls."""
+    history = [text_message("system", "You help.")]
+    for turn in range(turns):
+        history.append(user(f"question {turn}: why is ORD-2026-417 late, the parcel to Lisbon?"))
+        for step in range(calls):
+            history.append(assistant("", call(f"c{turn}.{step}", q=turn)))
+            output = records(size) if step % 2 else f"{words(9)} ORD-2026-417 left at {turn}"
+            history.append(tool_result(f"c{turn}.{step}", output))
+        history.append(assistant(f"answer {turn}: ORD-2026-417 waits in Lisbon since day {turn}"))
+    return history
+
+
 OFF = {"is_shadow": True}  # nothing compacts, so that contexts fill up
 CASES: dict[str, tuple[list[Message], Policy, int]] = {
     "compacting": (turns(20), Policy(), 2_000),
@@ -64,6 +92,13 @@ CASES: dict[str, tuple[list[Message], Policy, int]] = {
         1_200,
     ),
     "a late rule": ([*turns(4), text_message("system", words(50)), *turns(4)[1:]], Policy(), 9_000),
+    "an output longer while it is new": (one_long_output(46), Policy(), 461),
+    "an output hidden within a turn": (one_long_output(46), Policy(), 919),
+    "a compaction behind what was recalled": (
+        long_outputs(24, calls=3, size=46),
+        Policy(check_at="before_send"),
+        1_880,
+    ),
     "no answer to a call": ([*turns(2), assistant("", call("x")), *turns(4)[1:]], Policy(), 9_000),
 }
 
