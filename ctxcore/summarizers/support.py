@@ -89,7 +89,7 @@ _ORDINARY: Final = word_set("""
     team client clients manager support staff nobody everyone somebody both they
     ongoing outcome outcomes conclusion recommendation recommendations options
     api apis url urls id ids json html http https pdf csv faq todo ui ux sql cli ok tbd llm asap
-    usa uk am pm utc gmt eta
+    usa uk am pm utc gmt eta rules force done decided open next references reference
 """)
 """Chosen: words of headings, and abbreviations that a writer uses for what is spelled out."""
 
@@ -154,7 +154,7 @@ class SummarySource:
             *(f"{message.name or ''}\n{message.text}" for message in request.messages),
             *(f"{call.id} {call.name} {call.arguments}" for call in calls),
             *quotable,
-            *(request.previous, facts, request.focus, request.instructions),
+            *(request.previous, facts, request.carried, request.focus, request.instructions),
         )
         meant = [
             day

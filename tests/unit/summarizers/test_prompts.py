@@ -18,8 +18,13 @@ FORMS: tuple[SummaryForm, ...] = (
     "dated_points",
     "layered",
     "third_person",
+    "working_memory",
     "plain",
 )
+SECTIONS: dict[Language, tuple[str, ...]] = {
+    "en": ("Goal", "Rules in force", "Done", "Decided", "Open", "Next", "References"),
+    "zh": ("目标", "有效规则", "已完成", "已决定", "未决", "下一步", "参考"),
+}
 
 
 def prompt(
@@ -57,8 +62,10 @@ def prompt(
         ("layered", "zh", ["1) 主要话题\n2) 关键决策\n3) 重要细节"]),
         ("third_person", "en", ['"The user asked …"', '"The AI did …"', "files", "decisions"]),
         ("third_person", "zh", ["“用户要求……”", "“AI 完成了……”", "修改了哪些文件", "决策"]),
-        ("plain", "en", ["Goal:", "Standing instructions:", "Decisions:", "Open questions:"]),
-        ("plain", "zh", ["目标：", "长期指示：", "决定：", "未决问题："]),
+        ("working_memory", "en", ["Goal:", "Standing instructions:", "Decisions:", "Details:"]),
+        ("working_memory", "zh", ["目标：", "长期指示：", "决定：", "未决问题："]),
+        ("plain", "en", [f"\n{name}:" for name in SECTIONS["en"]]),
+        ("plain", "zh", [f"\n{name}：" for name in SECTIONS["zh"]]),
     ],
 )
 def test_each_form_asks_for_what_its_design_keeps(
