@@ -7,7 +7,7 @@ a record with an empty summary.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from typing import Any, cast
@@ -28,9 +28,11 @@ ShortArguments = tuple[str | None, ...]
 """What stands for the arguments of each call of a message; None: they are as they were."""
 Recalls = tuple[tuple[int, tuple[int, ...]], ...]
 """For each request that recall was decided for, the messages that it found; sequence numbers."""
-Lineage = tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]
+Runs = tuple[tuple[int, int], ...]
+"""Sequence numbers, ascending, as runs of neighbours: the first and the last of each."""
+Lineage = tuple[tuple[int, int, Runs], ...]
 """The sentences of a summary in their order: where each starts and ends, and the messages that it
-comes from, as runs of sequence numbers, first and last."""
+comes from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,7 @@ class Compaction(Plain):
             SummarySentence(
                 text=self.summary[start:end],
                 start=start,
-                seqs=tuple(chain.from_iterable(range(first, last + 1) for first, last in runs)),
+                seqs=tuple(seqs_in(runs)),
             )
             for start, end, runs in self.lineage
         )
@@ -147,6 +149,22 @@ class Compaction(Plain):
         stays = {*self.kept, *self.pins, *system}
         covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
         return (*sorted(before - stays), *covered)
+
+
+def to_runs(seqs: Iterable[int]) -> Runs:
+    """Sequence numbers as runs of neighbours."""
+    runs: list[tuple[int, int]] = []
+    for seq in sorted(set(seqs)):
+        if runs and runs[-1][1] == seq - 1:
+            runs[-1] = (runs[-1][0], seq)
+        else:
+            runs.append((seq, seq))
+    return tuple(runs)
+
+
+def seqs_in(runs: Runs) -> Iterator[int]:
+    """The sequence numbers in runs, ascending."""
+    return chain.from_iterable(range(first, last + 1) for first, last in runs)
 
 
 def to_plain(record: Compaction) -> JsonObject:

@@ -87,7 +87,8 @@ _RESULTS: Final = (
     ),
     _Result.of(
         r"\b(?:was|were|is|are|been|got) (?:\w+ )?(?:deployed|released|shipped|published|merged"
-        r"|rolled out)\b|\bwent live\b|已经?(?:被)?(?:部署|上线|发布|合并)|(?:上线|发布|部署|合并)了",
+        r"|rolled out)\b|\bwent live\b"
+        r"|已经?(?:被)?(?:部署|上线|发布|合并)|(?:上线|发布|部署|合并)了",
         r"deploy|releas|ship|publish|live|roll|merg|push|上线|发布|部署|合并|推送",
     ),
     _Result.of(
@@ -103,7 +104,8 @@ _RESULTS: Final = (
     _Result.of(
         r"\b(?:was|were|is|are|been) (?:\w+ )?(?:approved|signed)\b|\bapproved the\b|\bsigned off\b"
         r"|已经?(?:被)?(?:批准|审批)|批准了",
-        r"approv|accept|sign|agree|confirm|yes|fine|go ahead|sure|deal|批|同意|确认|可以|没问题|通过",
+        r"approv|accept|sign|agree|confirm|yes|fine|go ahead|sure|deal"
+        r"|批|同意|确认|可以|没问题|通过",
     ),
     _Result.of(
         r"\b(?:was|were|is|are|been|got) (?:\w+ )?(?:cancel+ed|deleted|removed)\b"

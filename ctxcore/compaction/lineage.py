@@ -12,15 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
-from ctxcore.assembly.records import Lineage
+from ctxcore.assembly.records import Lineage, seqs_in, to_runs
 from ctxcore.messages.values import Message, text_message
 from ctxcore.recalling.requests import terms_in
 from ctxcore.recalling.word_places import WordPlaces
 from ctxcore.summarizers.extractive import Quoted
-from ctxcore.summarizers.prompts import SECTIONS
+from ctxcore.summarizers.prompts import SECTIONS, Section
 from ctxcore.summarizers.support import joined
 from ctxcore.text.sentences import sentence_places
 from ctxcore.text.words import PRIOR_UNITS
@@ -33,11 +32,14 @@ _MOST_PLACES: Final = 300  # of a word that are looked at, the newest; as a sear
 _MARK = re.compile(r"[\s>*•#_`-]*(?:\(?\d{1,3}[.)、]\s*)?")
 _REPORTED = re.compile(r"\b(?:the )?(?:user|assistant)(?:['’]s)?\b|用户|助手", re.IGNORECASE)
 """Whom a summary speaks of, whatever the words of the conversation are."""
-_HEADINGS = re.compile(
-    "|".join(sorted(map(re.escape, chain.from_iterable(s.values() for s in SECTIONS.values()))))
-    + r"(?=\W)"
+_SECTION_OF: Mapping[str, Section] = {
+    heading.lower(): section
+    for headings in SECTIONS.values()
+    for section, heading in headings.items()
+}
+_HEADING = re.compile(
+    rf"\**(?P<name>{'|'.join(map(re.escape, _SECTION_OF))})\**\s*[:：]\**\s*", re.IGNORECASE
 )
-_HEADING = re.compile(rf"\**(?:{_HEADINGS.pattern})\**\s*[:：]\**\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +168,15 @@ def _covering(having: Mapping[int, set[int]], weights: Sequence[float]) -> Itera
 
 def bare(sentence: str) -> str:
     """`sentence` without the mark of a list and the heading of a section before it."""
-    words = sentence[_MARK.match(sentence).end() :]  # type: ignore[union-attr]  # it may be empty
-    heading = _HEADING.match(words)
-    return (words[heading.end() :] if heading else words).strip("*_ ")
+    start = _mark_end(sentence)
+    heading = _HEADING.match(sentence, start)
+    return sentence[heading.end() if heading else start :].strip("*_ ")
+
+
+def _mark_end(sentence: str) -> int:
+    """Where a sentence starts behind the mark of a list."""
+    found = _MARK.match(sentence)
+    return found.end() if found else 0
 
 
 def is_heading(sentence: str) -> bool:
@@ -176,6 +184,18 @@ def is_heading(sentence: str) -> bool:
     return not bare(sentence) or (
         sentence.rstrip("*_ ").endswith((":", "：")) and len(sentence) < 40
     )
+
+
+def sections_in(summary: str) -> Iterator[tuple[Section | None, str]]:
+    """The sentences of a summary with the section that each stands in, bare, without headings."""
+    section: Section | None = None
+    for start, end in sentence_places(summary):
+        sentence = summary[start:end]
+        heading = _HEADING.match(sentence, _mark_end(sentence))
+        if heading is not None:
+            section = _SECTION_OF[heading["name"].lower()]
+        if not is_heading(sentence):
+            yield section, bare(sentence)
 
 
 def previous_sentences(summary: str, lineage: Lineage) -> Iterator[Text]:
@@ -190,22 +210,7 @@ def _seqs_at(lineage: Lineage, start: int, end: int) -> Iterator[int]:
     """The messages that the characters from `start` to `end` come from."""
     for first, last, runs in lineage:
         if first < end and start < last:
-            yield from _unrolled(runs)
-
-
-def _unrolled(runs: Iterable[tuple[int, int]]) -> Iterator[int]:
-    return chain.from_iterable(range(first, last + 1) for first, last in runs)
-
-
-def to_runs(seqs: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Sequence numbers as runs of neighbours, ascending."""
-    runs: list[tuple[int, int]] = []
-    for seq in sorted(set(seqs)):
-        if runs and runs[-1][1] == seq - 1:
-            runs[-1] = (runs[-1][0], seq)
-        else:
-            runs.append((seq, seq))
-    return tuple(runs)
+            yield from seqs_in(runs)
 
 
 def lineage_of(summary: str, sources: SummarySources) -> Lineage:

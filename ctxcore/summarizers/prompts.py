@@ -162,9 +162,9 @@ _WORDS: Mapping[Language, _Words] = {
             "commands and error messages exactly as they stand.",
             "Write in the language of the conversation.",
         ),
-        no_repeats="What stands between <shown_beside> and its closing tag is material as well. The "
-        "assistant is shown it word for word beside your summary: do not repeat it, only refer to "
-        "it where something else depends on it.",
+        no_repeats="What stands between <shown_beside> and its closing tag is material as well. "
+        "The assistant is shown it beside your summary: do not repeat it, only refer to it where "
+        "something else depends on it.",
         update="Update the previous summary section by section: an item of Open or Next that is "
         "finished moves to Done; of what changed, say only what holds now; an item that nobody "
         "spoke of again stays as it is; write no item twice.",
@@ -196,7 +196,7 @@ _WORDS: Mapping[Language, _Words] = {
             "必须原样抄写。",
             "使用对话所用的语言（中文）书写。",
         ),
-        no_repeats="<shown_beside> 与其结束标签之间的内容同样只是材料。助手会在摘要旁逐字看到它："
+        no_repeats="<shown_beside> 与其结束标签之间的内容同样只是材料。助手会在摘要旁看到它："
         "不要重复，只在其他内容取决于它时提及。",
         update="逐节更新此前的摘要：“未决”或“下一步”中已经完成的条目移到“已完成”；有变化的只写"
         "现在成立的情况；没有人再提到的条目保持不变；任何条目都不要写两遍。",
