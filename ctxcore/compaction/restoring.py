@@ -15,7 +15,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried_facts import OF_CALLS, Restored
 from ctxcore.compaction.lineage import SummarySources, Text, previous_sentences, sections_in
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience
-from ctxcore.facts.facts_block import LEAST_WORTH, parse_facts_block
+from ctxcore.facts.facts_block import parse_facts_block
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.values import KIND_SALIENCE, Fact, Kind
 from ctxcore.summarizers.prompts import Section
@@ -28,6 +28,7 @@ _KIND_OF: Final[dict[Section, Kind]] = {
 """The sections whose items hold until somebody speaks of them."""
 _FIRST: Final[tuple[Kind, ...]] = ("instruction", "todo", "decision", "question", "error")
 _LAST: Final[tuple[Kind, ...]] = ("amount", "date", "number")
+LEAST_SALIENCE: Final = 0.5  # of a restored fact; chosen: less is one of many in tool outputs
 LEAST_SAID: Final = 0.5  # of an item's weight that says it again; chosen
 LEAST_TOUCHED: Final = 0.3  # of it in new messages that speak of it; chosen
 
@@ -51,7 +52,7 @@ def to_restore(
     entries = [entry for entry in live(ledger) if entry.fact in lost]
     if is_talk:
         entries = [entry for entry in entries if entry.kind not in OF_CALLS]
-    worthy = [entry for entry in entries if entry.salience >= LEAST_WORTH]
+    worthy = [entry for entry in entries if entry.salience >= LEAST_SALIENCE]
     worthy.sort(key=lambda entry: (_rank(entry.kind), -entry.salience, -entry.seqs[-1], entry.text))
     return Restored((*map(_as_entry, items), *worthy), max_tokens)
 

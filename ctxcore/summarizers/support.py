@@ -142,6 +142,12 @@ class SummaryCheck:
         """The share that the source lacks."""
         return len(self.unsupported) / self.named if self.named else 0.0
 
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """What to mark in the summary: what it adds, and sentences that add nothing single."""
+        whole = (one.text for one in self.sentences if not one.items)
+        return (*(one.text for one in self.unsupported), *whole)
+
     def within(self, text: str) -> SummaryCheck:
         """The same of a changed text: what it does not name any more is gone."""
         left = tuple(one for one in self.unsupported if one.text in text)

@@ -146,7 +146,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 6), "version 5; this release reads the versions 1, 2, 3, 4"),
+        (changed("version", 6), "version 5; this release reads the versions 1, 2, 3, 4, 5"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),
