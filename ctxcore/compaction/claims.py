@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ctxcore.compaction.lineage import Match, SummarySources, bare, is_heading
+from ctxcore.compaction.lineage import LEAST_SAME, Match, SummarySources, bare, is_heading
 from ctxcore.messages.values import Message, text_message
 from ctxcore.recalling.requests import Term, terms_in
 from ctxcore.recalling.word_places import WordPlaces
@@ -22,7 +22,6 @@ from ctxcore.text.sentences import sentence_places, split_sentences
 
 LEAST_SHARE: Final = 0.1  # of a sentence's weight that a stretch of its source has; chosen
 LEAST_WORDS: Final = 3  # of a sentence that is judged by its words; chosen
-LEAST_SAME: Final = 0.8  # of a sentence's weight in a clause that says the same; chosen
 _READ_CHARS: Final = 4_000  # of a message that are read for results and clauses; chosen
 
 _NOT = re.compile(
@@ -178,7 +177,8 @@ def _is_reversed(sentence: str, match: Match, sources: SummarySources) -> bool:
         return False
     same = [
         (at, clause)
-        for at in sorted(match.near)
+        for at in match.whole
+        if not sources.texts[at].is_tool_result
         for clause in _clauses(_ends(sources.texts[at]))
         if _says_same(clause, terms)
     ]

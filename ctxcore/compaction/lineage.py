@@ -26,6 +26,8 @@ from ctxcore.text.words import PRIOR_UNITS
 
 MOST_SOURCES: Final = 6  # texts that a sentence is traced to; chosen: more say nothing
 LEAST_GAIN: Final = 0.15  # of a sentence's weight that each text adds; chosen
+LEAST_SAME: Final = 0.8  # of a sentence's weight in a text that says the same; chosen
+MOST_SAME: Final = 20  # of such texts that are looked at; chosen: more only repeat it
 NEAR: Final = 2  # messages on each side that a statement goes on in; chosen
 _MOST_PLACES: Final = 300  # of a word that are looked at, the newest; as a search does
 
@@ -60,6 +62,8 @@ class Match:
     """How much of its telling words some stretch of the source has; 1 where it has none."""
     near: frozenset[int] = frozenset()
     """The texts that share a telling word with it."""
+    whole: tuple[int, ...] = ()
+    """The texts that each say nearly all of it, the newest first."""
     words: int = 0
     """How many words it was searched by."""
     is_known: bool = False
@@ -132,7 +136,8 @@ class SummarySources:
                 having.setdefault(place - 1, set()).add(term)
         telling = {at for at, term in enumerate(terms) if term.proof == 1.0}
         return Match(
-            sources=tuple(_covering(having, weights)),
+            sources=tuple(self._covering(having, weights)),
+            whole=tuple(_saying_whole(having, weights)),
             share=max((self._share(at, having, weights) for at in having), default=0.0),
             near=frozenset(at for at, said in having.items() if said & telling),
             words=len(terms),
@@ -150,20 +155,33 @@ class SummarySources:
             return range(at, at + 1)
         return range(max(0, at - NEAR), min(len(self.messages), at + NEAR + 1))
 
+    def _covering(self, having: Mapping[int, set[int]], weights: Sequence[float]) -> Iterator[int]:
+        """The texts that together have most of a sentence, the best first.
 
-def _covering(having: Mapping[int, set[int]], weights: Sequence[float]) -> Iterator[int]:
-    """The texts that together have most of a sentence, the best first, of equal ones the newest."""
-    left = {term for said in having.values() for term in said}
-    total = sum(weights)
-    for _ in range(MOST_SOURCES):
-        gain, at = max(
-            ((sum(weights[term] for term in said & left), at) for at, said in having.items()),
-            default=(0.0, 0),
-        )
-        if gain <= 0 or gain < LEAST_GAIN * total:
-            return
-        yield at
-        left -= having[at]
+        Of equal ones it is a message before a text that only stands for some, and the newest.
+        """
+        left, least = set[int]().union(*having.values()), LEAST_GAIN * sum(weights)
+        for _ in range(MOST_SOURCES):
+            gain, *_, at = max(
+                (
+                    sum(weights[term] for term in said & left),
+                    at < len(self.messages),
+                    bool(self._seqs[at]),
+                    at,
+                )
+                for at, said in [*having.items(), (-1, set[int]())]
+            )
+            if gain <= 0 or gain < least:
+                return
+            yield at
+            left -= having[at]
+
+
+def _saying_whole(having: Mapping[int, set[int]], weights: Sequence[float]) -> list[int]:
+    """The texts that have nearly all of a sentence, the newest first."""
+    least = LEAST_SAME * sum(weights)
+    found = [at for at, said in having.items() if sum(weights[term] for term in said) >= least]
+    return sorted(found, reverse=True)[:MOST_SAME]
 
 
 def bare(sentence: str) -> str:
