@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from ctxcore.assembly.records import Lineage, seqs_in, to_runs
@@ -25,6 +26,7 @@ from ctxcore.text.sentences import sentence_places
 from ctxcore.text.words import PRIOR_UNITS
 
 MOST_SOURCES: Final = 6  # texts that a sentence is traced to; chosen: more say nothing
+MOST_SEQS: Final = 24  # messages of a sentence; chosen: a record does not grow with generations
 LEAST_GAIN: Final = 0.15  # of a sentence's weight that each text adds; chosen
 LEAST_SAME: Final = 0.8  # of a sentence's weight in a text that says the same; chosen
 MOST_SAME: Final = 20  # of such texts that are looked at; chosen: more only repeat it
@@ -111,8 +113,9 @@ class SummarySources:
         return {joined(bare(one.text)): first + at for at, one in enumerate(self.others)}
 
     def seqs(self, match: Match) -> tuple[int, ...]:
-        """The messages behind a match, ascending."""
-        return tuple(sorted({seq for at in match.sources for seq in self._seqs[at]}))
+        """The messages behind a match, ascending; those of the best texts where they are many."""
+        found = dict.fromkeys(seq for at in match.sources for seq in self._seqs[at])
+        return tuple(sorted(islice(found, MOST_SEQS)))
 
     def match(self, sentence: str) -> Match:
         """Where `sentence`, without its mark and heading, comes from."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import CompactionResult, compact
-from ctxcore.compaction.lineage import SummarySources, bare, lineage_of, sections_in
+from ctxcore.compaction.lineage import MOST_SEQS, SummarySources, bare, lineage_of, sections_in
 from ctxcore.messages.values import JsonObject, text_message
 
 SAID = [
@@ -46,6 +46,23 @@ def test_a_sentence_of_the_summary_before_keeps_its_messages() -> None:
     assert seqs("The contract was signed in Porto; crates arrive at dock 7.", known) == (2, 5, 14)
 
 
+def test_the_messages_of_a_sentence_do_not_grow_with_the_generations() -> None:
+    summary, lineage = "", lineage_of("", sources())
+    messages = [text_message("user", f"Crate {n} goes to dock {n}.") for n in range(400)]
+    for first in range(0, 400, 40):
+        known = SummarySources.of(
+            messages[first : first + 40],
+            range(first + 1, first + 41),
+            previous=summary,
+            lineage=lineage,
+        )
+        summary = f"Crates go to docks, the last one to dock {first + 39}, {'I' * (first // 40)}."
+        lineage = lineage_of(summary, known)
+
+    ((_, _, runs),) = lineage
+    assert sum(last - first + 1 for first, last in runs) <= MOST_SEQS
+
+
 def test_marks_and_headings_are_no_part_of_a_sentence() -> None:
     summary = (
         "**Decided:**\n- Pay by bank transfer.\nOpen: who unloads at dock 7?\n下一步：打电话。"
@@ -54,7 +71,7 @@ def test_marks_and_headings_are_no_part_of_a_sentence() -> None:
     assert list(sections_in(summary)) == [
         ("decided", "Pay by bank transfer."),
         ("open", "who unloads at dock 7?"),
-        ("next", "打电话"),
+        ("next", "打电话。"),
     ]
     assert bare("3. Rules in force: never call before nine") == "never call before nine"
     found = lineage_of(summary, sources())
