@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Final
 
 from ctxcore.assembly.records import Lineage, seqs_in, to_runs
+from ctxcore.compaction.loss_report import message_text
 from ctxcore.messages.values import Message, text_message
 from ctxcore.recalling.requests import terms_in
 from ctxcore.recalling.word_places import WordPlaces
@@ -77,6 +78,7 @@ class SummarySources:
 
     def __init__(self, messages: Sequence[Message], seqs: Sequence[int], others: Iterable[Text]):
         self.messages = messages
+        self._as_joined: dict[int, str] = {}
         self.others = [other for other in others if other.text.strip()]
         self._seqs = [*((seq,) for seq in seqs), *(other.seqs for other in self.others)]
 
@@ -112,6 +114,12 @@ class SummarySources:
         first = len(self.messages)
         return {joined(bare(one.text)): first + at for at, one in enumerate(self.others)}
 
+    def _joined(self, at: int) -> str:
+        """What a text says, as sentences are compared."""
+        if at not in self._as_joined:
+            self._as_joined[at] = joined(message_text(self.texts[at]))
+        return self._as_joined[at]
+
     def seqs(self, match: Match) -> tuple[int, ...]:
         """The messages behind a match, ascending; those of the best texts where they are many."""
         found = dict.fromkeys(seq for at in match.sources for seq in self._seqs[at])
@@ -138,9 +146,13 @@ class SummarySources:
             for place in places:
                 having.setdefault(place - 1, set()).add(term)
         telling = {at for at, term in enumerate(terms) if term.proof == 1.0}
+        whole = _saying_whole(having, weights)
+        said = joined(sentence)
+        verbatim = next((at for at in whole if said in self._joined(at)), None)
+        sources = self._covering(having, weights) if verbatim is None else (verbatim,)
         return Match(
-            sources=tuple(self._covering(having, weights)),
-            whole=tuple(_saying_whole(having, weights)),
+            sources=tuple(sources),
+            whole=tuple(whole),
             share=max((self._share(at, having, weights) for at in having), default=0.0),
             near=frozenset(at for at, said in having.items() if said & telling),
             words=len(terms),

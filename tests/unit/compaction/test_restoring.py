@@ -38,7 +38,7 @@ def assistant(text: str) -> JsonObject:
 def called(number: int) -> list[JsonObject]:
     """A look-up of an order."""
     arguments = json.dumps({"order": f"ORD-{4_100 + number}"})
-    call = {"name": "find_order", "arguments": arguments}
+    call: JsonObject = {"name": "find_order", "arguments": arguments}
     return [
         user(
             f"What about order ORD-{4_100 + number} of customer CU-{880 + number}? "
