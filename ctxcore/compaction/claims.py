@@ -175,13 +175,9 @@ def _is_reversed(sentence: str, match: Match, sources: SummarySources) -> bool:
     denies = _NOT.search(_IDIOM.sub(" ", sentence)) is not None
     if not denies and _NEGATIVE.search(sentence):
         return False
-    same = [
-        (at, clause)
-        for at in match.whole
-        if not sources.texts[at].is_tool_result
-        for clause in _clauses(_ends(sources.texts[at]))
-        if _says_same(clause, terms)
-    ]
+    said = [at for at in match.whole if not sources.texts[at].is_tool_result]
+    clauses = [(at, clause) for at in said for clause in _clauses(_ends(sources.texts[at]))]
+    same = [clauses[place] for place in _saying_same([clause for _, clause in clauses], terms)]
     if not same:
         return False
     if denies:
@@ -197,9 +193,14 @@ def _clauses(text: str) -> Iterator[str]:
                 yield _IDIOM.sub(" ", clause)
 
 
-def _says_same(clause: str, terms: Sequence[Term]) -> bool:
-    said = [term for term, found in zip(terms, _places(clause, terms), strict=True) if found]
-    return sum(term.weight for term in said) >= LEAST_SAME * sum(term.weight for term in terms)
+def _saying_same(clauses: Sequence[str], terms: Sequence[Term]) -> list[int]:
+    """The places of the clauses that have nearly all of `terms`."""
+    weights = dict.fromkeys(range(len(clauses)), 0.0)
+    for term, places in zip(terms, _places(clauses, terms), strict=True):
+        for place in places:
+            weights[place - 1] += term.weight
+    least = LEAST_SAME * sum(term.weight for term in terms)
+    return [place for place, weight in weights.items() if weight >= least]
 
 
 def _denies(clause: str, terms: Sequence[Term]) -> bool:
@@ -207,12 +208,14 @@ def _denies(clause: str, terms: Sequence[Term]) -> bool:
     found = _NOT.search(clause)
     if found is None or "?" in clause or "？" in clause:
         return False
-    return any(_places(clause[found.end() :], terms))
+    return any(_places([clause[found.end() :]], terms))
 
 
-def _places(text: str, terms: Sequence[Term]) -> Sequence[Sequence[int]]:
-    words = WordPlaces([text_message("user", text)])
-    return words.having([term.forms for term in terms], before=2, most=1)
+def _places(texts: Sequence[str], terms: Sequence[Term]) -> Sequence[Sequence[int]]:
+    """For each term, the texts with it, counted from 1."""
+    words = WordPlaces([text_message("user", text) for text in texts])
+    count = len(texts)
+    return words.having([term.forms for term in terms], before=count + 1, most=count)
 
 
 def _ends(message: Message) -> str:

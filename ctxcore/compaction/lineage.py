@@ -79,6 +79,7 @@ class SummarySources:
     def __init__(self, messages: Sequence[Message], seqs: Sequence[int], others: Iterable[Text]):
         self.messages = messages
         self._as_joined: dict[int, str] = {}
+        self._matches: dict[str, Match] = {}
         self.others = [other for other in others if other.text.strip()]
         self._seqs = [*((seq,) for seq in seqs), *(other.seqs for other in self.others)]
 
@@ -127,6 +128,11 @@ class SummarySources:
 
     def match(self, sentence: str) -> Match:
         """Where `sentence`, without its mark and heading, comes from."""
+        if sentence not in self._matches:
+            self._matches[sentence] = self._match(sentence)
+        return self._matches[sentence]
+
+    def _match(self, sentence: str) -> Match:
         known = self._known.get(joined(sentence))
         if known is not None:
             return Match(sources=(known,), near=frozenset((known,)), is_known=True)
