@@ -129,6 +129,20 @@ def test_items_of_the_summary_before_that_a_reply_lost_are_carried() -> None:
     assert all(item in str(again.context.messages) for item in ITEMS)
 
 
+def test_items_for_which_there_is_no_room_are_listed_as_lost() -> None:
+    long = "Goal: look after orders.\nDone:\n" + "- It left the warehouse.\n" * 300
+
+    again = in_two_steps(long)
+
+    assert again.facts_restored == ()
+    assert set(ITEMS) <= {*(again.facts_lost or ())}
+    assert {fact.kind for fact in again.lost if fact.text in ITEMS} == {
+        "instruction",
+        "decision",
+        "question",
+    }
+
+
 def test_items_that_the_reply_says_are_not_carried_twice() -> None:
     again = in_two_steps(FIRST)
 
