@@ -146,7 +146,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 6), "version 5; this release reads the versions 1, 2, 3, 4, 5"),
+        (changed("version", 6), "version 6; this release reads the versions 1, 2, 3, 4, 5"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),
@@ -157,6 +157,8 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("active.trigger", 5), "active.trigger is of type int"),
         (changed("active.reason", {"facts": {}}), "active.reason is of type dict"),
         (changed("active.source_tokens", 10**400), "active.source_tokens is 1000"),
+        (changed("active.lineage", [[3, 2, []]]), "active.lineage is not a list of"),
+        (changed("active.lineage", [[0, 2, [[4, 3]]]]), "active.lineage is not a list of"),
         (changed("seen.own", [2]), "seen.own refers to messages"),
         (changed("seen.rest", [[1]]), "seen.rest is not a list of"),
         (changed("pinned", [1, "2"]), "pinned is not a list of integers"),
