@@ -242,9 +242,9 @@ def _check(proposal: Proposal, edited: str) -> None:
     if check.refused is not None:
         reason = plain_label(reason_text(check.refused), max_chars=400)
         st.warning(t("compact.quoted_instead", reason=reason), icon=":material/format_quote:")
-    elif left := check.within(edited).unsupported:
+    elif left := check.within(edited).marked:
         with st.container(border=True, key="compact_unsupported"):
-            show_summary(edited, [one.text for one in left])
+            show_summary(edited, left)
 
 
 def _buttons(*, can_confirm: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, get_args
 from ctxcore.assembly.alignment import Alignment, align, align_any
 from ctxcore.assembly.history import has_substance
 from ctxcore.assembly.own_texts import OwnTexts, find_own_texts, without_own
-from ctxcore.assembly.records import NOT_REBUILT, Compaction
+from ctxcore.assembly.records import NOT_REBUILT, Compaction, Lineage, Runs, seqs_in, to_runs
 from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
 from ctxcore.facts.facts_block import merge_blocks, render_request
@@ -274,6 +274,7 @@ class _Binder:
             summarized_until=own.cut,
             summary=summary,
             summary_tokens=self.counter.count(summary),
+            lineage=(),
             kept=tuple(self._kept(own.cut)),
             pins=(),
             shortened=(),
@@ -382,6 +383,7 @@ class _Mover:
             summarized_until=self._until(active.summarized_until) if active.is_truncation else cut,
             kept=self._still(active.kept),
             pins=self._still(active.pins),
+            lineage=tuple(self._lineage(active.lineage)),
             shortened=tuple(self._standing(active.shortened, active.covered_until)),
             arguments=tuple(self._standing(active.arguments, active.covered_until)),
             passages=tuple((self._seqs.get(seq, 0), text) for seq, text in active.passages),
@@ -400,6 +402,11 @@ class _Mover:
 
     def _still(self, seqs: Iterable[int]) -> tuple[int, ...]:
         return tuple(self._seqs[seq] for seq in seqs if seq in self._seqs)
+
+    def _lineage(self, lineage: Lineage) -> Iterator[tuple[int, int, Runs]]:
+        """The sentences of the summary with the messages that are still there."""
+        for start, end, runs in lineage:
+            yield start, end, to_runs(self._still(seqs_in(runs)))
 
     def _standing(self, pairs: Iterable[tuple[int, _T]], covered: int) -> Iterator[tuple[int, _T]]:
         """What stands for messages, with them."""

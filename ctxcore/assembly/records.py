@@ -7,8 +7,9 @@ a record with an empty summary.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import chain
 from typing import Any, cast
 
 from ctxcore.errors import UnreadableError, WorkingStateError
@@ -27,6 +28,27 @@ ShortArguments = tuple[str | None, ...]
 """What stands for the arguments of each call of a message; None: they are as they were."""
 Recalls = tuple[tuple[int, tuple[int, ...]], ...]
 """For each request that recall was decided for, the messages that it found; sequence numbers."""
+Runs = tuple[tuple[int, int], ...]
+"""Sequence numbers, ascending, as runs of neighbours: the first and the last of each."""
+Lineage = tuple[tuple[int, int, Runs], ...]
+"""The sentences of a summary in their order: where each starts and ends, and the messages that it
+comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarySentence(Plain):
+    """A sentence of a summary, and the messages that it comes from."""
+
+    text: str
+    start: int
+    """Where it starts in the summary, in characters."""
+    seqs: tuple[int, ...] = ()
+    """The messages by sequence number, from 1; empty where none was found."""
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """The messages by their indexes in the conversation, from 0."""
+        return tuple(seq - 1 for seq in self.seqs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +75,10 @@ class Compaction(Plain):
     """Facts of what it covers, beside the summary."""
     facts_lost: tuple[str, ...] | None = None
     """Facts that held and that its context no longer stated; None: not checked."""
+    facts_restored: tuple[str, ...] = ()
+    """Facts that a model's summary had left out and that are carried because it had room."""
+    lineage: Lineage = ()
+    """The messages that each sentence of the summary comes from; empty where that is not known."""
     source_tokens: int = 0
     """The size of everything that the summary stands for."""
     source_chars: int = 0
@@ -78,6 +104,18 @@ class Compaction(Plain):
     strategies: tuple[str, ...] = ()
     before_tokens: int = 0
     after_tokens: int = 0
+
+    @property
+    def sentences(self) -> tuple[SummarySentence, ...]:
+        """The sentences of the summary with their messages, as far as the lineage knows them."""
+        return tuple(
+            SummarySentence(
+                text=self.summary[start:end],
+                start=start,
+                seqs=tuple(seqs_in(runs)),
+            )
+            for start, end, runs in self.lineage
+        )
 
     @property
     def is_truncation(self) -> bool:
@@ -111,6 +149,22 @@ class Compaction(Plain):
         stays = {*self.kept, *self.pins, *system}
         covered = (seq for seq in range(start + 1, self.covered_until + 1) if seq not in stays)
         return (*sorted(before - stays), *covered)
+
+
+def to_runs(seqs: Iterable[int]) -> Runs:
+    """Sequence numbers as runs of neighbours."""
+    runs: list[tuple[int, int]] = []
+    for seq in sorted(set(seqs)):
+        if runs and runs[-1][1] == seq - 1:
+            runs[-1] = (runs[-1][0], seq)
+        else:
+            runs.append((seq, seq))
+    return tuple(runs)
+
+
+def seqs_in(runs: Runs) -> Iterator[int]:
+    """The sequence numbers in runs, ascending."""
+    return chain.from_iterable(range(first, last + 1) for first, last in runs)
 
 
 def to_plain(record: Compaction) -> JsonObject:

@@ -14,6 +14,7 @@ from ctxcore.assembly.records import (
     EMPTY_WORKING_STATE,
     NOT_REBUILT,
     Compaction,
+    Lineage,
     Recalls,
     ShortArguments,
     WorkingState,
@@ -31,12 +32,13 @@ from ctxcore.reasons.values import Reason, TextCode, repr_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
 _WITH_TEXTS: Final = 1  # its trigger and reason are texts, not codes
 _WITHOUT_ARGUMENTS: Final = 2  # it shortens none
 _WITHOUT_RECALLS: Final = 3
-_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, _WITHOUT_RECALLS, VERSION)
+_WITHOUT_LINEAGE: Final = 4
+_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, _WITHOUT_RECALLS, _WITHOUT_LINEAGE, VERSION)
 _MOST: Final = 2**53 - 1  # the largest whole number that every reader of JSON keeps (RFC 8259)
 _MOST_DIGITS: Final = 40  # of a number in an error; chosen: any real number is shorter
 
@@ -190,7 +192,8 @@ def _loaded(data: object) -> CompactionState:
         )
     data = _with_codes(data) if version == _WITH_TEXTS else data
     data = _with_arguments(data) if version < _WITHOUT_RECALLS else data
-    data = {**data, "recalls": []} if version < VERSION else data
+    data = {**data, "recalls": []} if version < _WITHOUT_LINEAGE else data
+    data = _with_lineage(data) if version < VERSION else data
     reader = _Reader(data, "")
     state = reader.value(CompactionState)
     reader.end("version")
@@ -217,6 +220,14 @@ def _with_arguments(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(active, dict):
         return data
     return {**data, "active": {**active, "arguments": []}}
+
+
+def _with_lineage(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state of version 1 to 4."""
+    active = data.get("active")
+    if not isinstance(active, dict):
+        return data
+    return {**data, "active": {**active, "lineage": [], "facts_restored": []}}
 
 
 class _Reader:
@@ -311,6 +322,13 @@ class _Reader:
         pairs = self._list(name, _is_seq_with_arguments, StateProblem.NO_REST())
         return tuple((seq, tuple(texts)) for seq, texts in pairs)
 
+    def lineage(self, name: str) -> Lineage:
+        sentences = self._list(name, _is_sentence, StateProblem.NO_LINEAGE())
+        return tuple(
+            (start, end, tuple((first, last) for first, last in runs))
+            for start, end, runs in sentences
+        )
+
     def recalls(self, name: str) -> Recalls:
         pairs = self._list(name, _is_seq_with_seqs, StateProblem.NO_RECALLS())
         return tuple((request, tuple(seqs)) for request, seqs in pairs)
@@ -366,6 +384,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
     "tuple[tuple[int, str], ...]": _Reader.text_by_seq,
     "tuple[tuple[int, tuple[str, ...]], ...]": _Reader.texts_by_seq,
     "tuple[tuple[int, ShortArguments], ...]": _Reader.arguments_by_seq,
+    "Lineage": _Reader.lineage,
     "Recalls": _Reader.recalls,
     "Reason | None": _Reader.reason,
     "WorkingState": _Reader.working,
@@ -400,6 +419,17 @@ def _is_seq_with_texts(pair: Any) -> bool:
 
 def _is_seq_with_seqs(pair: Any) -> bool:
     return _is_seq_with_list(pair) and all(map(_is_seq, (pair[0], *pair[1])))
+
+
+def _is_sentence(value: Any) -> bool:
+    if not (isinstance(value, list) and list(map(type, value)) == [int, int, list]):
+        return False
+    start, end, runs = value
+    return 0 <= start < end <= _MOST and all(map(_is_run, runs))
+
+
+def _is_run(run: Any) -> bool:
+    return isinstance(run, list) and len(run) == 2 and all(map(_is_seq, run)) and run[0] <= run[1]
 
 
 def _is_seq_with_arguments(pair: Any) -> bool:

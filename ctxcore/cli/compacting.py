@@ -175,6 +175,11 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "summary": result.summary,
         "check": None if result.check is None else result.check.to_dict(),
         "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "facts_restored": list(result.facts_restored),
+        "lineage": [
+            {"text": one.text, "start": one.start, "messages": list(one.messages)}
+            for one in result.lineage
+        ],
         "context": context_document(result.context, with_messages=with_messages),
     }
 
@@ -191,9 +196,11 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("focus", one_line(compacted.focus)),
             ("written by", _writer(compacted)),
             ("unsupported", _unsupported(result)),
+            ("doubtful", _doubtful(result)),
             ("trigger", str(result.trigger or "")),
             ("gain", _gain(result) if result.applied else ""),
             ("facts lost", _first_of(result.facts_lost or ())),
+            ("facts restored", _first_of(result.facts_restored)),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
         )
@@ -205,6 +212,9 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
         size = amount(result.context.breakdown.summary, is_exact=result.context.is_exact)
         yield section("Summary", f"{size} tokens with its frame")
         yield quoted(block(result.summary))
+    if show and result.lineage:
+        yield section("Where the summary comes from")
+        yield _lineage_table(result)
     yield from context_details(result.context, show=show)
     yield Text()
 
@@ -237,6 +247,12 @@ def _unsupported(result: CompactionResult) -> str:
     return _first_of([one.text for one in found])
 
 
+def _doubtful(result: CompactionResult) -> str:
+    """The sentences of the model's summary that its source does not support as a whole."""
+    found = result.check.sentences if result.check else ()
+    return _first_of([f"{one.text} ({one.problem})" for one in found if not one.items])
+
+
 def _gain(result: CompactionResult) -> str:
     is_exact = result.context.is_exact
     before = amount(result.before_tokens, is_exact=is_exact)
@@ -251,6 +267,14 @@ def _first_of(texts: Sequence[str]) -> str:
     named = ", ".join(map(one_line, texts[:_MOST_LOST]))
     more = len(texts) - _MOST_LOST
     return f"{named} and {more:,} more (--json)" if more > 0 else named
+
+
+def _lineage_table(result: CompactionResult) -> Table:
+    """Each sentence of the summary with its messages."""
+    table = make_table("*sentence", "*messages")
+    for sentence in result.lineage:
+        add_row(table, one_line(sentence.text), ", ".join(map(str, sentence.messages)) or "none")
+    return table
 
 
 def _steps_table(result: CompactionResult) -> Table:

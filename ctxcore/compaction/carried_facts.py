@@ -8,7 +8,7 @@ the `ladder` design.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from typing import Final
@@ -20,7 +20,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.agent_records import memories_of, passages_of
-from ctxcore.facts.facts_block import render_facts
+from ctxcore.facts.facts_block import render_facts, with_more
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
 from ctxcore.facts.values import Kind
@@ -50,7 +50,7 @@ _TITLES: Mapping[Language, Mapping[str, str]] = {
     },
 }
 
-_OF_CALLS: Final[frozenset[Kind]] = frozenset({"number", "amount", "date", "name", "question"})
+OF_CALLS: Final[frozenset[Kind]] = frozenset({"number", "amount", "date", "name", "question"})
 """Kinds that are carried where tools are called, since a later call may need them. In mere talk
 each is one of many, and its bare words take the room of a message that tells what it means."""
 
@@ -210,6 +210,17 @@ def ledger_for(view: HistoryView, call: Call) -> Ledger:
     return ledger_at(view) if call.budget and call.budget.carried_tokens else Ledger()
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Facts to carry in the room that a summary left, the most important first."""
+
+    entries: tuple[Entry, ...] = ()
+    max_tokens: int = 0
+
+
+NOTHING_RESTORED: Final = Restored()
+
+
 def with_facts(
     view: HistoryView,
     call: Call,
@@ -218,13 +229,15 @@ def with_facts(
     wishes: Wishes = NO_WISHES,
     *,
     is_talk: bool = False,
+    restored: Restored = NOTHING_RESTORED,
 ) -> Compaction:
     """Returns `record` with the working state and the facts that nothing else in the context holds.
 
-    Facts that people have `wishes` for come first. The record has then seen all of `view`: facts
-    revoked there are not carried.
+    Facts that people have `wishes` for come first; those that are `restored` come last, in a room
+    of their own. The record has then seen all of `view`: facts revoked there are not carried.
     """
-    record, budget = replace(record, facts="", seen_until=view.count()), call.budget
+    record = replace(record, facts="", facts_restored=(), seen_until=view.count())
+    budget = call.budget
     if budget is None or not budget.carried_tokens:
         return record
     visible, excluded = _visible(view, call, record), view.anchors().excluded
@@ -240,7 +253,7 @@ def with_facts(
         entries, room = _of_others(live(ledger), excluded), budget.facts_tokens
         if is_talk:
             room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
-            entries = [entry for entry in entries if entry.kind not in _OF_CALLS]
+            entries = [entry for entry in entries if entry.kind not in OF_CALLS]
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=room - frame,
@@ -249,6 +262,17 @@ def with_facts(
             language=record.language,
             visible=visible,
         )
+        if restored.entries:
+            before = {entry.fact for entry in carried.entries}
+            carried = with_more(
+                carried,
+                [entry for entry in restored.entries if entry.fact not in before],
+                max_tokens=carried.tokens + restored.max_tokens,
+                counter=call.counter,
+                language=record.language,
+            )
+            added = (entry.text for entry in carried.entries if entry.fact not in before)
+            record = replace(record, facts_restored=tuple(added))
         parts.append(carried.text)
     return replace(record, facts="\n".join(part for part in parts if part))
 

@@ -10,7 +10,7 @@ from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.building import NOTHING_COVERED
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import Prepared, prepare
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, SummarySentence
 from ctxcore.assembly.states import CompactionState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.executing import Outcome, Step, execute, resolved
@@ -74,6 +74,11 @@ class CompactionResult(Plain):
     """Facts of the folded messages that the context no longer holds; None: not looked for."""
     lost: tuple[LostFact, ...] = field(default=(), repr=False)
     """The same facts with their kinds, messages and scores."""
+    facts_restored: tuple[str, ...] = ()
+    """Facts that the summary of a model left out, carried beside it because it had room."""
+    lineage: tuple[SummarySentence, ...] = ()
+    """The sentences of the summary with the messages they come from; those of a plain text that
+    was passed as a state are not known."""
     needs_confirmation: bool = False
     turns_folded: int = 0
     source_chars: int = 0
@@ -421,6 +426,7 @@ def _unchanged(
         before_tokens=size,
         after_tokens=size,
         summary=active.summary if active else "",
+        lineage=active.sentences if active else (),
     )
 
 
@@ -449,6 +455,8 @@ def _applied(
         summary=record.summary,
         facts_lost=record.facts_lost,
         lost=outcome.lost,
+        facts_restored=record.facts_restored,
+        lineage=record.sentences,
         summary_written=is_written,
         steps=outcome.steps,
         folded=folded,

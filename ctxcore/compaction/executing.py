@@ -14,18 +14,21 @@ from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shorten_row
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction, ShortArguments
+from ctxcore.compaction.beside import shown_beside
 from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
-from ctxcore.compaction.loss_report import LostFact, find_losses, with_losses
+from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
+from ctxcore.compaction.restoring import lost_items, still_lost, to_restore
 from ctxcore.compaction.selectors import CHOOSERS, outdated_of, text_at
 from ctxcore.compaction.short_calls import arguments_of, with_short_calls
-from ctxcore.compaction.summarizing import Summarizing
+from ctxcore.compaction.summarizing import Summarizing, summary_source
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
+from ctxcore.facts.values import Fact
 from ctxcore.messages.canonical import printable
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
@@ -115,6 +118,7 @@ def execute(
     record, lost = outcome.record, None
     if record is not None:
         lost = find_losses(view, call, active, record)
+        lost = None if lost is None else sort_by_salience([*lost, *outcome.lost])
         record = with_losses(record, lost)
     seconds = time.perf_counter() - begun
     return replace(outcome, record=record, lost=tuple(lost or ()), seconds=seconds)
@@ -175,6 +179,8 @@ class _Executor:
     usages: list[SummaryUsage] = field(default_factory=list)
     check: SummaryCheck | None = None
     """The check of the summary, once there is one."""
+    missed: list[LostFact] = field(default_factory=list)
+    """Items of the summary before that a model's summary lost and that are not carried."""
 
     def run(self, *, truncates: bool) -> Outcome:
         """Carries the plan out; with `truncates`, a truncation may replace a failed summary."""
@@ -311,8 +317,8 @@ class _Executor:
 
     def _summarized(self) -> Compaction:
         """The record with a summary; quotes take the place of one that the check refused."""
-        summarizing = self._summarizing(self.summarizer)
         covering = self._covering(self.plan.covered_until)
+        summarizing = self._summarizing(self.summarizer, self._beside(covering))
         try:
             return summarizing.summarized(covering, self.plan.stops)
         except SummarizerError:
@@ -323,7 +329,23 @@ class _Executor:
         quoting = self._summarizing(ExtractiveSummarizer(self.call.counter))
         return quoting.summarized(covering, self.plan.stops)
 
-    def _summarizing(self, summarizer: Summarizer) -> Summarizing:
+    def _beside(self, covering: Compaction) -> str:
+        """What the context shows beside the summary of a model, for the form that asks for it."""
+        is_quoted = isinstance(self.summarizer, ExtractiveSummarizer)
+        if is_quoted or self.call.policy.summary_form != "plain":
+            return ""
+        silent = replace(covering, summary="")
+        record = with_facts(
+            self.view,
+            self.call,
+            silent,
+            self.ledger,
+            Wishes.of(self.plan.focus, self.call.policy),
+            is_talk=self.plan.is_talk,
+        )
+        return shown_beside(self.view, self.call, record)
+
+    def _summarizing(self, summarizer: Summarizer, carried: str = "") -> Summarizing:
         return Summarizing(
             self.view,
             self.call,
@@ -331,6 +353,7 @@ class _Executor:
             summarizer,
             focus=self.plan.focus,
             is_talk=self.plan.is_talk,
+            carried=carried,
             outdated=outdated_of(self.ledger),
             report=self.usages.append,
         )
@@ -349,9 +372,7 @@ class _Executor:
         """
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
-            wishes = Wishes.of(plan.focus, call.policy)
-            carried = with_facts(view, call, record, self.ledger, wishes, is_talk=plan.is_talk)
-            record = self._filled(carried)
+            record = self._filled(self._carrying(record))
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -383,6 +404,7 @@ class _Executor:
             plan=plan,
             strategies=strategies,
             check=self.check,
+            lost=tuple(self.missed),
         )
 
     @property
@@ -400,6 +422,57 @@ class _Executor:
             strategies=strategies,
             check=self.check,
         )
+
+    def _carrying(self, record: Compaction) -> Compaction:
+        """Returns `record` with its facts; what a model's summary lost comes back as it has room.
+
+        What a model writes shorter than it may goes to those first, then to further blocks.
+        """
+        view, call, plan = self.view, self.call, self.plan
+        wishes = Wishes.of(plan.focus, call.policy)
+        carried = with_facts(view, call, record, self.ledger, wishes, is_talk=plan.is_talk)
+        if not (self._is_written and record.summary and call.budget and call.budget.facts_tokens):
+            return carried
+        items = self._lost_items(carried)
+        restored = to_restore(
+            view,
+            call,
+            self.active,
+            carried,
+            self.ledger,
+            items,
+            max_tokens=self._left_by_model(carried),
+            is_talk=plan.is_talk,
+        )
+        if restored.entries and restored.max_tokens > 0:
+            carried = with_facts(
+                view, call, record, self.ledger, wishes, is_talk=plan.is_talk, restored=restored
+            )
+        self.missed = still_lost(carried, items)
+        return carried
+
+    @property
+    def _is_written(self) -> bool:
+        """Whether a model, or a function, wrote the summary."""
+        return self.check is not None and self._refusal is None
+
+    def _left_by_model(self, record: Compaction) -> int:
+        """Returns how much shorter than allowed a model's summary is, as far as the target goes."""
+        budget, policy = self.call.budget, self.call.policy
+        if budget is None:
+            return 0
+        limit = min(budget.summary_tokens, policy.summary_max_tokens)
+        left = budget.target_tokens - measure(self.view, self.call, record).input_tokens
+        return min(limit - record.summary_tokens, left)
+
+    def _lost_items(self, record: Compaction) -> list[Fact]:
+        """Returns the items of the summary before that a model's summary lost."""
+        if not self.active.summary:
+            return []
+        rows = summary_source(self.view, self.call.policy, self.active, record)
+        behind = range(record.covered_until + 1, self.view.count() + 1)
+        shown = self.view.get({*record.kept, *record.pins, *behind})
+        return lost_items(self.active, record, self.ledger, rows, shown)
 
     def _filled(self, record: Compaction) -> Compaction:
         """Returns `record` with the next best blocks in the room that the summary left."""

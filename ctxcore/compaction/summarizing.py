@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from ctxcore.assembly.building import Call
+from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.history_views import adapted, counted_by_rule
-from ctxcore.assembly.records import Compaction
+from ctxcore.assembly.records import Compaction, Lineage
 from ctxcore.assembly.texts import summary_message
 from ctxcore.budget import clamp
+from ctxcore.compaction.claims import with_sentences
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS, source_so_far, summary_limit
+from ctxcore.compaction.lineage import SummarySources, Text, lineage_of, lineage_of_quotes
 from ctxcore.compaction.selectors import Outdated, text_at
 from ctxcore.compaction.triggers import measure
 from ctxcore.errors import ConfigurationError, SummarizerError, SummarizerTypeError
@@ -25,7 +27,7 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.problems import SummaryProblem
 from ctxcore.salience.traits import noted_chars, noted_text
 from ctxcore.summarizers.checks import check_content, check_summary
-from ctxcore.summarizers.extractive import ExtractiveSummarizer
+from ctxcore.summarizers.extractive import ExtractiveSummarizer, Quoted
 from ctxcore.summarizers.notes import are_sized_by
 from ctxcore.summarizers.protocol import Detail, Summarizer, SummaryRequest, SummaryUsage
 from ctxcore.summarizers.support import SummaryCheck
@@ -53,6 +55,7 @@ class Summarizing:
         *,
         focus: str = "",
         is_talk: bool = False,
+        carried: str = "",
         outdated: Outdated,
         report: Callable[[SummaryUsage], None],
     ) -> None:
@@ -64,6 +67,7 @@ class Summarizing:
         self._summarizer = summarizer
         self._focus = focus
         self._is_talk = is_talk
+        self._carried = carried
         self.check: SummaryCheck | None = None
         """What the check of the summary found; None where it quotes, or before it is written."""
         self._outdated = tuple(chain.from_iterable(outdated.values()))
@@ -83,15 +87,16 @@ class Summarizing:
         source_tokens = sum(row.sent_tokens for row in rows)
         # messages that the previous summary stands for and that the history no longer has
         not_passed = max(0, self._active.covered_messages - self._covered(self._active))
-        limit, text = self._limit(record, self._shown_tokens(rows)), self._active.summary
+        limit = self._limit(record, self._shown_tokens(rows))
+        text, lineage = self._active.summary, self._active.lineage
         for part in _parts(rows, stops):
             part = part[-LINE_SOURCE:] if self._quotes_a_line else part
-            text = self._continued(text, part, limit, language)
-        text = printable(text)
+            text, lineage = self._continued(text, lineage, part, limit, language)
         return replace(
             record,
             summary=text,
             summary_tokens=self._call.counter.count(text),
+            lineage=lineage,
             summarized_until=record.covered_until,
             covered_messages=self._covered(record) + not_passed,
             source_tokens=self._active.source_tokens + source_tokens,
@@ -116,9 +121,14 @@ class Summarizing:
         return self._view.messages() - self._view.messages(after=record.covered_until)
 
     def _continued(
-        self, summary: str, rows: Sequence[Counted], max_tokens: int, language: Language
-    ) -> str:
-        """Returns a new summary of `summary` and `rows`."""
+        self,
+        summary: str,
+        lineage: Lineage,
+        rows: Sequence[Counted],
+        max_tokens: int,
+        language: Language,
+    ) -> tuple[str, Lineage]:
+        """Returns a new summary of `summary` and `rows`, and the messages of its sentences."""
         messages = tuple(_named(row) for row in rows)
         chars = sum(map(_chars, rows))
         asked_chars, detail = _length(self._call.policy, chars + len(summary))
@@ -134,21 +144,38 @@ class Summarizing:
             dates=tuple(row.said_at for row in rows),
             focus=self._focus,
             instructions=self._call.policy.summary_instructions or "",
+            carried=self._carried,
             outdated=self._outdated,
             noted=self._noted(rows),
             report=self._report,
         )
         summary_tokens = self._call.counter.count(summary)
+        written = self._write(request)
         text = check_summary(
-            self._write(request),
+            written if isinstance(written, str) else written.text,
             source_tokens=summary_tokens + sum(row.sent_tokens for row in rows),
             counter=self._call.counter,
             max_tokens=request.max_tokens,
             max_chars=request.max_chars,
         )
-        if not isinstance(self._summarizer, ExtractiveSummarizer):
-            self._check(text, request)
-        return text
+        text = printable(text)
+        seqs = [row.seq for row in rows]
+        if isinstance(written, Quoted):
+            return text, lineage_of_quotes(written, text, seqs, summary, lineage)
+        sources = SummarySources.of(
+            messages, seqs, previous=summary, lineage=lineage, others=self._others()
+        )
+        self._check(text, request, sources)
+        return text, lineage_of(text, sources)
+
+    def _others(self) -> list[Text]:
+        """Returns what a summary may say besides its messages and the summary before."""
+        goal = self._view.anchors().goal
+        texts = (self._active.facts, self._carried, self._focus)
+        return [
+            Text(text_at(self._view, goal), () if goal is None else (goal,)),
+            *(Text(line) for text in texts for line in text.splitlines()),
+        ]
 
     def _noted(self, rows: Sequence[Counted]) -> tuple[tuple[str, int], ...]:
         """Returns the notes of `rows` with the sizes of their texts, for quotes."""
@@ -164,7 +191,7 @@ class Summarizing:
             ]
         )
 
-    def _check(self, text: str, request: SummaryRequest) -> None:
+    def _check(self, text: str, request: SummaryRequest, sources: SummarySources) -> None:
         """Refuses a text that says what its source does not; notes what little of that it says.
 
         The original request, which every context shows, is a source too.
@@ -175,9 +202,12 @@ class Summarizing:
             facts=f"{self._active.facts}\n{text_at(self._view, self._view.anchors().goal)}",
             most_ratio=self._call.policy.unsupported_ratio,
         )
-        before = self.check.within(text).unsupported if self.check else ()
-        unsupported = tuple(dict.fromkeys((*before, *found.unsupported)))
-        self.check = replace(found, unsupported=unsupported)
+        before = self.check.within(text) if self.check else SummaryCheck()
+        unsupported = tuple(dict.fromkeys((*before.unsupported, *found.unsupported)))
+        found = with_sentences(replace(found, unsupported=unsupported), text, sources)
+        known = {one.text for one in found.sentences}
+        earlier = (one for one in before.sentences if one.text not in known)
+        self.check = replace(found, sentences=(*found.sentences, *earlier))
         if found.refused is not None:
             raise SummarizerError(problem=found.refused)
 
@@ -209,8 +239,11 @@ class Summarizing:
         frame = count_message(empty, call.counter)
         return max(LEAST_SUMMARY_TOKENS, self._budget.target_tokens - 1 - stays - frame)
 
-    def _write(self, request: SummaryRequest) -> str:
+    def _write(self, request: SummaryRequest) -> str | Quoted:
+        """Returns what the summarizer writes; quotes with their places."""
         try:
+            if isinstance(self._summarizer, ExtractiveSummarizer):
+                return self._summarizer.quote(request)
             text: object = self._summarizer.summarize(request)
         except (SummarizerError, ConfigurationError):  # no other summary would mend a setup
             raise
@@ -228,21 +261,45 @@ class Summarizing:
         raise SummarizerTypeError(problem=SummaryProblem.NO_SUMMARY(problem=problem))
 
     def _source(self, record: Compaction) -> Sequence[Counted]:
-        """Returns the messages to summarize: truncated ones too, but none that stays shown.
+        return summary_source(self._view, self._call.policy, self._active, record)
 
-        The last user message is among them: it is shown only until it is answered.
-        """
-        anchors = self._view.anchors()
-        out = {*anchors.excluded, *anchors.system, *record.pins, *record.kept}
-        goal = anchors.goal  # a short one is shown whole in every context
-        if (
-            goal is not None
-            and self._view.get([goal])[0].tokens <= self._call.policy.request_tokens
-        ):
-            out.add(goal)
-        released = {*self._active.pins, *self._active.kept}  # not summarized until now
-        new = range(self._active.summarized_until + 1, record.covered_until + 1)
-        return self._view.get({*released, *new} - out)
+
+def summary_source(
+    view: HistoryView, policy: Policy, active: Compaction, record: Compaction
+) -> Sequence[Counted]:
+    """Returns the messages to summarize: truncated ones too, but none that stays shown.
+
+    The last user message is among them: it is shown only until it is answered.
+    """
+    anchors = view.anchors()
+    out = {*anchors.excluded, *anchors.system, *record.pins, *record.kept}
+    goal = anchors.goal  # a short one is shown whole in every context
+    if goal is not None and view.get([goal])[0].tokens <= policy.request_tokens:
+        out.add(goal)
+    released = {*active.pins, *active.kept}  # not summarized until now
+    new = range(active.summarized_until + 1, record.covered_until + 1)
+    return view.get({*released, *new} - out)
+
+
+def edited_lineage(
+    view: HistoryView, call: Call, active: Compaction | None, record: Compaction
+) -> Lineage:
+    """Returns the messages of the sentences in a summary that a person edited.
+
+    `active` is the record before, `record` the edited one with the lineage of what was proposed.
+    """
+    before = active or NOTHING_COVERED
+    before = _unsummarized(before) if _is_worn(before, call.policy) else before
+    rows = summary_source(view, call.policy, before, record)
+    goal = view.anchors().goal
+    sources = SummarySources.of(
+        [row.message for row in rows],
+        [row.seq for row in rows],
+        previous=before.summary,
+        lineage=before.lineage,
+        others=[Text(text_at(view, goal), () if goal is None else (goal,))],
+    )
+    return lineage_of(record.summary, sources)
 
 
 def _parts(rows: Sequence[Counted], stops: Sequence[int]) -> list[Sequence[Counted]]:
@@ -261,6 +318,7 @@ def _unsummarized(active: Compaction) -> Compaction:
     return replace(
         active,
         summary="",
+        lineage=(),
         summary_tokens=0,
         summarized_until=0,
         source_tokens=0,

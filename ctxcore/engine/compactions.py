@@ -10,6 +10,7 @@ from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.executing import Step
 from ctxcore.compaction.loss_report import find_losses, with_losses
 from ctxcore.compaction.simulation import Recording
+from ctxcore.compaction.summarizing import edited_lineage
 from ctxcore.compaction.triggers import input_size, is_recorded
 from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
@@ -148,6 +149,8 @@ def _edited(record: Compaction, summary: str, target: CallTarget, wishes: Wishes
     view, call = target.view, target.call
     tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
+    if summary != record.summary:
+        edited = replace(edited, lineage=edited_lineage(view, call, target.record, edited))
     edited = with_facts(view, call, edited, ledger_for(view, call), wishes)
     edited = with_losses(edited, find_losses(view, call, target.record, edited))
     return replace(edited, after_tokens=input_size(view, call, edited))

@@ -183,8 +183,11 @@ def _compactions(content: SessionContent) -> Iterator[JsonObject]:
 
 
 def _record(compaction: Compaction) -> JsonObject:
-    """The record as JSON; lost facts are left out if none were looked for."""
+    """The record as JSON; what earlier versions did not look for is left out where it is empty."""
     record = to_plain(compaction)
+    for name in ("facts_restored", "lineage"):
+        if not record[name]:
+            del record[name]
     if compaction.facts_lost is None:
         del record["facts_lost"]
     return _plain(record)
@@ -416,6 +419,11 @@ def to_compaction(raw: JsonValue) -> Compaction:
     for name in _TEXTS_BY_MESSAGE:
         pairs = values.get(name, ())
         values[name] = tuple((_whole(seq), _text(text)) for seq, text in pairs)
+    values["facts_restored"] = tuple(_text(fact) for fact in values.get("facts_restored", ()))
+    values["lineage"] = tuple(
+        (_whole(start), _whole(end), tuple((_whole(first), _whole(last)) for first, last in runs))
+        for start, end, runs in values.get("lineage", ())
+    )
     values["arguments"] = tuple(
         (_whole(seq), tuple(None if text is None else _text(text) for text in texts))
         for seq, texts in values.get("arguments", ())
@@ -425,7 +433,8 @@ def to_compaction(raw: JsonValue) -> Compaction:
     plain = Compaction(covered_until=0)
     for name in ("trigger", "reason"):
         values[name] = parse_reason(raw.get(name))
-    read = {"kept", "pins", "strategies", "arguments", "facts_lost", "trigger", "reason"}
+    read = {"kept", "pins", "strategies", "arguments", "facts_lost", "facts_restored", "lineage"}
+    read |= {"trigger", "reason"}
     read |= {*_TEXTS_BY_MESSAGE}
     for name in values.keys() - read:
         (_text if isinstance(getattr(plain, name), str) else _whole)(values[name])

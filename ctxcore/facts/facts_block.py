@@ -122,9 +122,7 @@ def render_facts(
             break
     while chosen:
         left_out = len(hidden) - len(chosen)
-        lines = sorted(
-            chosen, key=lambda line: (KINDS.index(line.entry.kind), line.entry.seqs[0], line.text)
-        )
+        lines = sorted(chosen, key=_order)
         text = _text(lines, left_out, language)
         tokens = counter.count(text)
         if tokens <= rooms[chosen[-1].is_protected]:
@@ -132,6 +130,42 @@ def render_facts(
             return FactsBlock(text=text, entries=entries, tokens=tokens, left_out=left_out)
         chosen = chosen[:-1]
     return FactsBlock(text="", entries=(), tokens=0, left_out=len(hidden))
+
+
+def with_more(
+    block: FactsBlock,
+    more: Sequence[Entry],
+    *,
+    max_tokens: int,
+    counter: TokenCounter,
+    language: Language = "en",
+) -> FactsBlock:
+    """`block` with those of the entries `more`, the first ones first, that fit `max_tokens` in all.
+
+    They are entries that the block left out, and no entry of it gives way.
+    """
+    chosen, left_out, shown = list(block.entries), block.left_out, block
+    for entry in more:
+        entries = [*chosen, entry]
+        text = _text(_in_order(entries, language), max(0, left_out - 1), language)
+        tokens = counter.count(text)
+        if tokens > max_tokens:
+            continue
+        chosen, left_out = entries, max(0, left_out - 1)
+        shown = FactsBlock(text=text, entries=tuple(chosen), tokens=tokens, left_out=left_out)
+    return shown
+
+
+def _in_order(entries: Iterable[Entry], language: Language) -> list[_Line]:
+    lines = [
+        _Line(entry, printable(f"- {render_entry(entry, language)}\n"), 0, is_protected=False)
+        for entry in entries
+    ]
+    return sorted(lines, key=_order)
+
+
+def _order(line: _Line) -> tuple[int, int, str]:
+    return KINDS.index(line.entry.kind), line.entry.seqs[0], line.text
 
 
 def render_request(text: str, language: Language) -> str:

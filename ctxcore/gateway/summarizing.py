@@ -7,7 +7,7 @@ from its first reply on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ctxcore.errors import SummarizerError
@@ -16,7 +16,7 @@ from ctxcore.gateway.values import Connection, Gateway, ModelReply, ModelRequest
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.problems import SummaryProblem, core
 from ctxcore.reasons.values import Reason
-from ctxcore.summarizers.checks import check_summary, cut_unfinished, unwrap
+from ctxcore.summarizers.checks import check_summary, cut_at_sentence, cut_unfinished, unwrap
 from ctxcore.summarizers.prompts import FINAL, Prompt, Stage, system_text, to_prompt
 from ctxcore.summarizers.protocol import SummaryRequest, SummaryUsage
 from ctxcore.summarizers.transcript import Entry, group_sizes, to_entries
@@ -155,6 +155,7 @@ FRAME_TOKENS = 160  # chosen: bounds headings, tags and message frames of a requ
 ESTIMATE_MARGIN = 0.9  # of a window, where tokens are estimated: about 7 % off (tokens/estimate.py)
 OUTPUT_SHARE = 4  # chosen: at most a quarter of the window is the summary
 PART_SHARE = 4  # chosen: four summaries of parts fit one merge, so that merging ends
+CARRIED_SHARE = 8  # chosen: what stands beside the summary takes an eighth of the window at most
 LEAST_INPUT_TOKENS = 200  # chosen: with less room every request would carry a few sentences
 
 
@@ -230,6 +231,7 @@ class ModelSummarizer:
             SummarizerError: the provider failed (it is the cause), or a reply is no summary.
         """
         previous = request.previous.strip()
+        request = self._with_room(request)
         dates = request.dates if request.form == "dated_points" else ()
         entries = to_entries(request.messages, counter=self._own_counter, dates=dates)
         if not entries and self._is_within(previous, request):
@@ -238,6 +240,13 @@ class ModelSummarizer:
         if self._size(entries) + self._own_counter.count(previous) > job.input_tokens:
             return self._fold(job, entries, previous)
         return self._ask(job, entries, previous=previous, stage="whole")
+
+    def _with_room(self, request: SummaryRequest) -> SummaryRequest:
+        """`request` with what stands beside the summary cut where the window is small."""
+        if not request.carried:
+            return request
+        most = self._window // CARRIED_SHARE
+        return replace(request, carried=cut_at_sentence(request.carried, most, self._own_counter))
 
     def _is_within(self, text: str, request: SummaryRequest) -> bool:
         is_short = request.max_chars is None or len(text) <= request.max_chars
@@ -249,7 +258,8 @@ class ModelSummarizer:
         if output < 1:
             raise SummarizerError(problem=SummaryProblem.NO_ROOM())
         system = system_text(request, max_tokens=output, stage="middle")  # the longest there is
-        taken = self._own_counter.count(system) + FRAME_TOKENS
+        told = self._own_counter.count(system) + self._own_counter.count(request.carried)
+        taken = told + FRAME_TOKENS
         thinking = min(self._model.thinking_tokens, self._window // OUTPUT_SHARE)
         margin = 1.0 if self._own_counter.is_exact else ESTIMATE_MARGIN
         left = int((self._window - self._shared(output + thinking)) * margin) - taken

@@ -143,6 +143,7 @@ LADDER = Policy(
     strategies=("sliding_window", "importance", "key_events", "incremental", "full_summary"),
     direct_strategies=("full_summary",),
     working_state_ratio=0.10,  # chosen: what stays word for word needs a limit
+    summary_form="working_memory",
     summary_place="addition",
     summary_usable_ratio=None,
     # The document names no length. With this one, quoting summaries keep .48 of the live facts of

@@ -28,7 +28,9 @@ from ctxcore.policy.names import STRATEGIES, StrategyName, unknown_strategies
 from ctxcore.tokens.families import CountingRule
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
-SummaryForm = Literal["progressive", "dated_points", "layered", "third_person", "plain"]
+SummaryForm = Literal[
+    "progressive", "dated_points", "layered", "third_person", "working_memory", "plain"
+]
 Preference = Literal["fast", "balanced", "quality"]
 TaskType = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 

@@ -67,6 +67,7 @@ class StateProblem(Code):
     CUT = "state.cut", "incomplete"
     NO_PAIRS = "state.no_pairs", "not a list of (message, text) pairs"
     NO_REST = "state.no_rest", "not a list of (message, texts) pairs"
+    NO_LINEAGE = "state.no_lineage", "not a list of (start, end, runs of messages)"
     NO_RECALLS = "state.no_recalls", "not a list of (request, messages) pairs"
     UNKNOWN_FIELD = "state.unknown_field", "unknown to this release"
     NO_WORKING = "state.no_working", "its field working is not a working state: {reason}"

@@ -16,7 +16,7 @@ from ctxcore.messages.lazy import load_all, texts_of
 from ctxcore.salience.ranking import Ranking, Wishes, is_prose
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
-from ctxcore.summarizers.lines import LEFT_OUT, Line, join_spans, parse_lines, render_lines
+from ctxcore.summarizers.lines import LEFT_OUT, Line, labelled_lines, parse_lines
 from ctxcore.summarizers.notes import WHOLE_BYTES
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import (
@@ -36,6 +36,21 @@ LEAST_SPARE = 4  # tokens; chosen: fewer hold no sentence
 MOST_MISSES = 200  # in a row that do not fit; chosen: the room is as good as full then
 
 
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A summary made of quotes, and where they come from."""
+
+    text: str = ""
+    places: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
+    """Start and end of each quote in the text, in order, and which of `SummaryRequest.messages` it
+    quotes; none where it comes from the summary so far."""
+
+    def until(self, end: int) -> Quoted:
+        """Its first `end` characters."""
+        places = ((first, min(last, end), quoted) for first, last, quoted in self.places)
+        return Quoted(self.text[:end], tuple(place for place in places if place[0] < place[1]))
+
+
 class ExtractiveSummarizer:
     """Quotes the most salient sentences in their original order."""
 
@@ -47,6 +62,10 @@ class ExtractiveSummarizer:
         return "extractive"
 
     def summarize(self, request: SummaryRequest) -> str:
+        """The text of `quote`."""
+        return self.quote(request).text
+
+    def quote(self, request: SummaryRequest) -> Quoted:
         """The best quotes within the limits of the request, about as many as it asks for.
 
         Empty only where there is nothing to quote. The length in characters that the request asks
@@ -70,34 +89,40 @@ class ExtractiveSummarizer:
         draft.fill_rules(int(room.units * RULES_SHARE))
         draft.fill_shares(room.units)
         # The sizes of parts do not add up to the size of the whole: the rest is filled too.
-        if (spare := room.units - room.size(draft.quote())) > LEAST_SPARE:
+        if (spare := room.units - room.size(draft.quote().text)) > LEAST_SPARE:
             draft.fill_shares(room.units + spare)
-        return _fitting(draft, room) or self._best_piece(draft, request)
+        fitting = _fitting(draft, room)
+        return fitting if fitting.text else self._best_piece(draft, request)
 
-    def _best_piece(self, draft: _Draft, request: SummaryRequest) -> str:
+    def _best_piece(self, draft: _Draft, request: SummaryRequest) -> Quoted:
         """The beginning of the best step, where nothing fits whole."""
         step = next(draft.ranking.steps(), None)
         if step is None:
-            return ""
-        label = draft.label(step.group)
-        text = draft.text(step.group, step.loose[0])
-        labelled = self._cut(label + text, request)
-        return labelled if len(labelled) > len(label) else self._cut(text, request)
+            return Quoted()
+        whole = draft.alone(step.group, step.loose[0])
+        start = whole.places[0][0]
+        cut = self._cut(whole.text, request)
+        if len(cut) > start:
+            return whole.until(len(cut))
+        quote = whole.text[start:]
+        cut = self._cut(quote, request)
+        places = ((0, len(cut), whole.places[0][2]),) if cut else ()
+        return Quoted(cut, places)
 
     def _cut(self, text: str, request: SummaryRequest) -> str:
         return cut_at_sentence(text, request.max_tokens, self._counter, max_chars=request.max_chars)
 
 
-def _fitting(draft: _Draft, room: Room) -> str:
-    """The chosen quotes as a text, without those chosen last where it is too long."""
+def _fitting(draft: _Draft, room: Room) -> Quoted:
+    """The chosen quotes, without those chosen last where they are too long."""
     while draft.chosen:
-        text = draft.quote()
-        over = room.size(text) - room.units
+        quoted = draft.quote()
+        over = room.size(quoted.text) - room.units
         if over <= 0:
-            return text
+            return quoted
         while draft.chosen and over > 0:
             over -= max(1, draft.drop_last())
-    return ""
+    return Quoted()
 
 
 @dataclass(slots=True)
@@ -157,26 +182,31 @@ class _Draft:
         source, unit = self.chosen.pop()
         return self.quotables[source].group.units[unit].tokens
 
-    def label(self, source: int) -> str:
-        """What a summary of one source alone starts with."""
-        return self.sources[source].line.label(self.language, 1 if self.as_points else None)
+    def alone(self, source: int, unit: int) -> Quoted:
+        """The summary that quotes one unit alone."""
+        return self._quoted({source: [unit]})
 
-    def text(self, source: int, unit: int) -> str:
-        """What one unit quotes."""
-        line = self._read([source])[0]
-        return join_spans(line.spans, self._places(source, unit, line))
-
-    def quote(self) -> str:
+    def quote(self) -> Quoted:
         """The chosen quotes as lines, in their original order."""
         chosen: dict[int, list[int]] = {}
         for source, unit in self.chosen:
             chosen.setdefault(source, []).append(unit)
+        return self._quoted(chosen)
+
+    def _quoted(self, chosen: Mapping[int, Sequence[int]]) -> Quoted:
         order = sorted(chosen)
         quoted = [
             (line, sorted({at for unit in chosen[one] for at in self._places(one, unit, line)}))
             for one, line in zip(order, self._read(order), strict=True)
         ]
-        return render_lines(quoted, language=self.language, as_points=self.as_points)
+        lines, places, end = list[str](), list[tuple[int, int, tuple[int, ...]]](), 0
+        labelled = labelled_lines(quoted, self.language, as_points=self.as_points)
+        for source, (label, text) in zip(order, labelled, strict=True):
+            start = end + len(label)
+            lines.append(label + text)
+            places.append((start, start + len(text), self.sources[source].places))
+            end = start + len(text) + 1
+        return Quoted("\n".join(lines), tuple(places))
 
     def _read(self, sources: Sequence[int]) -> list[Line]:
         """The lines of sources, with their sentences."""

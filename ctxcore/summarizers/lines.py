@@ -8,7 +8,7 @@ again instead of being wrapped into the next one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -93,9 +93,17 @@ def render_lines(
 ) -> str:
     """The summary that quotes, of each line, the spans at the given ascending places."""
     return "\n".join(
-        line.label(language, number if as_points else None) + join_spans(line.spans, places)
-        for number, (line, places) in enumerate(chosen, start=1)
+        label + text for label, text in labelled_lines(chosen, language, as_points=as_points)
     )
+
+
+def labelled_lines(
+    chosen: Iterable[tuple[Line, Sequence[int]]], language: Language, *, as_points: bool = False
+) -> Iterator[tuple[str, str]]:
+    """What each line of a summary starts with, and what it quotes."""
+    for number, (line, places) in enumerate(chosen, start=1):
+        label = line.label(language, number if as_points else None)
+        yield label, join_spans(line.spans, places)
 
 
 def join_spans(spans: Sequence[Span], places: Sequence[int]) -> str:

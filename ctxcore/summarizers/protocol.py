@@ -66,6 +66,8 @@ class SummaryRequest(Plain):
     """What this compaction should keep, in a person's words."""
     instructions: str = ""
     """What every summary should keep and how: the policy's `summary_instructions`."""
+    carried: str = ""
+    """What the context shows beside the summary, in short: the summary need not repeat it."""
     outdated: tuple[str, ...] = ()
     """Sentences in `messages` or `previous` that were taken back and must not be quoted."""
     noted: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)

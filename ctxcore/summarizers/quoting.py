@@ -109,6 +109,8 @@ class Source:
     notes: str = ""
     tokens: int = 0
     """The size of the message's text; known with notes."""
+    places: tuple[int, ...] = ()
+    """The messages of the request that it quotes; none for a line of the summary so far."""
 
     def read(self, text: str | None = None) -> Source:
         """The same with its sentences, read from its message, whose `text` may be given."""
@@ -155,7 +157,7 @@ def read_sources(
         if at < len(noted) and noted[at][0]:
             notes, tokens = noted[at]
             line = _unread_line(message.role, date)
-            yield Source(line=line, message=message, notes=notes, tokens=tokens)
+            yield Source(line=line, message=message, notes=notes, tokens=tokens, places=(at,))
             continue
         tool_names.update((call.id, call.name) for call in message.calls)
         name = message.name
@@ -167,7 +169,7 @@ def read_sources(
         for is_output, spans in enumerate(_quotable_spans(message)):
             if spans:
                 line = Line(spans=tuple(spans), role=role, name=name, date=date)
-                yield Source(line=line, is_output=bool(is_output))
+                yield Source(line=line, is_output=bool(is_output), places=(at,))
 
 
 @lru_cache(maxsize=64)  # neighbours share it

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -89,7 +90,7 @@ _ORDINARY: Final = word_set("""
     team client clients manager support staff nobody everyone somebody both they
     ongoing outcome outcomes conclusion recommendation recommendations options
     api apis url urls id ids json html http https pdf csv faq todo ui ux sql cli ok tbd llm asap
-    usa uk am pm utc gmt eta
+    usa uk am pm utc gmt eta rules force done decided open next references reference
 """)
 """Chosen: words of headings, and abbreviations that a writer uses for what is spelled out."""
 
@@ -102,6 +103,29 @@ class Unsupported(Plain):
     text: str
 
 
+class SentenceProblem(StrEnum):
+    """Why a sentence of a summary is not supported by its source."""
+
+    NAMED = "named"
+    """It names what the source lacks."""
+    UNSOURCED = "unsourced"
+    """Next to none of its telling words are said anywhere."""
+    UNREPORTED = "unreported"
+    """It tells of a result that nobody reported."""
+    REVERSED = "reversed"
+    """The only clause that says the same says the opposite."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedSentence(Plain):
+    """A sentence of a summary that its source does not support."""
+
+    text: str
+    problem: SentenceProblem
+    items: tuple[str, ...] = ()
+    """What it names and the source lacks."""
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryCheck:
     """How many things a summary names, and which of them its source lacks."""
@@ -110,16 +134,25 @@ class SummaryCheck:
     unsupported: tuple[Unsupported, ...] = ()
     refused: Reason | None = None
     """Why the summary may not be used; None where it may."""
+    sentences: tuple[UnsupportedSentence, ...] = ()
+    """The sentences that the source does not support."""
 
     @property
     def share(self) -> float:
         """The share that the source lacks."""
         return len(self.unsupported) / self.named if self.named else 0.0
 
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """What to mark in the summary: what it adds, and sentences that add nothing single."""
+        whole = (one.text for one in self.sentences if not one.items)
+        return (*(one.text for one in self.unsupported), *whole)
+
     def within(self, text: str) -> SummaryCheck:
         """The same of a changed text: what it does not name any more is gone."""
         left = tuple(one for one in self.unsupported if one.text in text)
-        return replace(self, unsupported=left)
+        sentences = tuple(one for one in self.sentences if one.text in text)
+        return replace(self, unsupported=left, sentences=sentences)
 
     def to_dict(self) -> JsonObject:
         """The check as JSON."""
@@ -127,6 +160,7 @@ class SummaryCheck:
             "named": self.named,
             "unsupported": [{"kind": one.kind, "text": one.text} for one in self.unsupported],
             "refused": None if self.refused is None else to_json(self.refused),
+            "sentences": [one.to_dict() for one in self.sentences],
         }
 
 
@@ -154,7 +188,7 @@ class SummarySource:
             *(f"{message.name or ''}\n{message.text}" for message in request.messages),
             *(f"{call.id} {call.name} {call.arguments}" for call in calls),
             *quotable,
-            *(request.previous, facts, request.focus, request.instructions),
+            *(request.previous, facts, request.carried, request.focus, request.instructions),
         )
         meant = [
             day

@@ -54,13 +54,18 @@ def split_sentences(text: str) -> list[Span]:
 
 def sentence_ends(text: str) -> list[int]:
     """The ends of the sentences of `text`, ascending."""
-    ends: list[int] = []
-    at = 0
-    for span in split_sentences(text):
-        for word in span.text.split():  # white space within a sentence was collapsed
-            at = text.index(word, at) + len(word)
-        ends.append(at)
-    return ends
+    return [end for _, end in sentence_places(text)]
+
+
+def sentence_places(text: str) -> list[tuple[int, int]]:
+    """Where each sentence of `text` starts and ends, without the white space around it."""
+    places: list[tuple[int, int]] = []
+    for start, end in _pieces(text):
+        words = text[start:end].strip()
+        if words:
+            start = text.index(words[0], start)
+            places.append((start, start + len(words)))
+    return places
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
 from dashboard.compactions_page.losses import show_losses
 from dashboard.compactions_page.rows import CompactionRow, length_then, steps
+from dashboard.compactions_page.sentences import show_sentences
 from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import select_session, session_title
@@ -155,6 +156,13 @@ def _facts(info: CompactionInfo) -> None:
     if info.compaction.facts:
         with st.expander(t("compact.facts"), key=f"compaction_facts_{info.id}"):
             st.text(info.compaction.facts)
+    if restored := info.compaction.facts_restored:
+        count = f"{len(restored):,}"
+        with st.expander(
+            t("compaction.restored", count=count), key=f"compaction_restored_{info.id}"
+        ):
+            st.caption(t("compaction.restored.told"))
+            st.code("\n".join(restored), language=None, wrap_lines=True)
 
 
 def _summary(row: CompactionRow) -> None:
@@ -165,6 +173,7 @@ def _summary(row: CompactionRow) -> None:
     if info.compaction.summary:
         with st.expander(t("compaction.source"), key=f"compaction_source_{info.id}"):
             st.code(info.compaction.summary, language=None, wrap_lines=True)
+        show_sentences(info, row.doubts)
 
 
 def _height(info: CompactionInfo) -> int | Literal["content"]:

@@ -626,6 +626,22 @@ class TestCompactions:
 
         assert store.compaction("s", "k").compaction.facts_lost == lost
 
+    def test_where_a_summary_comes_from_comes_back(self, store: SessionStore) -> None:
+        append(store, user("a"))
+        lineage = ((0, 3, ((1, 4), (7, 7))), (4, 9, ()))
+        record = Compaction(
+            covered_until=1, summary="Yes. Maybe.", lineage=lineage, facts_restored=("ORD-417",)
+        )
+
+        store.record_compaction("s", "k", record, parent_id=None, at=NOON)
+
+        read = store.compaction("s", "k").compaction
+        assert read == record
+        assert [(one.text, one.seqs) for one in read.sentences] == [
+            ("Yes", (1, 2, 3, 4, 7)),
+            (" Mayb", ()),
+        ]
+
 
 class TestMarks:
     def test_a_mark_counts_until_it_is_cleared(self, store: SessionStore) -> None:

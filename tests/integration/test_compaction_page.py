@@ -376,3 +376,48 @@ def test_what_a_summary_adds_is_marked_until_it_is_corrected(
     assert isinstance(check, dict)
     assert check["unsupported"] == [{"kind": "number", "text": "7,431"}]
     assert ":orange-background[7,431]" in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_each_sentence_opens_its_messages_and_what_nobody_said_is_marked(
+    app: Dashboard, language: Language
+) -> None:
+    invented = "The choir rehearsed a solemn requiem before breakfast."
+    summary = f"Goal: an answer to question 0.\nDone: {invented}"
+    with ScriptedModel("inventing", otherwise=ScriptedReply(text=summary)) as summarizer:
+        session = modelled(app, summarizer)
+        made = app.engine.compact(session.id)
+    assert made is not None
+    at = opened(app, session, language)
+    at.session_state[f"compaction_sentences_{made.id}"] = True
+
+    at.run()
+    app.check()
+    table = at.dataframe[-1].value
+    doubted = translate("compaction.doubt.unsourced", language)
+    at.selectbox(key=f"compaction_sentences_{made.id}_pick").set_value("1").run()
+    app.check()
+
+    assert list(table[translate("compaction.sentences.doubt", language)]) == ["", doubted]
+    first, second = made.compaction.sentences
+    assert first.seqs
+    assert second.seqs == ()
+    messages = ", ".join(map(str, first.seqs))
+    assert list(table[translate("compaction.sentences.messages", language)]) == [messages, ""]
+    assert translate("compaction.sentences.none", language) in app.texts()
+    assert doubted in [warning.value for warning in at.warning]
+    assert f":orange-background[Done: {invented}" in app.texts().replace("\\", "")
+
+
+def test_an_edited_summary_has_its_sentences_traced_again(app: Dashboard) -> None:
+    session = long_session(app)
+    proposed = app.engine.propose(session.id)
+
+    made = app.engine.confirm(proposed, summary="Goal: an answer to question 0.")
+
+    assert made is not None
+    (sentence,) = made.compaction.sentences
+    assert sentence.text == "Goal: an answer to question 0."
+    asked = [info.seq for info in app.engine.store.messages(session.id)]
+    assert sentence.seqs
+    assert set(sentence.seqs) <= set(asked)

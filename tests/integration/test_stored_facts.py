@@ -194,6 +194,22 @@ def test_what_a_compaction_lost_is_exported_and_imported(
     assert engine.digest(copy.id) == engine.digest("s")
 
 
+def test_where_a_summary_comes_from_is_exported_and_imported(store: SessionStore) -> None:
+    record = Compaction(
+        covered_until=2,
+        summary="so far",
+        lineage=((0, 6, ((1, 2),)),),
+        facts_restored=("ORD-417",),
+    )
+    store.record_compaction("s", "k", record, parent_id=None, at=NOON)
+    engine = ContextEngine(store, user_id="ada")
+
+    [copy] = engine.import_(engine.export("s"))
+
+    assert engine.compactions(copy.id)[0].compaction == record
+    assert engine.digest(copy.id) == engine.digest("s")
+
+
 @pytest.mark.parametrize("message", SAID)
 def test_facts_come_back_as_they_were(message: Message) -> None:
     facts = find_facts(message, function_name="run", arguments='{"command":"pytest -q"}')

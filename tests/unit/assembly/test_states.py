@@ -28,6 +28,8 @@ FULL = CompactionState(
         arguments=((2, ('{"path":"/a","text":"…"}', None)),),
         facts="Dates:\n- Friday",
         facts_lost=("ORD-1",),
+        facts_restored=("ORD-2",),
+        lineage=((0, 8, ((1, 2), (5, 5))),),
         passages=((1, "keep me"),),
         memories=((0, "likes trains"),),
         generation=-1_000_000,
@@ -59,6 +61,9 @@ FULL = CompactionState(
     recalls=((9, (2, 3)), (7, ())),
 )
 
+assert FULL.active is not None
+NEITHER = replace(FULL.active, lineage=(), facts_restored=())
+
 
 def changed(path: str, value: object) -> dict[str, Any]:
     """The data of a state with one field changed."""
@@ -83,7 +88,7 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 4
+    assert FULL.to_json()["version"] == VERSION == 5
 
 
 def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
@@ -99,19 +104,27 @@ def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
 
 def test_a_state_of_version_2_shortens_no_arguments() -> None:
     data: Any = changed("version", 2)
-    del data["active"]["arguments"], data["recalls"]
+    del data["active"]["arguments"], data["active"]["lineage"], data["recalls"]
+    del data["active"]["facts_restored"]
 
     read = CompactionState.from_json(data)
 
     assert FULL.active is not None
-    assert read == replace(FULL, active=replace(FULL.active, arguments=()), recalls=())
+    assert read == replace(FULL, active=replace(NEITHER, arguments=()), recalls=())
 
 
 def test_a_state_of_version_3_recalled_nothing() -> None:
     data: Any = changed("version", 3)
-    del data["recalls"]
+    del data["recalls"], data["active"]["lineage"], data["active"]["facts_restored"]
 
-    assert CompactionState.from_json(data) == replace(FULL, recalls=())
+    assert CompactionState.from_json(data) == replace(FULL, active=NEITHER, recalls=())
+
+
+def test_a_state_of_version_4_knows_no_lineage_and_restored_nothing() -> None:
+    data: Any = changed("version", 4)
+    del data["active"]["lineage"], data["active"]["facts_restored"]
+
+    assert CompactionState.from_json(data) == replace(FULL, active=NEITHER)
 
 
 def kinds(value: object) -> list[type]:
@@ -133,7 +146,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 5), "version 5; this release reads the versions 1, 2, 3, 4"),
+        (changed("version", 6), "version 6; this release reads the versions 1, 2, 3, 4, 5"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),
@@ -144,6 +157,8 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("active.trigger", 5), "active.trigger is of type int"),
         (changed("active.reason", {"facts": {}}), "active.reason is of type dict"),
         (changed("active.source_tokens", 10**400), "active.source_tokens is 1000"),
+        (changed("active.lineage", [[3, 2, []]]), "active.lineage is not a list of"),
+        (changed("active.lineage", [[0, 2, [[4, 3]]]]), "active.lineage is not a list of"),
         (changed("seen.own", [2]), "seen.own refers to messages"),
         (changed("seen.rest", [[1]]), "seen.rest is not a list of"),
         (changed("pinned", [1, "2"]), "pinned is not a list of integers"),

@@ -102,6 +102,20 @@ def test_a_refused_summary_is_told_with_its_reason(path: Path) -> None:
     ]
 
 
+def test_each_sentence_of_the_summary_is_told_with_its_messages(path: Path) -> None:
+    args = ("compact", path, "--max-tokens", "1500", "--force")
+
+    shown = run(*args, "--show", columns=400).stdout
+    (one,) = results(run_json(*args))
+
+    assert "Where the summary comes from" in shown
+    assert one["facts_restored"] == []
+    assert one["lineage"]
+    for sentence in one["lineage"]:
+        assert one["summary"][sentence["start"] :].startswith(sentence["text"])
+        assert set(sentence["messages"]) <= set(one["folded"])
+
+
 def test_force_does_not_let_out_overwrite(path: Path, tmp_path: Path) -> None:
     out = write(tmp_path / "mine.json", "precious")
 

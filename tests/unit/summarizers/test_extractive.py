@@ -261,3 +261,20 @@ def test_four_times_the_messages_take_about_four_times_the_processor() -> None:
     few, many = (processor_seconds(retell, deliveries(number)) for number in (20_000, 80_000))
 
     assert many < 8 * few
+
+
+def test_each_quote_tells_which_messages_it_is_from() -> None:
+    request = SummaryRequest(
+        messages=(user(""), user("The door is D-2."), user("The key is K-9.")),
+        previous="user: My name is Ada.",
+        max_tokens=24,
+    )
+
+    quoted = ExtractiveSummarizer(Quarters()).quote(request)
+
+    assert quoted.text == ExtractiveSummarizer(Quarters()).summarize(request)
+    assert [(quoted.text[start:end], places) for start, end, places in quoted.places] == [
+        ("My name is Ada.", ()),
+        ("The door is D-2.", (1,)),
+        ("The key is K-9.", (2,)),
+    ]
