@@ -36,6 +36,17 @@ from ctxcore.signals.telling import Telling, index_words, telling_terms, told
 from ctxcore.signals.values import FoundSignal, SignalKind
 
 _MOST_CHARS: Final = 1_200  # of a user's message; chosen: people who repeat themselves are brief
+_EARLIER_CHARS: Final = 4_000  # of the earlier one; chosen: what is longer is a document
+_STRUCTURE: Final = (
+    "[",
+    "{",
+    "<",
+    "(",
+    "|",
+    "$",
+    ">",
+    "#",
+)  # what programs write in a user's place
 _MOST_SENTENCES: Final = 12  # of a message that are compared; chosen: a longer one is a document
 _LAST_CHARS: Final = 400  # of an answer; chosen: what a user reacts to stands at its end
 _MOST_SAID: Final = 2  # times that a user has said the same; chosen: more are a template
@@ -112,7 +123,7 @@ class _Said:
     @cached_property
     def tells(self) -> bool:
         """Whether it tells something, or lays down a rule; orders for now are given again."""
-        if self.asks or points(self.words, at_start=True):
+        if self.asks or self.words.startswith(_STRUCTURE) or points(self.words, at_start=True):
             return False
         return not is_order(self.words) or self.is_rule
 
@@ -222,6 +233,8 @@ def _repeated(matches: _Matches, said: Sequence[_Said], seq: int) -> FoundSignal
 
 def _says_the_same(one: _Said, telling: Telling, row: Counted) -> bool:
     """Whether one or two sentences of an earlier message say what `one` does."""
+    if len(row.message.text) > _EARLIER_CHARS:
+        return False
     said = [*islice(sentences(row.message.text), 4 * _MOST_SENTENCES)]
     pieces = [*(one.words for one in said), *(f"{a.words} {b.words}" for a, b in pairwise(said))]
     return any(
