@@ -9,7 +9,6 @@ from ctxcore.assembly.context import Context
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.messages.values import Message
 from ctxcore.signals.finding import find_in_reply, find_in_request
-from ctxcore.signals.phrases import says_so
 from ctxcore.signals.seen import Seen
 from ctxcore.signals.values import FoundSignal
 from ctxcore.store.values import CallInfo, SignalInfo
@@ -47,20 +46,21 @@ def _in_request(
 ) -> Iterator[tuple[FoundSignal, str | None]]:
     """The signals in the request, each with the compaction of the context that they tell of.
 
-    A user reacts to the answer before, so that what counts is what that call was sent.
+    A user reacts to the answer before, so that what counts is what that call was sent. It is read
+    where there is something to judge alone, so that most turns take no statement more.
     """
     seq = target.view.anchors().last_user
     if seq is None or seq != target.view.count():
         return
     seen, active = Seen(context.runs, before_recall=True), _active_id(target)
     message = target.view.get([seq])[0].message
-    if not seen.hides and says_so(message.text) is None:
-        return
-    if before is not None:
+    found = find_in_request(target.view, seq, message, seen)
+    if found and before is not None:
         runs = services.store.runs(target.session.id, [before.id])[before.id]
         if runs and runs[-1].last + 1 < seq:
-            seen, active = Seen(runs, before_recall=True), before.compaction_id
-    yield from _with_compaction(find_in_request(target.view, seq, message, seen), active)
+            found = find_in_request(target.view, seq, message, Seen(runs, before_recall=True))
+            active = before.compaction_id
+    yield from _with_compaction(found, active)
 
 
 def _in_reply(

@@ -23,6 +23,8 @@ from ctxcore.signals.phrases import (
     addresses,
     asked_for,
     forbids,
+    is_listing,
+    is_of_user,
     is_order,
     may_answer,
     names_something,
@@ -123,7 +125,8 @@ class _Said:
     @cached_property
     def tells(self) -> bool:
         """Whether it tells something, or lays down a rule; orders for now are given again."""
-        if self.asks or self.words.startswith(_STRUCTURE) or points(self.words, at_start=True):
+        is_no_prose = self.words.startswith(_STRUCTURE) or is_listing(self.words)
+        if self.asks or is_no_prose or points(self.words, at_start=True):
             return False
         return not is_order(self.words) or self.is_rule
 
@@ -248,7 +251,8 @@ def _says_the_same(one: _Said, telling: Telling, row: Counted) -> bool:
 def _asked(matches: _Matches, said: Sequence[_Said], seq: int) -> FoundSignal | None:
     for one in said:
         telling = matches.telling(one.terms)
-        if not one.asks or points(one.words) or telling.rarity < _ASKED_RARITY:
+        is_same_anywhere = telling.rarity >= _EXACT_RARITY and telling.names(2)
+        if not one.asks or points(one.words) or not is_same_anywhere:
             continue
         earlier = [row.seq for row in matches.of_user() if _asks_the_same(matches, telling, row)]
         if any(matches.seen.shows(place + 1) for place in earlier):
@@ -283,8 +287,10 @@ def _answers(matches: _Matches, asked: str, telling: Telling) -> Iterator[int]:
 def _answers_in(asked: str, telling: Telling, one: Sentence) -> bool:
     if not may_answer(asked, one.words) or is_order(one.words):
         return False
-    is_named = telling.share(index_words(one.words)) >= _ASKED_SHARE
-    return is_named and bool({*telling_terms(one.words)} - {*telling.terms})
+    if telling.share(index_words(one.words)) < _ASKED_SHARE:
+        return False
+    is_meant = telling.names(2) or names_something(one.text) or is_of_user(asked, one.words)
+    return is_meant and bool({*telling_terms(one.words)} - {*telling.terms})
 
 
 def _words(row: Counted) -> str:

@@ -14,6 +14,7 @@ from ctxcore.facts.english_rules import ENGLISH, may_order
 from ctxcore.facts.reading import Sentence, sentences
 from ctxcore.text.languages import has_han
 from ctxcore.text.patterns import late
+from ctxcore.text.words import STOP_WORDS
 
 _NOW: Final = r"(?: (?:already|just|literally|clearly|specifically|explicitly|also|now|even|only))*"
 _HAVE: Final = r"(?:i|we)(?:'ve| have| had|'d)?"
@@ -119,7 +120,8 @@ _OFFERS: Final = late(
     r"|what do you think|how can i|what can i|how (?:may|would|does|do|about)|what about|anything"
     r" else|is there|are there|what would you|what else|what happens|what if|let me know if"
     r"|do you prefer|which (?:one|of (?:these|those|them))|when would|in mind|interested in"
-    r"|mean by|feel free|confirm (?:if|that|whether|this|these|the|you|below|and))\b"
+    r"|mean by|feel free|tell (?:me|us) (?:more|about)|more about"
+    r"|confirm (?:if|that|whether|this|these|the|you|below|and))\b"
     "|需要我|要不要|是否需要|还有什么|还需要|更喜欢|想不想|帮您.*吗|怎么样|好吗|可以吗|有什么可以"
 )
 _ASKS_FOR_HAN: Final = late(
@@ -207,6 +209,22 @@ _NAMES: Final = late(  # digits, names inside a sentence, identifiers; numbers i
 )
 
 
+_LISTED_WORDS: Final = 8  # chosen: people who say so many say one that joins them
+_YOURS: Final = late(r"\byour\b|[您你]")
+_OF_ONESELF: Final = late(r"\b(?:i|i'm|i've|my|we|we're|our)\b|我")
+
+
+def is_of_user(asked: str, told: str) -> bool:
+    """Whether a question asks for something of the user, and the user tells of themselves."""
+    return bool(_YOURS.search(asked) and _OF_ONESELF.search(told))
+
+
+def is_listing(words: str) -> bool:
+    """Whether a sentence, in lower case, is none: many words, and none that joins them."""
+    said = words.split()
+    return len(said) >= _LISTED_WORDS and STOP_WORDS.isdisjoint(said) and not has_han(words)
+
+
 def addresses(asked: str) -> bool:
     """Whether a question, in lower case, asks something of the user."""
     return _ADDRESSES.search(asked) is not None
@@ -219,7 +237,7 @@ def names_something(text: str) -> bool:
 
 _POINTS: Final = late(  # at something that was just spoken of
     r"\b(?:he|she|they|him|them|his|her|their|it(?! that)|its|it's|this|these|those)\b"
-    "|[他她它该此]|这[张首部个些位本]|那[张首部个些位本]"
+    "|[他她它该此]|[这那][里儿]|这[张首部个些位本]|那[张首部个些位本]"
 )
 _BEGINS_POINTING: Final = late(
     r"(?:(?:yes|no|and|but|well|oh)[,!]? )*(?:he|she|they|it|this|that|these|those)\b"

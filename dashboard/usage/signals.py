@@ -9,7 +9,6 @@ import streamlit as st
 
 from ctxcore.signals.values import SIGNAL_KINDS
 from ctxcore.store.values import SessionInfo, SignalCounts, SignalInfo
-from dashboard import numbers
 from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
@@ -58,7 +57,7 @@ def _of_policy(counts: SignalCounts) -> Row:
         t("usage.signals.policy"): name,
         t("usage.turns"): counts.turns,
         t("usage.signals.forgotten"): counts.forgotten,
-        t("usage.signals.share"): numbers.percent(counts.forgotten, counts.turns),
+        t("usage.signals.share"): round(100 * counts.forgotten / counts.turns, 1),
         t("usage.signals.overlooked"): counts.overlooked,
         t("usage.signals.right"): f"{counts.right} / {judged}" if judged else "–",
     }

@@ -49,7 +49,11 @@ def test_a_turn_is_marked_and_leads_to_the_earlier_message(
     app.go("chat")
 
     assert translate("signals.verdict.summarized", language) in app.texts()
-    [button] = [one for one in app.at.button if one.key and one.key.endswith("_open")]
+    [button] = [
+        one
+        for one in app.at.button
+        if (one.key or "").startswith("chat_signal_") and (one.key or "").endswith("_open")
+    ]
     assert button.label == translate("chat.signal.open", language, seq=1)
     button.click()
     app.run()
@@ -60,7 +64,7 @@ def test_one_click_dismisses_a_wrong_one(app: Dashboard) -> None:
     session = signalled(app)
     app.go("chat")
 
-    [button] = [one for one in app.at.button if one.key and one.key.endswith("_wrong")]
+    [button] = [one for one in app.at.button if (one.key or "").endswith("_wrong")]
     button.click()
     app.run()
 
