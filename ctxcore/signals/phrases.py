@@ -209,6 +209,7 @@ _NAMES: Final = late(  # digits, names inside a sentence, identifiers; numbers i
 )
 
 
+_LEAST_WORDS: Final = 3  # of a sentence that tells something
 _LISTED_WORDS: Final = 8  # chosen: people who say so many say one that joins them
 _YOURS: Final = late(r"\byour\b|[您你]")
 _OF_ONESELF: Final = late(r"\b(?:i|i'm|i've|my|we|we're|our)\b|我")
@@ -220,9 +221,12 @@ def is_of_user(asked: str, told: str) -> bool:
 
 
 def is_listing(words: str) -> bool:
-    """Whether a sentence, in lower case, is none: many words, and none that joins them."""
+    """Whether a sentence, in lower case, is none: a name, or many words that nothing joins."""
+    if has_han(words):
+        return False
     said = words.split()
-    return len(said) >= _LISTED_WORDS and STOP_WORDS.isdisjoint(said) and not has_han(words)
+    is_bare = len(said) >= _LISTED_WORDS and STOP_WORDS.isdisjoint(said)
+    return is_bare or len(said) < _LEAST_WORDS
 
 
 def addresses(asked: str) -> bool:
