@@ -375,6 +375,28 @@ class SentTextRow(Row, table=True):
     body: str = Field(sa_type=Text)
 
 
+class SignalRow(Row, table=True):
+    """A forgetting signal; only what a person says of it is changed."""
+
+    __tablename__: ClassVar[str] = "signal"
+    __table_args__ = (
+        _in_session(),
+        UniqueConstraint("session_id", "seq", "kind", name="uq_signal"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    seq: int
+    kind: str = Field(sa_type=Text)
+    earlier: list[int] = Field(sa_type=JsonText)
+    verdict: str | None = Field(sa_type=Text)
+    compaction_id: str | None = Field(sa_type=Text)
+    policy_version_id: int | None
+    created_at: datetime = Field(sa_type=UtcTime)
+    is_right: bool | None
+    judged_at: datetime | None = Field(sa_type=UtcTime)
+
+
 class EventRow(Row, table=True):
     __tablename__: ClassVar[str] = "event"
     __table_args__ = (_in_session(), Index("ix_event_session", "session_id", "id"))
@@ -419,6 +441,7 @@ POLICY = _table(PolicyRow)
 TURN = _table(TurnRow)
 CALL = _table(CallRow)
 SENT_TEXT = _table(SentTextRow)
+SIGNAL = _table(SignalRow)
 EVENT = _table(EventRow)
 SETTING = _table(SettingRow)
 LEASE = _table(LeaseRow)

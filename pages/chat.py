@@ -247,6 +247,7 @@ def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
         turns=store.turns(session.id),
         goes_on=goes_on,
         marks=store.marks(session.id),
+        signals=store.signals(session.id),
     )
 
 

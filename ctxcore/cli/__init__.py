@@ -22,6 +22,7 @@ from ctxcore.cli.recalling import run_recall
 from ctxcore.cli.replaying import run_replay
 from ctxcore.cli.serving import run_serve
 from ctxcore.cli.sessions import run_expand, run_sessions
+from ctxcore.cli.signals import run_signals
 from ctxcore.plugins import load_plugins
 
 __all__ = ["app"]
@@ -67,6 +68,7 @@ app.command("compress")(run_compress)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)
+app.command("signals")(run_signals)
 
 _policy = typer.Typer(no_args_is_help=True, help="See the fields of policies and their values.")
 _policy.command("fields")(run_fields)

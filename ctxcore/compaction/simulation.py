@@ -233,6 +233,14 @@ class Walk:
         return self._state.active
 
     @property
+    def context(self) -> Context | None:
+        """The context of the last call, if it was built; None where what must be kept did not fit.
+
+        With `builds_all` it always is.
+        """
+        return self._context
+
+    @property
     def sent(self) -> Sequence[Merged]:
         """The messages of the last call; none where nothing could be sent."""
         if not self._calls or self._calls[-1].is_over:

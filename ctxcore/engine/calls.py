@@ -25,6 +25,7 @@ from ctxcore.engine.events import (
 from ctxcore.engine.requests import to_recipe
 from ctxcore.engine.running import MarkerFilter, RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
+from ctxcore.engine.signals import record_signals
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ProviderError
 from ctxcore.gateway.replies import cost_of
@@ -72,7 +73,8 @@ class Calls:
             reply = replace(reply, cost=cost_of(reply.usage, target.price))
         with self._services.slots:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
-            self._record(running, context, sent, reply, None, seq=seq)
+            before = self._record(running, context, sent, reply, None, seq=seq)
+            record_signals(self._services, target, context, (seq, reply.message), before)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
         yield from self._warn_if_cut(running, context, reply)
 
@@ -142,7 +144,8 @@ class Calls:
         error: Reason | None,
         *,
         seq: int | None = None,
-    ) -> None:
+    ) -> CallInfo | None:
+        """Stores a call; returns the one before it."""
         target, recipe = running.target, to_recipe(context, sent, running.one_call)
         info = CallInfo(
             id=self._services.new_id(),
@@ -166,13 +169,14 @@ class Calls:
         if reply is not None:
             cost, seconds = reply.cost, reply.latency_seconds
             info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
-        store = self._services.store
+        store, before = self._services.store, None
         try:
             before = store.last_call(target.session.id, info.purpose)
             info = with_break(with_front(info, context, target), before, target.active)
             store.record_calls([info], texts=recipe.texts)
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+        return before
 
 
 def _is_comparable(target: CallTarget, context: Context) -> bool:

@@ -54,6 +54,8 @@ from ctxcore.store.values import (
     SearchHit,
     SessionFilter,
     SessionInfo,
+    SignalCounts,
+    SignalInfo,
     TurnInfo,
     UserInfo,
 )
@@ -643,6 +645,28 @@ class ContextEngine:
             RecordNotFoundError: the session has no such compaction.
         """
         return loss_report(self._services, session_id, compaction_id)
+
+    def signals(self, session_id: str) -> list[SignalInfo]:
+        """The forgetting signals of a session, by message: turns that repeat what the context did
+        not show, ask for it again or say so.
+        """
+        self._services.session(session_id)
+        return self._store.signals(session_id)
+
+    def judge_signal(self, session_id: str, signal_id: int, *, is_right: bool | None) -> SignalInfo:
+        """Records whether a signal is right, as a person sees it; None takes that back.
+
+        Raises:
+            RecordNotFoundError: the session has no such signal.
+        """
+        self._services.session(session_id)
+        return self._store.judge_signal(
+            session_id, signal_id, is_right=is_right, at=self._services.clock()
+        )
+
+    def signal_counts(self) -> list[SignalCounts]:
+        """The forgetting signals in this user's sessions, by version of the policy."""
+        return self._store.signal_counts(self._services.user_id)
 
     # async twins, each in a thread of its own
 

@@ -90,6 +90,7 @@ class Exchange:
             calls=store.calls(session_id),
             imported=store.imported_compactions(session_id),
             texts=store.sent_texts(session_id),
+            signals=store.signals(session_id),
             settings=policy.overrides if policy else {},
         )
 
@@ -152,7 +153,12 @@ class Exchange:
             for kind, seq in file.marks:
                 store.add_mark(session.id, seq, kind, at=now)
             store.record_imported_compactions(session.id, file.imported)
-            self._restore_compactions(session, file)
+            compactions = self._restore_compactions(session, file)
+            signals = [
+                replace(signal, session_id=session.id, compaction_id=compactions.get(number or 0))
+                for signal, number in file.signals
+            ]
+            store.record_signals(signals)
             calls = [
                 to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
                 for raw in file.calls
@@ -242,7 +248,8 @@ class Exchange:
             )
             parent = info.id
 
-    def _restore_compactions(self, session: SessionInfo, file: NativeFile) -> None:
+    def _restore_compactions(self, session: SessionInfo, file: NativeFile) -> dict[int, str]:
+        """Stores the compactions of a file; returns their ids by number."""
         store, now = self._services.store, self._services.clock()
         ids: dict[int, str] = {}
         active = None
@@ -260,6 +267,7 @@ class Exchange:
             active = ids[number] if is_active else active
         if active:
             store.activate(session.id, active, expected=None, at=now)
+        return ids
 
 
 def _applying(content: SessionContent) -> Iterator[MessageInfo]:

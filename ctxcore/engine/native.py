@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from ctxcore.assembly.prompts import PromptChange, changes_from_json, changes_to_json
 from ctxcore.assembly.recipes import RecipeReader
@@ -24,7 +24,7 @@ from ctxcore.assembly.records import (
     working_state_from_json,
     working_state_to_json,
 )
-from ctxcore.assembly.verdicts import run_from_json, run_to_json
+from ctxcore.assembly.verdicts import VerdictKind, run_from_json, run_to_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, UnreadableError
 from ctxcore.messages.canonical import to_canonical, to_ordered
@@ -37,6 +37,7 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import in_file
 from ctxcore.reasons.storage_problems import ExportProblem, FileProblem
 from ctxcore.reasons.values import repr_fact, to_json
+from ctxcore.signals.values import SIGNAL_KINDS, SignalKind
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -45,6 +46,7 @@ from ctxcore.store.values import (
     MarkKind,
     MessageInfo,
     SessionInfo,
+    SignalInfo,
 )
 
 KIND = "ctxcore.session"
@@ -83,6 +85,7 @@ class SessionContent:
     settings: JsonObject
     texts: Mapping[str, str] = field(default_factory=dict)
     """What the calls' recipes name by address."""
+    signals: Sequence[SignalInfo] = ()
 
 
 def to_lines(content: SessionContent) -> Iterator[str]:
@@ -137,6 +140,8 @@ def _records(content: SessionContent) -> Iterator[JsonObject]:
         yield {"type": "sent_text", "address": address, "body": content.texts[address]}
     for call in content.calls:
         yield _call(call)
+    for signal in content.signals:
+        yield _signal(signal, content.compactions)
 
 
 def _settings(content: SessionContent) -> JsonObject:
@@ -202,6 +207,20 @@ def _call(call: CallInfo) -> JsonObject:
     raw |= {name: known for name in REQUEST_FIELDS if (known := getattr(call, name)) is not None}
     runs = [run_to_json(run) for run in call.runs]
     return _plain({"type": "call", **raw, "runs": runs, "at": call.created_at.isoformat()})
+
+
+def _signal(signal: SignalInfo, compactions: Sequence[CompactionInfo]) -> JsonObject:
+    numbers = {info.id: info.number for info in compactions}
+    return {
+        "type": "signal",
+        "seq": signal.seq,
+        "kind": signal.kind,
+        "earlier": list[JsonValue](signal.earlier),
+        "verdict": signal.verdict,
+        "compaction": numbers.get(signal.compaction_id or ""),
+        "right": signal.is_right,
+        "at": signal.created_at.isoformat(),
+    }
 
 
 def _plain(value: dict[str, Any]) -> JsonObject:
@@ -300,6 +319,8 @@ class NativeFile:
     compactions: list[tuple[int | None, Compaction, JsonObject, bool]] = field(default_factory=list)
     """The parent's number, the record, its details, whether it is active; oldest first."""
     calls: list[JsonObject] = field(default_factory=list)
+    signals: list[tuple[SignalInfo, int | None]] = field(default_factory=list)
+    """Each with the number of the compaction it names."""
     imported: list[ImportedCompaction] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     settings: JsonObject = field(default_factory=dict)
@@ -322,6 +343,7 @@ class NativeFile:
             "imported_compaction": self._imported,
             "sent_text": self._sent_text,
             "call": self._call,
+            "signal": self._signal,
         }
         kind = record["type"]
         if kind not in readers:
@@ -386,6 +408,13 @@ class NativeFile:
     def _call(self, record: JsonObject) -> None:
         to_call(record, call_id="", session_id="", at=datetime.now(UTC))  # checks it
         self.calls.append(record)
+
+    def _signal(self, record: JsonObject) -> None:
+        number = record.get("compaction")
+        signal = to_signal(record, session_id="", at=datetime.now(UTC))
+        if not all(0 < seq <= len(self.messages) for seq in (signal.seq, *signal.earlier)):
+            raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=signal.seq))
+        self.signals.append((signal, None if number is None else _whole(number)))
 
 
 def _whole(value: JsonValue) -> int:
@@ -456,6 +485,30 @@ def to_call(raw: JsonObject, *, call_id: str, session_id: str, at: datetime) -> 
     values["estimate"] = values["estimate"] or {}
     values["is_imported"] = bool(values["is_imported"])
     return CallInfo(id=call_id, session_id=session_id, created_at=at, **values)
+
+
+def to_signal(raw: JsonObject, *, session_id: str, at: datetime) -> SignalInfo:
+    """Parses an exported signal; `at` is its time if it has none.
+
+    Raises:
+        UnreadableError: it is no signal.
+    """
+    kind, verdict, right = raw.get("kind"), raw.get("verdict"), raw.get("right")
+    earlier = raw.get("earlier")
+    is_known = kind in SIGNAL_KINDS and (verdict is None or verdict in get_args(VerdictKind))
+    if not is_known or not isinstance(earlier, list) or right not in (None, True, False):
+        raise UnreadableError(ExportProblem.RECORD())
+    at = parse_time(raw.get("at")) or at
+    return SignalInfo(
+        session_id=session_id,
+        seq=_whole(raw["seq"]),
+        kind=cast("SignalKind", kind),
+        earlier=tuple(map(_whole, earlier)),
+        verdict=cast("VerdictKind | None", verdict),
+        created_at=at,
+        is_right=cast("bool | None", right),
+        judged_at=None if right is None else at,
+    )
 
 
 def parse_time(value: object) -> datetime | None:

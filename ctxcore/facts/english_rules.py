@@ -335,6 +335,16 @@ CLASSES: Final = Classes(_WORDS, _GROUPS)
 _SAYINGS: Final = Sayings(_SAID, CLASSES)
 
 
+_ORDERING: Final = frozenset(
+    CLASSES.pattern_of("habit single verb makes says call prefer out ends").split()[0]
+)
+
+
+def may_order(word: str) -> bool:
+    """Whether a sentence that begins with `word` may be an order."""
+    return CLASSES.of_word.get(word) in _ORDERING
+
+
 def _kind_of(word: str) -> str:
     if word[0] == "`":
         return "code"

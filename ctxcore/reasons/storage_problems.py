@@ -167,6 +167,7 @@ class RecordCode(Code):
     TURN = "store.turn", "turn"
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
+    SIGNAL = "store.signal", "signal"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ctxcore.recalling.requests import Query
+from ctxcore.recalling.requests import Query, Term
 
 MOST_RATED: Final = 200  # messages that are rated in full; chosen: a search takes milliseconds
 # Round numbers of a flat optimum over questions about long conversations.
@@ -94,10 +94,14 @@ def _worths(query: Query, places: Sequence[Sequence[int]], messages: int) -> lis
     """The worth of each term by how many messages have it."""
     worths = []
     for term, seqs in zip(query.terms, places, strict=True):
-        count = len(seqs)
-        rarity = term.weight * math.log(1 + (max(messages, count) - count + 0.5) / (count + 0.5))
+        rarity = rarity_of(term, len(seqs), messages)
         worths.append(_Worth(rarity, rarity * term.proof))
     return worths
+
+
+def rarity_of(term: Term, count: int, messages: int) -> float:
+    """What a term weighs that `count` of so many messages have."""
+    return term.weight * math.log(1 + (max(messages, count) - count + 0.5) / (count + 0.5))
 
 
 def _around(having: Mapping[int, Sequence[int]], worths: Sequence[_Worth]) -> dict[int, float]:

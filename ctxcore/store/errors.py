@@ -11,7 +11,9 @@ from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
 
-RecordKind: TypeAlias = Literal["message", "compaction", "user", "turn", "call", "policy version"]
+RecordKind: TypeAlias = Literal[
+    "message", "compaction", "user", "turn", "call", "policy version", "signal"
+]
 
 
 class StoreError(ContextError):

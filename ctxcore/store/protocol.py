@@ -29,6 +29,8 @@ from ctxcore.store.values import (
     SessionFactor,
     SessionFilter,
     SessionInfo,
+    SignalCounts,
+    SignalInfo,
     TurnInfo,
     TurnState,
     UserInfo,
@@ -411,6 +413,22 @@ class SessionStore(Protocol):
 
     def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         """The verdicts on the messages of these calls' contexts, by call id."""
+
+    # forgetting signals
+
+    def record_signals(self, signals: Sequence[SignalInfo]) -> None:
+        """Stores signals, all or none; of a kind that a message has already, none."""
+
+    def signals(self, session_id: str) -> list[SignalInfo]:
+        """The session's signals, by message."""
+
+    def judge_signal(
+        self, session_id: str, signal_id: int, *, is_right: bool | None, at: datetime
+    ) -> SignalInfo:
+        """Records whether a person finds a signal right; None takes that back."""
+
+    def signal_counts(self, user_id: str) -> list[SignalCounts]:
+        """The signals and turns in the user's present sessions, by version of the policy."""
 
     # policies
 

@@ -41,6 +41,7 @@ from ctxcore.store.values import (
     Scope,
     SessionFactor,
     SessionInfo,
+    SignalInfo,
     TurnInfo,
 )
 from ctxcore.tokens.factors import CountFactor, checked_factor
@@ -285,3 +286,15 @@ def _refused(session_id: str, record: Reason) -> Iterator[None]:
 
 def _to_reason(stored: object) -> Reason | None:
     return None if stored is None else from_json(stored)
+
+
+def dump_signal(signal: SignalInfo) -> dict[str, Any]:
+    """A signal as a row, which the database numbers."""
+    row = {known.name: getattr(signal, known.name) for known in fields(SignalInfo)}
+    del row["id"]
+    return {**row, "earlier": list(signal.earlier)}
+
+
+def to_signal_info(row: RowMapping) -> SignalInfo:
+    """The signal of a row."""
+    return SignalInfo(**{**row, "earlier": tuple(row["earlier"])})

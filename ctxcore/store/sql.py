@@ -13,6 +13,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
+from ctxcore.store.signals import Signals
 from ctxcore.store.turns import Turns
 
 DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
@@ -33,7 +34,7 @@ def _default_file() -> Path:
     return user_data_path("ctxcore", appauthor=False) / "ctxcore.db"
 
 
-class SqlStore(Sessions, Histories, Compactions, Turns, Policies, Journal, Searching):
+class SqlStore(Sessions, Histories, Compactions, Turns, Signals, Policies, Journal, Searching):
     """A `SessionStore` on a database; safe to share between threads."""
 
     def close(self) -> None:

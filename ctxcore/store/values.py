@@ -12,10 +12,11 @@ from typing import Literal
 
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
-from ctxcore.assembly.verdicts import Run
+from ctxcore.assembly.verdicts import Run, VerdictKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason
+from ctxcore.signals.values import SignalKind, tells_of_forgetting
 from ctxcore.tokens.factors import CountFactor
 
 TurnState = Literal[
@@ -244,6 +245,58 @@ class CallInfo(Plain):
     """Whether `input_tokens` may be compared with the estimate: a whole answer to texts alone."""
     recipe: JsonObject | None = None
     """What each message sent is made of; see `ctxcore.assembly.recipes`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalInfo(Plain):
+    """A forgetting signal: a message that repeats, asks again or says so."""
+
+    id: int = 0
+    """Its number in the store; 0 before it is stored."""
+    session_id: str
+    seq: int
+    """The message that repeats, asks or says so."""
+    kind: SignalKind
+    earlier: tuple[int, ...] = ()
+    """The messages that said it before; empty where none was found."""
+    verdict: VerdictKind | None = None
+    """What the context made of them; `kept`: it showed them. None where none was found."""
+    compaction_id: str | None = None
+    """The compaction that covers them, if one does."""
+    policy_version_id: int | None = None
+    created_at: datetime
+    is_right: bool | None = None
+    """What a person says of it; None: nobody looked at it."""
+    judged_at: datetime | None = None
+
+    @property
+    def is_forgetting(self) -> bool:
+        """Whether the context did not show what was said before."""
+        return tells_of_forgetting(self.verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalCounts(Plain):
+    """The forgetting signals of a user's sessions under one version of a policy."""
+
+    policy_version_id: int | None
+    turns: int
+    """The turns that called a model."""
+    forgotten: int = 0
+    """Signals of what the context did not show."""
+    overlooked: int = 0
+    """Signals of what it showed."""
+    unplaced: int = 0
+    """Signals of which it is not known what they mean."""
+    right: int = 0
+    wrong: int = 0
+    """Those that a person dismissed."""
+
+    @property
+    def precision(self) -> float | None:
+        """The share that is right of those a person looked at; None where nobody did."""
+        judged = self.right + self.wrong
+        return self.right / judged if judged else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

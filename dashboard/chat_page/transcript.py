@@ -7,10 +7,17 @@ normally is noted at its last message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.store.values import CompactionInfo, ImportedCompaction, Mark, MessageInfo, TurnInfo
+from ctxcore.store.values import (
+    CompactionInfo,
+    ImportedCompaction,
+    Mark,
+    MessageInfo,
+    SignalInfo,
+    TurnInfo,
+)
 from dashboard.reads import active_chain
 
 PAGE_MESSAGES = 50  # chosen: more take noticeably longer to redraw on every click
@@ -44,6 +51,8 @@ class Transcript:
     """How many messages precede the first one."""
     pinned: frozenset[int] = frozenset()
     excluded: frozenset[int] = frozenset()
+    signals: Mapping[int, Sequence[SignalInfo]] = field(default_factory=dict)
+    """Forgetting signals by the message that they are in."""
 
 
 def first_shown(length: int, shown: int) -> int:
@@ -59,6 +68,7 @@ def make_transcript(
     imported: Iterable[ImportedCompaction],
     turns: Iterable[TurnInfo],
     marks: Iterable[Mark],
+    signals: Iterable[SignalInfo] = (),
     goes_on: bool = False,
 ) -> Transcript:
     """The transcript of `messages`, some of a session in order, usually the newest.
@@ -74,6 +84,9 @@ def make_transcript(
             _from_record(info, is_active=info.id == active_id)
         )
     placed = list(marks)
+    told: dict[int, list[SignalInfo]] = {}
+    for signal in signals:
+        told.setdefault(signal.seq, []).append(signal)
     return Transcript(
         messages=tuple(messages),
         markers={seq: tuple(found) for seq, found in markers.items()},
@@ -81,6 +94,7 @@ def make_transcript(
         older=first - 1,
         pinned=frozenset(mark.seq for mark in placed if mark.kind == "pin"),
         excluded=frozenset(mark.seq for mark in placed if mark.kind == "exclude"),
+        signals=told,
     )
 
 

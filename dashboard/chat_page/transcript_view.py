@@ -17,6 +17,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
 from dashboard.chat_page.partings import Parting
+from dashboard.chat_page.signalling import draw_signal
 from dashboard.chat_page.transcript import Marker, Transcript
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.texts import t
@@ -112,6 +113,8 @@ class TranscriptView:
         else:
             draw_message(info.message)
             self._footer(info)
+            for signal in self._transcript.signals.get(info.seq, ()):
+                draw_signal(signal)
 
     def _result(self, info: MessageInfo) -> None:
         """Draws tool output and its menu in an expander."""

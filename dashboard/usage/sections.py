@@ -39,6 +39,7 @@ from dashboard.usage.rows import (
     totals_of,
     turn_rows,
 )
+from dashboard.usage.signals import show_signals
 from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
 from dashboard.window_chart import SEGMENT_COLORS
@@ -66,6 +67,7 @@ def show_usage(session: SessionInfo) -> None:
         _estimate_and_provider(shown)
     if turns:
         show_turns(session, turns)
+    show_signals(session)
     if calls and not is_imported:
         show_account(session)
 

@@ -33,7 +33,7 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope
+from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope, SignalInfo
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -854,6 +854,65 @@ class TestTurns:
         store.purge("s")
         assert store.sent_texts("s") == {}
         assert len(store.sent_texts("other")) == 3
+
+
+class TestSignals:
+    def test_a_signal_is_stored_once_judged_and_erased_with_its_session(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("one"), user("two"))
+        signal = SignalInfo(
+            session_id="s",
+            seq=2,
+            kind="repeated",
+            earlier=(1,),
+            verdict="summarized",
+            compaction_id="k",
+            policy_version_id=None,
+            created_at=NOON,
+        )
+
+        store.record_signals([])
+        store.record_signals([signal])
+        store.record_signals([signal, replace(signal, kind="said_so", verdict="kept")])
+
+        first, second = store.signals("s")
+        assert replace(first, id=0) == signal
+        assert (second.kind, first.is_forgetting, second.is_forgetting) == ("said_so", True, False)
+        judged = store.judge_signal("s", first.id, is_right=False, at=SOON)
+        assert judged == store.signals("s")[0]
+        assert (judged.is_right, judged.judged_at) == (False, SOON)
+        [counts] = store.signal_counts("ada")
+        assert (counts.forgotten, counts.overlooked, counts.wrong, counts.right) == (1, 1, 1, 0)
+        assert counts.precision == 0
+        taken_back = store.judge_signal("s", first.id, is_right=None, at=LATER)
+        assert (taken_back.is_right, taken_back.judged_at) == (None, None)
+        with pytest.raises(RecordNotFoundError, match="signal"):
+            store.judge_signal("s", 99, is_right=True, at=SOON)
+        store.purge("s")
+        assert store.signals("s") == []
+
+    def test_signals_are_counted_by_user_and_version_of_the_policy(
+        self, store: SessionStore
+    ) -> None:
+        store.create_user("eve", at=NOON)
+        store.create_session("other", user_id="eve", at=NOON)
+        for number, (session_id, version) in enumerate([("s", None), ("s", 7), ("other", 7)]):
+            at = {"session_id": session_id, "created_at": NOON, "policy_version_id": version}
+            call_id, turn_id = f"c{number}", f"t{number}"
+            call = CallInfo(id=call_id, turn_id=turn_id, purpose="answer", **at)  # type: ignore[arg-type]
+            store.record_calls([call])
+            store.record_signals(
+                [SignalInfo(seq=number + 1, kind="asked_again", verdict="dropped", **at)]  # type: ignore[arg-type]
+            )
+
+        counts = [
+            (one.policy_version_id, one.turns, one.forgotten) for one in store.signal_counts("ada")
+        ]
+
+        assert counts == [(None, 1, 1), (7, 1, 1)]
+        store.delete("s", at=SOON)
+        assert store.signal_counts("ada") == []
 
 
 class TestEventsAndLeases:

@@ -68,6 +68,8 @@ COLUMNS = {
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
     " digest counter_id count_factor recipe is_comparable",
     "sent_text": "session_id address body",
+    "signal": "id session_id seq kind earlier verdict compaction_id policy_version_id created_at"
+    " is_right judged_at",
     "event": "id session_id kind body created_at",
     "lease": "name owner expires_at",
     "setting": "name value",
@@ -370,7 +372,7 @@ class TestRevisions:
 
     @pytest.mark.parametrize(
         "revision",
-        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"],
+        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010"],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str

@@ -1,0 +1,1 @@
+"""How many forgetting signals are found, and how many of those found are right."""

@@ -1,0 +1,1 @@
+"""Forgetting signals: turns that show that something said earlier was not in the context."""
