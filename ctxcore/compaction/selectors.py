@@ -14,7 +14,7 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.compaction.drafting import newest_within
 from ctxcore.facts.agent_records import arguments_of, file_uses
 from ctxcore.facts.ledger import Ledger
-from ctxcore.facts.values import Fact
+from ctxcore.facts.values import STATEMENTS, Fact
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
@@ -101,7 +101,7 @@ _CUT = "…"  # the end of a fact's text that was cut
 
 def outdated_of(ledger: Ledger) -> Outdated:
     """Returns the sentences that no longer hold and were not repeated since."""
-    holds = {entry.key for entry in ledger.held() if entry.kind in ("instruction", "decision")}
+    holds = {entry.key for entry in ledger.held() if entry.kind in STATEMENTS}
     found: dict[int, tuple[str, ...]] = {}
     for entry in ledger.revoked():
         if entry.key not in holds:

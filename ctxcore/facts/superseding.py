@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from ctxcore.facts.bindings import replaced
 from ctxcore.facts.slots import compared, settings_in
 from ctxcore.facts.topics import (
     covered,
@@ -100,6 +101,9 @@ def taken_back(
     `near` has those that share something with it, oldest first, and `newest_first` all.
     """
     allowed = [rule for said in near if (rule := said[1]) and _may_change(fact, seq, said)]
+    rebound = replaced(fact, allowed)
+    if rebound or (fact.effect == "revokes" and not fact.about):
+        return tuple(rebound)
     by_slot = [rule.key for rule in allowed if fact.subject and rule.subject == fact.subject]
     if by_slot and fact.effect != "revokes":
         return tuple(by_slot)
