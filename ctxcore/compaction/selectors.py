@@ -110,6 +110,15 @@ def outdated_of(ledger: Ledger) -> Outdated:
     return found
 
 
+def stated_in(ledger: Ledger) -> frozenset[int]:
+    """Returns the last message of each decision and setting of people that holds."""
+    return frozenset(
+        entry.seqs[-1]
+        for entry in ledger.held()
+        if entry.kind in STATEMENTS and entry.fact.role == "user" and entry.fact.effect != "revokes"
+    )
+
+
 def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:
     """Returns the indexes of the units of one message that hold any part of `sentences`."""
     text = "".join(unit.text for unit in units)

@@ -32,14 +32,14 @@ WORD_CHARS: Final = 12  # of a Chinese value without signs; chosen
 _HEADS: Final = """
 address: url link address endpoint uri website site host hostname domain 网址 地址 链接 域名
  主机 接口
-date: date deadline due day timing target schedule 日期 截止日期 截止时间 截止日 截止 期限
-time: time clock hour 时间 时刻
+date: date deadline due day time timing clock hour target schedule 日期 截止日期 截止时间 截止日 截止
+ 期限 时间 时刻
 budget: budget spend spending expense expenses cost costs 预算 花费 开销 成本
 price: price fee rate rent 价格 单价 费用 租金
 limit: cap ceiling limit maximum max quota 上限 限额 额度 最大值
 least: minimum floor 下限 最小值
 name: name codename label title nickname 名称 名字 代号 昵称 标题
-owner: owner owns owned lead duty charge responsible 负责人 对接人 负责 值班
+owner: owner owns owned belongs lead duty charge responsible 负责人 对接人 负责 值班
 contact: contact 联系人
 manager: manager boss 经理
 approver: approver approves 审批人
@@ -86,6 +86,7 @@ project: project 项目
 repository: repository repo 仓库
 """
 _SEVERAL: Final = frozenset({"project", "name"})  # also what other things are told apart by
+_NAMING: Final = frozenset({"calling", "called", "designated", "nicknamed"})
 _HEAD_OF: Final = {
     (stem(word) if word.isascii() else word): name
     for row in re.split(r"\n(?=\S)", _HEADS.strip())
@@ -101,7 +102,7 @@ _CONTRAST: Final = word_set("""
     her his their
 """)
 _CONTRAST_HAN: Final = late(
-    "测试|生产|线上|预发|开发|本地|正式|备用|备份|主|从|内网|外网|内部|外部|前端|后端|移动|旧|老"
+    "测试|生产|线上|预发|开发|本地|正式|备用|备份|主|内网|外网|内部|外部|前端|后端|移动|旧|老"
     "|第[一二三四五六七八九十]|[上下左右东西南北]|他|她|对方"
 )
 _EMPTY: Final = word_set("""
@@ -109,21 +110,21 @@ _EMPTY: Final = word_set("""
     can current currently do done effective ever final for from going good has hav have here i if
     in instead into is it its it's just let let's liv lives located mak make may mov moved my new
     no not now of off on once one only onto or our ours out over own please quick right run runs
-    same see set should sit sits so still that the then there thes these thing this those to too
+    same see set should sit sits so still that the them then there they thes these thing this those to too
     updat update us use used using very was we well were what which who will with your you yours
     we're we've i'm i'll we'll today week chang change changed switch switched call called calling
     point stay stays keep kept put send go goes goes writ get hosted host based bas fix fixed cap
     below under total exactly around again point pick treat longer than rather per each been rotat
-    rotated must shall need needs new correction actual replac replaced forget drop refer known base
+    rotated never must shall need needs new correction actual replac replaced forget drop refer known base
     work works working official fact rule not set back becom becomes belong belongs from until
 """)
 _FORM = late(
     r"\b(?:is|are|will be|becomes?|lives?|runs?|sits?|belongs?|owns?|goes to|stays|moved|moves"
     r"|changed|changes|switched|switches|renamed|designated|rotated|fixed|capped|set|scheduled"
     r"|hosted|handles|we call|(?:using|calling|work(?:ing)? on|switch(?:ing)? to|go(?:ing)? with"
-    r"|report to))\b|'s (?:now )?(?:at|in|on|called)?\b|[:=]"
+    r"|report to|refer to|wants|prefers|must|shall|stays?))\b|'s (?:now )?(?:at|in|on|called)\b"
     r"|^(?:(?:please|let'?s|ok(?:ay)?|so|and|but|then|now|actually|instead|just|we|we'll|we now"
-    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:use|set|make|switch|change|move"
+    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't|only|use|set|make|switch|change|move"
     r"|point|update|call|name|rename|keep|put|send|deploy|report|write|take|go with|replace|treat"
     r"|raise|lower|increase|reduce|bump|extend|push|pin)\b"
 )
@@ -131,10 +132,10 @@ _NOT = late(
     r"\?|\b(?:if|whether|unless|would|could|might|maybe|perhaps|suppos\w*|imagine|assum\w*"
     r"|for example|for instance|e\.g|such as|say,|what about|how about|should we|was|were|used to"
     r"|had|until|previously|formerly|originally|earlier|yesterday|today|tomorrow|last|ago|once"
-    r"|plan(?:s|ned|ning)?|eventually|someday|next (?:week|month|quarter|year|sprint)|consider\w*"
+    r"|plan(?:s|ned|ning)|plan (?:to|on|for)|eventually|someday|next (?:week|month|quarter|year|sprint)|consider\w*"
     r"|thinking of|thinking about|than|versus|vs|like|similar|compared|he said|she said|they said"
     r"|says|told|heard|according|apparently|reportedly|claims?|wrote|quoted?|often|usually"
-    r"|sometimes|either|or|only works|fails?|failed|failing|looks?|seems?|feels?|think|guess|hope"
+    r"|sometimes|either|or(?! (?:below|above|less|more|fewer|under|over)\b)|only works|fails?|failed|failing|looks?|seems?|feels?|think|guess|hope"
     r"|wish|one of|some of|most|many|both|between)\b"
 )
 _SIGN = late(
@@ -181,28 +182,35 @@ _VALUE = {kind: late(source) for kind, source in _VALUES.items()}
 _ANY = late(
     r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
 )
-_STRONG: Final = frozenset({"address", "mail"})
+_STRONG: Final = frozenset({"address", "mail", "day", "clock"})
+_TOLD_BESIDE: Final = frozenset({"code", "name", "number"})
+_WORD_END, _WORD_BEGIN = late(r"[A-Za-z]+(?= $)"), late(r"^ [A-Za-z]+")
+_NAMED_BY: Final = {"money": "currency", "tone": "style", "form": "format", "carrier": "vendor"}
+"""Known settings whose head has another name."""
+_COLON = late(r"[^:：=]{2,40}[:：=]\s*(?=\S)")
+_STAMP = late(r"\s*\[[^\]\n]{0,80}\]\s*")
 _CLAUSES = late(
     r"[;；。]|, |，|\s[–—-]\s|\b(?:and (?=the |our |my |its |it )|but |because |so (?=the |we ))"
 )
 _ASIDE = late(r"\([^()]*\)|（[^（）]*）")
+_ONLY = late(r"^(?:Only|The|Our|My|Your|This|New|Use|Set|Make|Let|And|But|So|Now|Please) ")
 _WORD = late(r"[A-Za-z][A-Za-z'-]*|\d+")
 
 _FORM_HAN = late(
-    "是|为|[改换调设定订放挪搬移][到成在为]|改用|换用|设置|叫|归|作为|当作|在|走|：|:|=|采用|使用|用"
+    "是|为|[改换调设定订放挪搬移迟前期][到成在为至]|改用|换用|设置|叫|归|作为|当作|在|走|：|:|=|采用|使用|用"
 )
 _NOT_HAN = late(
     "[?？吗呢]|如果|要是|假如|假设|比如|例如|譬如|以前|之前|原来|曾经?|本来|去年|上[次周月]|昨天|今天"
     "|明天|也许|可能|大概|或者|还是|打算|计划|考虑|听说|据说|[他她]说|比|差不多|好像|似乎|应该|想|不知道"
     "|是不是|没有|什么|怎么|哪"
 )
-_SIGN_HAN = late("[改换调挪搬移]|现在|以后|今后|从今|更新|更正|新的|不再|不用")
+_SIGN_HAN = late("[改换调挪搬移]|推迟|提前|延期|现在|以后|今后|从今|更新|更正|新的|不再|不用")
 _LINK_HAN = late(
     "(?:现在|目前|以后|今后|已经|就|统一|都)*(?:从.{1,20}?)?(?:[改换调设定订放挪搬移](?:到|成|在|为)|改用"
     "|换用|设置(?:为|成)|作为|当作|采用|使用|叫|归|是|为|用|在|：|:|=)(?:了)?"
 )
 _EMPTY_HAN = late(
-    "我们的?|咱们?的?|这个|那个|现在|目前|以后|今后|从今|已经|统一|请|把|将|的|了|吧|就|都|也|和|与"
+    "推迟|提前|延期|我们的?|咱们?的?|这个|那个|现在|目前|以后|今后|从今|已经|统一|请|把|将|的|了|吧|就|都|也|和|与"
     "|[改换调设定订放挪搬移][到成在为]|改用|换用|设置|作为|当作|采用|使用|更新|更正|新|叫|归|是|为|用|在|不再"
     "|[：:=，,。！!、\\s]|负责(?=$)"
 )
@@ -261,18 +269,32 @@ def replaced(fact: Fact, earlier: Sequence[Fact]) -> list[str]:
     return near if len(near) == 1 else []
 
 
+def are_apart(one: Fact, other: Fact) -> bool:
+    """Whether two facts bind things that are told apart, such as a main and a spare one."""
+    mine, theirs = parse_subject(one.subject), parse_subject(other.subject)
+    if mine is None or theirs is None or mine.kind != theirs.kind:
+        return False
+    return _is_contrasted(mine.slot ^ theirs.slot)
+
+
+def _is_contrasted(more: frozenset[str]) -> bool:
+    return any(word in _CONTRAST or word.isdigit() or word[0] == "+" for word in more)
+
+
 def _is_same(new: Binding, old: Binding) -> bool:
+    heads = new.heads & old.heads
+    if heads and new.slot | new.heads == old.slot | old.heads:
+        return True
     if new.slot != old.slot or not _may_be_one(new, old):
         return False
-    is_named = bool(new.heads & old.heads) or new.kind in _STRONG or new.changes
-    return is_named and bool(new.slot or new.heads & old.heads)
+    is_named = bool(heads) or new.kind in _STRONG or new.changes
+    return is_named and bool(new.slot or heads)
 
 
 def _is_near(new: Binding, old: Binding) -> bool:
     if not _may_be_one(new, old) or not (new.slot <= old.slot or old.slot <= new.slot):
         return False
-    more = new.slot ^ old.slot
-    is_apart = any(word in _CONTRAST or word.isdigit() or word[0] == "+" for word in more)
+    is_apart = _is_contrasted(new.slot ^ old.slot)
     return not is_apart and bool(new.heads & old.heads or len(new.slot & old.slot) > 1)
 
 
@@ -298,6 +320,14 @@ def bindings(sentence: Sentence) -> tuple[Binding, ...]:
     return _bindings(sentence.masked, is_han)
 
 
+def unlabelled(text: str) -> str:
+    """`text` without a stamp and the label that marks it as one to remember."""
+    stamp = _STAMP.match(text) if "[" in text else None
+    said = text[stamp.end() :] if stamp else text
+    label = _LABEL.match(said) if ":" in said or "：" in said else None
+    return said[label.end() :] if label else said
+
+
 def is_labelled(sentence: Sentence) -> bool:
     """Whether a person has marked a sentence as one to remember: “Decision: …”, 备注：…"""
     found = (
@@ -310,8 +340,7 @@ def is_labelled(sentence: Sentence) -> bool:
 
 @lru_cache(maxsize=4_096)  # rules and statements ask for the same
 def _bindings(text: str, is_han: bool) -> tuple[Binding, ...]:
-    label = _LABEL.match(text)
-    said = text[label.end() :] if label else text
+    said = unlabelled(text)
     plain = said.lower().replace("’", "'")
     if (_NOT_HAN if is_han else _NOT).search(plain):
         return ()
@@ -330,15 +359,33 @@ def _clauses(text: str) -> Iterator[str]:
 
 def _read(clause: str, changes: bool) -> Binding | None:
     """What an English clause binds."""
-    lower = clause.lower()
-    if not _FORM.search(lower):
+    if not _FORM.search(clause.lower()) and not _names_value(clause):
         return None
     found = _value_in(_ASIDE.sub(" ", clause))
     if found is None:
         return _read_setting(clause, changes)
     kind, value, rest = found
     slot, heads = _named(rest)
+    if kind in _TOLD_BESIDE and len(heads) > 1:
+        beside = _named(" ".join(_beside(clause, value)))[1]
+        if beside:  # “the branch is based on commit V” names a commit
+            slot, heads = slot | (heads - beside), beside
     return _binding(kind, slot, heads, value, changes, clause)
+
+
+def _beside(clause: str, value: str) -> Iterator[str]:
+    """The words next to a value: of “in the V region” both."""
+    before, _, after = clause.partition(value)
+    yield from _WORD_END.findall(before)
+    yield from _WORD_BEGIN.findall(after)
+
+
+def _names_value(clause: str) -> bool:
+    """Whether a clause is a name and its value: “Port: 8080”."""
+    colon = _COLON.match(clause)
+    if colon is None or not _named(colon[0])[1]:
+        return False
+    return any(pattern.match(clause, colon.end()) for pattern in _VALUE.values())
 
 
 def _read_setting(clause: str, changes: bool) -> Binding | None:
@@ -347,7 +394,7 @@ def _read_setting(clause: str, changes: bool) -> Binding | None:
     if not heads:
         return None
     for name, values in settings_in(clause).items():
-        if len(values) == 1 and not name.startswith("of "):
+        if len(values) == 1 and _NAMED_BY.get(name, name) in heads:
             (value,) = values
             slot = frozenset(word for word in slot if word != stem(value))
             return _binding(name, slot, heads, value, changes, clause)
@@ -376,7 +423,7 @@ def _value_in(clause: str) -> tuple[str, str, str] | None:
             rest = clause
             for one in reversed(found):
                 rest = f"{rest[: one.start()]} {rest[one.end() :]}"
-            return kind, current[0][0].strip("`"), rest
+            return kind, _ONLY.sub("", current[0][0].strip("`")), rest
         if found:
             return None
     return None
@@ -385,9 +432,11 @@ def _value_in(clause: str) -> tuple[str, str, str] | None:
 def _named(rest: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words of a clause that name a thing, and what kinds of things its words say it is."""
     slot, heads = set[str](), set[str]()
-    for word in _WORD.findall(rest.lower().replace("’", "'")):
+    for word in _WORD.findall(rest.lower().replace("’", "'").replace("-", " ")):
         plain = stem(word.removesuffix("'s"))
-        if head := _HEAD_OF.get(plain):
+        if word in _NAMING:
+            heads.add("name")
+        elif head := _HEAD_OF.get(plain):
             heads.add(head)
         elif plain not in _EMPTY and word not in _EMPTY:
             slot.add(plain)
@@ -409,8 +458,9 @@ def _read_han(clause: str, changes: bool) -> Binding | None:
         found = "words", value, before
     kind, value, rest = found
     heads = frozenset(_HEAD_OF[word] for word in _HEAD_HAN.findall(rest))
-    left = _EMPTY_HAN.sub(" ", _HEAD_HAN.sub(" ", rest)).split()
-    contrast = {f"+{word}" for word in _CONTRAST_HAN.findall(" ".join(left))}
+    others = _HEAD_HAN.sub(" ", rest)
+    left = _EMPTY_HAN.sub(" ", others).split()
+    contrast = {f"+{word}" for word in _CONTRAST_HAN.findall(others)}
     slot = frozenset("".join(left)) | contrast
     if len(slot) > 2 * MOST_SLOT or not (heads or (slot and kind in _STRONG)):
         return None
