@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ctxcore.facts.dates import DAY, MONTH
-from ctxcore.facts.reading import Sentence
+from ctxcore.facts.reading import Sentence, plain_words
 from ctxcore.facts.slots import settings_in
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
@@ -41,7 +41,6 @@ least: minimum floor 下限 最小值
 name: name codename label title nickname 名称 名字 代号 昵称 标题
 owner: owner owns owned belongs lead duty charge responsible 负责人 对接人 负责 值班
 contact: contact 联系人
-manager: manager boss 经理
 approver: approver approves 审批人
 reviewer: reviewer reviews 评审人 审核人
 branch: branch 分支
@@ -182,6 +181,15 @@ _VALUE = {kind: late(source) for kind, source in _VALUES.items()}
 _ANY = late(
     r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
 )
+_UNNAMED = late(
+    r"://|@|\d:\d|\d[ap]m|\d-\d\d|\d (?:of )?[jfmasond][aepuco][nbrylgptvc]"
+    r"|\b[jfmasond][aepuco][nbrylgptvc][a-z]* \d"
+)
+_NAMES: Final = frozenset(
+    form for word in re.findall("[a-z-]+", _HEADS) for form in (word, f"{word}s")
+) | word_set("""
+    calling called designated nicknamed monday tuesday wednesday thursday friday saturday sunday
+""")
 _STRONG: Final = frozenset({"address", "mail", "day", "clock"})
 _TOLD_BESIDE: Final = frozenset({"code", "name", "number"})
 _WORD_END, _WORD_BEGIN = late(r"[A-Za-z]+(?= $)"), late(r"^ [A-Za-z]+")
@@ -197,7 +205,7 @@ _ONLY = late(r"^(?:Only|The|Our|My|Your|This|New|Use|Set|Make|Let|And|But|So|Now
 _WORD = late(r"[A-Za-z][A-Za-z'-]*|\d+")
 
 _FORM_HAN = late(
-    "是|为|[改换调设定订放挪搬移迟前期][到成在为至]|改用|换用|设置|叫|归|作为|当作|在|走|：|:|=|采用|使用|用"
+    "是|为|[改换调设定订放挪搬移迟前期][到成在为至]|改用|换用|设置|叫|归|作为|当作|在|走|(?<!\d)[：:=]|采用|使用|用"
 )
 _NOT_HAN = late(
     "[?？吗呢]|如果|要是|假如|假设|比如|例如|譬如|以前|之前|原来|曾经?|本来|去年|上[次周月]|昨天|今天"
@@ -309,15 +317,23 @@ def bound_by(said: Sequence[Sentence], role: Role) -> list[tuple[Binding, ...]]:
     return [bindings(sentence) for sentence in said]
 
 
+@lru_cache(maxsize=4_096)  # rules and settings ask for the same
 def bindings(sentence: Sentence) -> tuple[Binding, ...]:
     """What a sentence of a person binds; nothing for most."""
     words = sentence.words
     if len(words) > SENTENCE_CHARS or len(words) < 4:
         return ()
-    is_han = has_han(words)
-    if not (is_han or _ANY.search(sentence.masked) or " is " in words):
+    if words[0] == "[" and words[-1] == "]":  # a mark by a program
+        return ()
+    is_han = not words.isascii() and has_han(words)
+    if not is_han and not (_may_name(words) and _ANY.search(sentence.masked)):
         return ()
     return _bindings(sentence.masked, is_han)
+
+
+def _may_name(words: str) -> bool:
+    """Whether an English sentence has a word that names things, or a value that needs none."""
+    return not _NAMES.isdisjoint(plain_words(words)) or bool(_UNNAMED.search(words))
 
 
 def unlabelled(text: str) -> str:
@@ -338,10 +354,11 @@ def is_labelled(sentence: Sentence) -> bool:
     return bool(found) and len(sentence.masked) - (found.end() if found else 0) >= 8
 
 
-@lru_cache(maxsize=4_096)  # rules and statements ask for the same
 def _bindings(text: str, is_han: bool) -> tuple[Binding, ...]:
     said = unlabelled(text)
     plain = said.lower().replace("’", "'")
+    if not (is_han or any(map(said.__contains__, ",:=")) or _FORM.search(plain)):
+        return ()
     if (_NOT_HAN if is_han else _NOT).search(plain):
         return ()
     changes = bool((_SIGN_HAN if is_han else _SIGN).search(text.lower()))
