@@ -111,11 +111,14 @@ def outdated_of(ledger: Ledger) -> Outdated:
 
 
 def stated_in(ledger: Ledger) -> frozenset[int]:
-    """Returns the last message of each decision and setting of people that holds."""
+    """Returns the last message of each decision and setting of people that holds.
+
+    Instructions are shown in any case, and cost less as sentences among the facts.
+    """
     return frozenset(
         entry.seqs[-1]
         for entry in ledger.held()
-        if entry.kind in STATEMENTS and entry.fact.role == "user" and entry.fact.effect != "revokes"
+        if entry.kind in ("decision", "setting") and entry.fact.role == "user"
     )
 
 
