@@ -351,7 +351,7 @@ def _scores(
 def _raise(
     groups: Sequence[Group], scores: Sequence[list[Salience]], stated: Collection[int]
 ) -> None:
-    """Raises the scores of messages with a statement that holds."""
+    """Raises the scores of messages with a setting that holds."""
     for group, scored in zip(groups, scores, strict=True) if stated else ():
         for at, unit in enumerate(group.units):
             if unit.seq in stated:

@@ -52,7 +52,7 @@ mail: email mail e-mail inbox 邮箱 邮件
 channel: channel 频道
 queue: queue 队列
 timeout: timeout 超时 超时时间
-count: replicas workers threads retries concurrency 副本数 并发数 线程数 重试次数 人数 数量
+count: replicas workers threads retries retry concurrency 副本数 并发数 线程数 重试次数 人数 数量
 size: size 大小
 threshold: threshold 阈值
 interval: interval 间隔

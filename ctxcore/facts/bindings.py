@@ -286,7 +286,7 @@ def _named(rest: str) -> tuple[frozenset[str], frozenset[str]]:
         plain = stem(word.removesuffix("'s"))
         if word in NAMING:
             heads.add("name")
-        elif head := HEAD_OF.get(plain):
+        elif word.removesuffix("'s") in NAMES and (head := HEAD_OF.get(plain)):  # not Tim for time
             heads.add(head)
         elif plain not in EMPTY and word not in EMPTY:
             slot.add(plain)
