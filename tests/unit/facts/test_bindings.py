@@ -9,6 +9,8 @@ from ctxcore.facts.facts_block import parse_facts_block, render_facts
 from ctxcore.facts.finding import dump_facts, load_facts
 from ctxcore.facts.ledger import live
 from ctxcore.facts.replacing import replacements
+from ctxcore.messages.values import Role
+from ctxcore.text.languages import Language
 from ctxcore.tokens.count import counter_for
 from tests.unit.facts.speech import facts, folded, held
 
@@ -188,7 +190,7 @@ def test_a_value_stands_when_something_else_is_said(stated: str, later: str) -> 
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool"])
-def test_only_people_bind_and_replace(role: str) -> None:
+def test_only_people_bind_and_replace(role: Role) -> None:
     stated, later = "The API port is 8080.", "The API port is now 9090."
 
     assert held(folded(stated, facts(later, role)), "setting") == [stated]
@@ -242,7 +244,7 @@ def test_settings_are_stored_as_they_are_found() -> None:
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Settings:"), ("zh", "设定：")])
-def test_a_text_of_facts_is_read_back(language: str, heading: str) -> None:
+def test_a_text_of_facts_is_read_back(language: Language, heading: str) -> None:
     counter = counter_for("gpt-4o")
     ledger = folded("The API port is 8080.")
 
