@@ -21,7 +21,7 @@ from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salien
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
 from ctxcore.compaction.restoring import lost_items, still_lost, to_restore
-from ctxcore.compaction.selectors import CHOOSERS, outdated_of, text_at
+from ctxcore.compaction.selectors import CHOOSERS, outdated_of, stated_in, text_at
 from ctxcore.compaction.short_calls import arguments_of, with_short_calls
 from ctxcore.compaction.summarizing import Summarizing, summary_source
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
@@ -581,12 +581,14 @@ def _kept_by_score(
     are_calls = (len(block) > 1 or bool(block[0].message.calls) for block in blocks)
     is_talk = full_share(are_calls) < TALK_SHARE
     shorter = {*planned.shorten, *competing.short_calls}
+    ledger = ledger_for(view, call)
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
         competing.room_tokens,
         call.counter,
         opened=[with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)],
-        outdated=outdated_of(ledger_for(view, call)),
+        outdated=outdated_of(ledger),
+        stated=stated_in(ledger),
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
         spare_tokens=_spare_in_talk(call) if is_talk else 0,

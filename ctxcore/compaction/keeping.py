@@ -31,6 +31,7 @@ OPEN_SHARE = 0.35  # source: ADR 0029; with half, next calls miss more of earlie
 LEAST_TOKENS = 60  # source: ADR 0029
 PROSE_SHARE = 0.1  # chosen: of the room, for prose first; outputs hold far more literals per token
 MOST_SHARE = 0.25  # chosen: of the room, for the first pieces of one block
+STATED_WORTH = 4.0  # chosen: beside talk that states nothing
 LEAST_OPENING = 64  # chosen: a call, the frame of its result and one piece
 MOST_OTHERS = 400  # chosen: a summary leaves at most a tenth of usable free
 FRAME_TOKENS = 8  # chosen: a role and the gap marks
@@ -201,6 +202,7 @@ def keep_blocks(
     *,
     opened: Sequence[Block] = (),
     outdated: Outdated = NONE_OUTDATED,
+    stated: Collection[int] = frozenset(),
     request: str = "",
     wishes: Wishes = NO_WISHES,
     spare_tokens: int = 0,
@@ -220,6 +222,7 @@ def keep_blocks(
     ]
     blocks = [*blocks, *opened]
     scores = _scores(groups, outdated, request, wishes, is_meeting)
+    _raise(groups, scores, stated)
     ranking = Ranking(groups, scores, most_tokens=max(LEAST_OPENING, int(room_tokens * MOST_SHARE)))
     keeping = Keeping.having(chain.from_iterable(blocks), (), {}, counter)
     keeping.begun = {row.seq for block in opened for row in block}
@@ -343,6 +346,16 @@ def _scores(
             for place in gone:
                 scored[places[place]] = Salience(talk=0.0)
     return scores
+
+
+def _raise(
+    groups: Sequence[Group], scores: Sequence[list[Salience]], stated: Collection[int]
+) -> None:
+    """Raises the scores of messages with a setting that holds."""
+    for group, scored in zip(groups, scores, strict=True) if stated else ():
+        for at, unit in enumerate(group.units):
+            if unit.seq in stated:
+                scored[at] = replace(scored[at], talk=scored[at].talk * STATED_WORTH)
 
 
 def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:

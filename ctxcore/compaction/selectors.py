@@ -14,7 +14,7 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.compaction.drafting import newest_within
 from ctxcore.facts.agent_records import arguments_of, file_uses
 from ctxcore.facts.ledger import Ledger
-from ctxcore.facts.values import Fact
+from ctxcore.facts.values import STATEMENTS, Fact
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
@@ -101,13 +101,22 @@ _CUT = "…"  # the end of a fact's text that was cut
 
 def outdated_of(ledger: Ledger) -> Outdated:
     """Returns the sentences that no longer hold and were not repeated since."""
-    holds = {entry.key for entry in ledger.held() if entry.kind in ("instruction", "decision")}
+    holds = {entry.key for entry in ledger.held() if entry.kind in STATEMENTS}
     found: dict[int, tuple[str, ...]] = {}
     for entry in ledger.revoked():
         if entry.key not in holds:
             for seq in entry.seqs:
                 found[seq] = (*found.get(seq, ()), entry.text)
     return found
+
+
+def stated_in(ledger: Ledger) -> frozenset[int]:
+    """Returns the last message of each setting that holds.
+
+    Instructions are shown in any case. Decisions of plain talk take room that LoCoMo needs for
+    evidence: it lost .015 with them.
+    """
+    return frozenset(entry.seqs[-1] for entry in ledger.held() if entry.kind == "setting")
 
 
 def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:

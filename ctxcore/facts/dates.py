@@ -13,11 +13,11 @@ from ctxcore.text.languages import HAN, has_han
 from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
-_MONTH: Final = (
+MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
 )
-_DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _CLOCK: Final = (
     r"(?:\d{1,2}(?::\d{2}){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2} ?[ap]\.?m\b\.?|noon|midnight)"
 )
@@ -27,13 +27,13 @@ _AT: Final = (
 )
 
 _ENGLISH = late(
-    rf"\b(?:{_CLOCK},? on (?:\d{{1,2}} {_MONTH}(?:,? \d{{4}}\b)?"
-    rf"|{_MONTH} \d{{1,2}}(?:,? \d{{4}}\b)?|{_DAY})"
+    rf"\b(?:{_CLOCK},? on (?:\d{{1,2}} {MONTH}(?:,? \d{{4}}\b)?"
+    rf"|{MONTH} \d{{1,2}}(?:,? \d{{4}}\b)?|{DAY})"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?"
     rf"|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}"
-    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?{_AT}|\d{{1,2}}(?:st|nd|rd"
-    rf"|th)?(?: of)? {_MONTH}(?:,? \d{{4}}\b)?{_AT}|{_MONTH} \d{{4}}\b|(?:(?:next|this|last|coming"
-    rf"|every|on) )?{_DAY}{_AT}|(?:tomorrow|yesterday|today|tonight|the day after tomorrow){_AT}"
+    rf"|{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?{_AT}|\d{{1,2}}(?:st|nd|rd"
+    rf"|th)?(?: of)? {MONTH}(?:,? \d{{4}}\b)?{_AT}|{MONTH} \d{{4}}\b|(?:(?:next|this|last|coming"
+    rf"|every|on) )?{DAY}{_AT}|(?:tomorrow|yesterday|today|tonight|the day after tomorrow){_AT}"
     r"|(?:next|last|this coming|the following) (?:week(?:end)?|month|year|summer|winter"
     r"|spring|fall|autumn|quarter)"
     r"|(?:in|within) (?:a|an|one|two|three|four|five|six|ten|\d+) (?:more )?(?:minutes?"
@@ -78,8 +78,8 @@ _NUMERIC = late(  # as programs print them
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)"
     r"|\d{4}/\d{2}/\d{2}(?!\d)"
 )
-_WRITTEN = late(rf"{_NUMERIC.pattern}|\b{_MONTH} \d{{1,2}},? \d{{4}}\b")
-_ABSOLUTE = late(rf"\d{{4}}|\d[/.]\d|{_MONTH} \d|\d {_MONTH}|\d月|[日号]|(?i:{_DAY})|周|星期")
+_WRITTEN = late(rf"{_NUMERIC.pattern}|\b{MONTH} \d{{1,2}},? \d{{4}}\b")
+_ABSOLUTE = late(rf"\d{{4}}|\d[/.]\d|{MONTH} \d|\d {MONTH}|\d月|[日号]|(?i:{DAY})|周|星期")
 RELATIVE_WEIGHT: Final = 0.5  # of “last month”; chosen: it says little without the message's date
 _VAGUE = word_set(
     "today yesterday tonight 今天 昨天 今年 凌晨 早上 早晨 上午 中午 下午 傍晚 晚上 夜里"

@@ -33,6 +33,7 @@ HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
         "instruction": "Standing instructions",
         "todo": "To-do list",
         "decision": "Decisions",
+        "setting": "Settings",
         "question": "Open questions",
         "error": "Errors and fixes",
         "file_changed": "Files changed",
@@ -51,6 +52,7 @@ HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
         "instruction": "长期有效的指示",
         "todo": "待办清单",
         "decision": "决定",
+        "setting": "设定",
         "question": "未解决的问题",
         "error": "错误与修复",
         "file_changed": "改过的文件",
@@ -197,9 +199,12 @@ def merge_blocks(texts: Iterable[str], counter: TokenCounter, language: Language
     ).text
 
 
+_OF_PEOPLE: Final = (*PROTECTED, "setting")
+
+
 def _fact_on(line: str, kind: Kind) -> Fact:
     """The fact that is found in a line and is all of it, else one of its words."""
-    role: Role = "user" if kind in PROTECTED else "assistant"
+    role: Role = "user" if kind in _OF_PEOPLE else "assistant"
     for fact in find_facts(text_message(role, line)):
         if fact.kind == kind and line in (_with_name(fact), fact.text):
             return fact

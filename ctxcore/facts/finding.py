@@ -23,6 +23,7 @@ from ctxcore.facts.agent_records import (
     strings_of,
     todo_state,
 )
+from ctxcore.facts.bindings import bindings, bound_by, is_labelled
 from ctxcore.facts.literals import literals
 from ctxcore.facts.names import names
 from ctxcore.facts.reading import (
@@ -34,6 +35,7 @@ from ctxcore.facts.reading import (
     plain_words,
     sample,
     sentences,
+    statement_key,
 )
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import ClauseChange, Effect, Fact, Kind
@@ -143,6 +145,23 @@ def statements(text: str, said: Sequence[Sentence], role: Role) -> Iterator[Fact
             yield _statement(kind, sentence, role)
 
 
+def settings(said: Sequence[Sentence], role: Role, stated: Sequence[Fact]) -> Iterator[Fact]:
+    """What a person binds to a value, or marks as to remember, where it is not among `stated`."""
+    known = {fact.text for fact in stated if fact.effect != "revokes"}
+    for sentence, bound in zip(said, bound_by(said, role), strict=True):
+        text = one_line(sentence.text, LINE_CHARS)
+        if text in known:
+            continue
+        if len(bound) > 1:
+            yield from (_setting(one.text, one.subject, role) for one in bound)
+        elif bound or is_labelled(sentence):
+            yield _setting(text, bound[0].subject if bound else "", role)
+
+
+def _setting(text: str, subject: str, role: Role) -> Fact:
+    return Fact(kind="setting", text=text, key=statement_key(text), subject=subject, role=role)
+
+
 def answers(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     """What may answer an earlier question: the content words of a message that tells something."""
     words = " ".join([s.text for s in said if not _is_question(s.text)])[:4_000]
@@ -211,10 +230,12 @@ def _statement(
     from ctxcore.facts.rule_changes import change_of  # late: has many patterns
 
     change = change_of(sentence.words, is_rule=True)
-    return replace(fact, effect=change.effect, about=change.about)
+    bound = bindings(sentence) if role == "user" else ()
+    subject = bound[0].subject if bound else ""
+    return replace(fact, effect=change.effect, about=change.about, subject=subject)
 
 
-FINDER: Final = 5
+FINDER: Final = 6
 """The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 # Chosen: bounds on the work that one message makes.
@@ -261,7 +282,7 @@ def is_rule_alone(message: Message) -> bool:
     text = message.text.strip()
     if len(text) > RULE_ALONE_CHARS or not _OPENS_RULE.match(text.lower()):
         return False
-    found = find_rules(message)
+    found = [fact for fact in find_rules(message) if fact.effect != "revokes" or fact.about]
     return len(found) == 1 and found[0].text.strip() == " ".join(text.split())
 
 
@@ -304,11 +325,16 @@ def _of_speech(message: Message, known_rules: Sequence[Fact] | None) -> Iterator
     if not text:
         return
     said, role = list(sentences(text)), message.role
+    rules: Sequence[Fact] = ()
     if role in INSTRUCTING:
-        yield from _rules_of(said, role) if known_rules is None else known_rules
+        rules = list(_rules_of(said, role)) if known_rules is None else known_rules
+        yield from rules
     if role == "user":  # people paste errors
         yield from failures(text, role, "")
-    yield from statements(text, said, role)
+    decided = list(statements(text, said, role))
+    yield from decided
+    if role == "user":
+        yield from settings(said, role, [*rules, *decided])
     if role in ("user", "assistant"):
         yield from answers(said, role)
     yield from literals(text, role)

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
+from ctxcore.facts.bindings import replaced
 from ctxcore.facts.superseding import RuleIndex, is_about, taken_back
 from ctxcore.facts.topics import overlap
-from ctxcore.facts.values import KINDS, ROLE_SALIENCE, Fact, Kind
+from ctxcore.facts.values import KINDS, ROLE_SALIENCE, STATEMENTS, Fact, Kind
 from ctxcore.messages.values import Role
 
 # Chosen: bounds on memory and on the time of an update; usual sessions stay below.
@@ -84,6 +85,7 @@ class TakenBack(NamedTuple):
         return taken if not taken or len(taken) == len(rules_among(facts)) else None
 
 
+_BOUND: Final[tuple[Kind, ...]] = ("decision", "setting")
 _OF_PROMPTS: Final = frozenset[Role](("system", "developer"))
 
 
@@ -132,6 +134,8 @@ class Ledger:
         self.last_seq = max(self.last_seq, seq)
         found: list[tuple[str, ...]] = []
         for fact in facts:
+            if fact.kind in STATEMENTS:
+                self._rebind(seq, fact)
             if fact.kind == "instruction":
                 gone = self._gone(seq, fact) if taken is None else _at(taken, len(found))
                 found.append(gone)
@@ -181,6 +185,8 @@ class Ledger:
         match fact.kind:
             case "decision":
                 self._take_rule(seq, fact, self._gone(seq, fact))
+            case "setting":
+                self._take_setting(seq, fact)
             case "question":
                 self._take_question(seq, fact)
             case "error":
@@ -196,6 +202,25 @@ class Ledger:
                 return
             case _:
                 self._put(seq, fact)
+
+    def _take_setting(self, seq: int, fact: Fact) -> None:
+        """Takes what a thing is now; not again where it became a rule, in place of one."""
+        if fact.key not in self._held["instruction"]:
+            self._put(seq, fact)
+
+    def _rebind(self, seq: int, fact: Fact) -> None:
+        """Removes the settings and decisions that bound what `fact` binds to another value."""
+        if not fact.subject:
+            return
+        for kind in _BOUND:
+            held = self._held[kind]
+            for key in replaced(fact, [one.fact for one in held.values() if one.seqs[-1] <= seq]):
+                if kind == fact.kind and key == fact.key:
+                    continue
+                self._revoked.append(replace(self._entry(held.pop(key)), note=fact.text))
+                if kind in self._indexes:
+                    self._indexes[kind].remove(key)
+        del self._revoked[:-MOST_REVOKED]
 
     def _put(self, seq: int, fact: Fact, *, note: str = "") -> _Held:
         held = self._held[fact.kind].get(fact.key)

@@ -18,7 +18,9 @@ from ctxcore.text.languages import HAN
 _RUN = re.compile(r"[a-z0-9]+")
 _LINE_END = re.compile(r"[\n。]")
 _BLANK = re.compile(r"[\s。]")
-_SENTENCES: Final = frozenset({"request", "instruction", "decision", "question", "error"})
+_SENTENCES: Final = frozenset(
+    {"request", "instruction", "decision", "setting", "question", "error"}
+)
 
 
 class SearchedText:

@@ -53,6 +53,7 @@ _END = re.compile(  # one class of characters first: the search skips from one t
     r"|(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<![MD]r\.)(?<!Mrs\.)[.!?…\"'”’)\]*_]*(?=\s)"
     r"|(?<=[!?…])(?![\w/&=#.!?…-])[”’」』）)]*)"
 )
+_KEY_WORD = re.compile(r"[^\W_]+")
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")
 
 
@@ -115,6 +116,11 @@ def one_line(text: str, most: int = 300) -> str:
     """`text` on one line, at most `most` characters of it, with a mark where it is cut."""
     words = " ".join(text[: most * 4].split())
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
+def statement_key(text: str) -> str:
+    """Equal for statements of the same words."""
+    return " ".join(_KEY_WORD.findall(text.lower()))[:200]
 
 
 def own_words(text: str) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxcore.facts.ledger import Ledger
-from ctxcore.facts.values import Fact
-
-_OF_STATEMENTS = ("instruction", "decision")
+from ctxcore.facts.values import STATEMENTS, Fact
 
 
 def replacements(said: Iterable[tuple[int, Sequence[Fact]]]) -> dict[int, int]:
@@ -19,7 +17,7 @@ def replacements(said: Iterable[tuple[int, Sequence[Fact]]]) -> dict[int, int]:
     replaced: dict[int, int] = {}
     for seq, facts in said:
         known = len(ledger.revoked())
-        ledger.add(seq, [fact for fact in facts if fact.kind in _OF_STATEMENTS])
+        ledger.add(seq, [fact for fact in facts if fact.kind in STATEMENTS])
         for entry in ledger.revoked()[known:]:
             replaced.update(dict.fromkeys(entry.seqs, seq))
         for fact in facts:

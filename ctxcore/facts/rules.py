@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from ctxcore.facts.bindings import bound_by
 from ctxcore.facts.chinese_rules import CHINESE
 from ctxcore.facts.cues import Language
 from ctxcore.facts.english_rules import ENGLISH
-from ctxcore.facts.reading import MASK, Sentence, one_line, sentences
+from ctxcore.facts.reading import MASK, Sentence, one_line, sentences, statement_key
 from ctxcore.facts.rule_changes import NO_CHANGE, Change, change_of
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Fact
@@ -39,7 +40,6 @@ _RULES_FOLLOW = re.compile(
     re.IGNORECASE,
 )
 _PRONOUNS_ONLY = re.compile(r"\b(?:it|that|this|them|those|so)\b|[那这它]")
-_WORD = re.compile(r"[^\W_]+")
 
 _LANGUAGES: Final = (
     "english|german|french|spanish|italian|portuguese|dutch|russian|japanese|korean|chinese"
@@ -93,10 +93,27 @@ def lays_down_rule(text: str, role: Role) -> bool:
 
 def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
     """Standing instructions and sentences that change them, in order."""
-    found = list(islice((fact for s in said if (fact := _rule(s, role)) is not None), MOST_RULES))
+    found = list(islice(_all_rules(said, role), MOST_RULES))
     count = sum(fact.effect != "revokes" for fact in found)
     weight = min(1.0, math.sqrt(SOME_RULES / count)) if count else 1.0
     yield from (fact if weight == 1.0 else replace(fact, weight=weight) for fact in found)
+
+
+def _all_rules(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
+    for sentence, bound in zip(said, bound_by(said, role), strict=True):
+        subjects = [one.subject for one in bound]
+        rule = _rule(sentence, role)
+        if rule is not None:
+            yield replace(rule, subject=subjects.pop(0)) if subjects and not rule.subject else rule
+        # A rule may have bound the same to another value: “Use A as the base URL”.
+        yield from (_rebinding(sentence, subject) for subject in subjects)
+
+
+def _rebinding(sentence: Sentence, subject: str) -> Fact:
+    """What takes back the rules that bound something to another value."""
+    text = one_line(sentence.text.strip(), RULE_CHARS)
+    key = statement_key(text)
+    return Fact(kind="instruction", text=text, key=key, subject=subject, effect="revokes")
 
 
 def _rule(sentence: Sentence, role: Role) -> Fact | None:
@@ -140,7 +157,7 @@ def _fact(sentence: Sentence, words: str, role: Role, change: Change) -> Fact:
     return Fact(
         kind="instruction",
         text=text,
-        key=" ".join(_WORD.findall(text.lower()))[:200],
+        key=statement_key(text),
         subject=_slot(words),
         value=change.reach,
         effect=change.effect,

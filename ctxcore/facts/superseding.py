@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from ctxcore.facts.bindings import are_apart, replaced, unlabelled
 from ctxcore.facts.slots import compared, settings_in
 from ctxcore.facts.topics import (
     covered,
@@ -100,9 +101,13 @@ def taken_back(
     `near` has those that share something with it, oldest first, and `newest_first` all.
     """
     allowed = [rule for said in near if (rule := said[1]) and _may_change(fact, seq, said)]
+    rebound = replaced(fact, allowed)
+    if rebound or (fact.effect == "revokes" and not fact.about):
+        return tuple(rebound)
     by_slot = [rule.key for rule in allowed if fact.subject and rule.subject == fact.subject]
     if by_slot and fact.effect != "revokes":
         return tuple(by_slot)
+    allowed = [rule for rule in allowed if not are_apart(fact, rule)]
     scores = {rule.key: score for rule in allowed if (score := _score(fact, rule)) > 0}
     if scores:
         floor = max(scores.values()) - CLOSE
@@ -282,6 +287,7 @@ class _Said(NamedTuple):
 
 @lru_cache(maxsize=4_096)  # each new sentence is compared with several rules
 def _said(text: str) -> _Said:
+    text = unlabelled(text)
     words = topic_of(text.replace("-", " "))
     han = "".join(word for word in words if not word.isascii())
     return _Said(

@@ -15,6 +15,7 @@ Kind = Literal[
     "instruction",
     "todo",
     "decision",
+    "setting",
     "question",
     "error",
     "file_changed",
@@ -31,6 +32,8 @@ Kind = Literal[
 Effect = Literal["states", "revokes", "updates", "answers", "fixes", "adds"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+STATEMENTS: Final[tuple[Kind, ...]] = ("instruction", "decision", "setting")
+"""The kinds that hold until a later statement takes them back or replaces them."""
 
 # Salience by kind, before role, repetition and age. Chosen: what a later call cannot do without
 # comes first, what can be looked up again last (docs/adr/0018-facts-and-worth.md).
@@ -39,6 +42,7 @@ KIND_SALIENCE: Final[dict[Kind, float]] = {
     "instruction": 10.0,
     "todo": 8.0,
     "decision": 5.0,
+    "setting": 5.0,  # as a decision: what a person says that a thing is
     "question": 3.0,
     "error": 4.0,
     "file_changed": 3.0,
@@ -90,7 +94,10 @@ class Fact:
     key: str
     """Equal for facts of one kind about the same thing."""
     subject: str = ""
-    """The name of a number, the command of an error, the path of a file."""
+    """The name of a number, the command of an error, the path of a file.
+
+    Of a statement that binds a thing to a value: both (see `bindings`).
+    """
     value: str = ""
     """The part that may change: a number, a count of changed lines, a state of progress.
 

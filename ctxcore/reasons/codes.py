@@ -236,6 +236,7 @@ class LossCode(Code):
     INSTRUCTION = "loss.instruction", "instruction"
     TODO = "loss.todo", "to do"
     DECISION = "loss.decision", "decision"
+    SETTING = "loss.setting", "setting"
     QUESTION = "loss.question", "open question"
     ERROR = "loss.error", "error"
     FILE_CHANGED = "loss.file_changed", "changed file"
