@@ -130,6 +130,9 @@ LENGTH: Final = 0.75  # b of BM25: a long text holds any word more easily
 LEAST_SHARE: Final = 0.3
 """Of the score of a text with every word of the request: the least that the best text has to reach
 for a relevance of 1. Chosen: most texts have only some of the words."""
+LEAST_WEIGHT: Final = 1.0  # chosen: a word that a third of very many texts have asks for nothing
+FULL_WEIGHT: Final = 5.0
+"""Of a request's words, together, from which on it counts in full; chosen: one rare word."""
 MOST_WORDS: Final = 10  # of a request, its rarest; chosen: no text has all words of a long one
 
 
@@ -176,13 +179,14 @@ def _relevance(read: Iterable[_Said], request_text: str, least_share: float) -> 
     for hits in counts:
         held.update(hits.keys())
     weights = weights_of(held, len(counts) + 1)
+    weights = {term: weight if weight >= LEAST_WEIGHT else 0.0 for term, weight in weights.items()}
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
     scores = [
         _bm25(found, weights, length / mean) if found else 0.0
         for found, length in zip(counts, lengths, strict=True)
     ]
     rarest = sorted((weights[term] for term in wanted), reverse=True)[:MOST_WORDS]
-    best = max([sum(rarest) * least_share, *scores])
+    best = max([max(FULL_WEIGHT, sum(rarest)) * least_share, *scores])
     return [score / best if best else 0.0 for score in scores]
 
 
