@@ -72,17 +72,25 @@ class Unit:
 
 
 def split_message(
-    message: Message, *, seq: int, tokens: int, is_whole: bool | None = None
+    message: Message,
+    *,
+    seq: int,
+    tokens: int,
+    is_whole: bool | None = None,
+    prose_chars: int = PROSE_CHARS,
 ) -> list[Unit]:
     """The units of `message`, which takes `tokens`; none if it is empty.
 
-    `is_whole` tells whether its text and each call are one unit; None decides by the tokens.
+    `is_whole` tells whether its text and each call are one unit; None decides by the tokens. Pieces
+    of talk have at most `prose_chars`.
     """
     kind: UnitKind = "output" if message.is_tool_result else "talk"
     texts: list[tuple[UnitKind, str]] = [(kind, message.text)]
     texts += [("call", f"{call.name} {call.arguments}") for call in message.calls]
     if not (tokens <= WHOLE_TOKENS if is_whole is None else is_whole):
-        texts = [(kind, piece) for kind, text in texts for piece in pieces_of(text, kind)]
+        texts = [
+            (kind, piece) for kind, text in texts for piece in pieces_of(text, kind, prose_chars)
+        ]
     texts = [(kind, text) for kind, text in texts if text]
     shares = shares_of(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
     return [
@@ -91,9 +99,9 @@ def split_message(
     ]
 
 
-def pieces_of(text: str, kind: UnitKind) -> Iterator[str]:
+def pieces_of(text: str, kind: UnitKind, prose_chars: int = PROSE_CHARS) -> Iterator[str]:
     """`text` in pieces of a limited length, cut at the strongest separators."""
-    limit = PROSE_CHARS if kind == "talk" else OUTPUT_CHARS
+    limit = prose_chars if kind == "talk" else OUTPUT_CHARS
     start = 0
     while len(text) - start > limit:
         end = _cut(text, start, start + limit)
