@@ -17,6 +17,7 @@ from ctxcore.assembly.items import Item, cut_words, from_row, goal_item, own_ite
 from ctxcore.assembly.reading import Reading
 from ctxcore.assembly.records import Compaction, stands_until
 from ctxcore.assembly.rules.roles import are_mergeable
+from ctxcore.assembly.rules.words import speaker_label
 from ctxcore.assembly.texts import (
     ACKNOWLEDGED,
     HOISTED,
@@ -30,7 +31,7 @@ from ctxcore.assembly.verdicts import Segment
 from ctxcore.facts.facts_block import rules_of, shorten_block
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import is_present
-from ctxcore.messages.values import text_message
+from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
@@ -351,5 +352,15 @@ def as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
     before: Item | None = None
     for item in items:
         is_merged = before is not None and are_mergeable(before.message, item.message)
-        yield item.sized(max(1, item.tokens - saved)) if is_merged else item
+        named = _name_tokens(item.message, counter) if is_merged else 0
+        yield item.sized(max(1, item.tokens - saved - named)) if is_merged else item
         before = item
+
+
+def _name_tokens(message: Message, counter: TokenCounter) -> int:
+    """What the name beside words takes that begin with it."""
+    if not message.name or speaker_label(message):
+        return 0
+    unnamed = text_message("user", "a")
+    named = replace(unnamed, name=message.name)
+    return max(0, count_once(named, counter) - count_once(unnamed, counter))

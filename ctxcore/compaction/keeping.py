@@ -11,7 +11,7 @@ from ctxcore.assembly.items import SHORT_TOKENS
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
 from ctxcore.messages.lazy import load_all, loaded
 from ctxcore.messages.values import Message
-from ctxcore.salience.meetings import many_speak
+from ctxcore.salience.meetings import SENTENCE_CHARS, TURN_TOKENS, many_speak
 from ctxcore.salience.ranking import (
     NO_WISHES,
     Group,
@@ -23,7 +23,7 @@ from ctxcore.salience.ranking import (
     score_groups,
 )
 from ctxcore.salience.traits import noted_text
-from ctxcore.salience.units import WHOLE_TOKENS, Unit, shares_of, split_message
+from ctxcore.salience.units import PROSE_CHARS, WHOLE_TOKENS, Unit, shares_of, split_message
 from ctxcore.summarizers.notes import noted_pieces
 from ctxcore.tokens.families import TokenCounter
 
@@ -217,7 +217,7 @@ def keep_blocks(
     load_all(row.message for row in chain.from_iterable(opened))
     is_meeting = many_speak(row.message for row in chain.from_iterable(chain(blocks, opened)))
     groups = [
-        *_groups(blocks, outdated, reads_all=is_meeting),
+        *_groups(blocks, outdated, is_meeting=is_meeting),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -254,43 +254,55 @@ def keep_blocks(
 
 
 def _groups(
-    blocks: Sequence[Block], outdated: Outdated, *, reads_all: bool = False
+    blocks: Sequence[Block], outdated: Outdated, *, is_meeting: bool = False
 ) -> Iterator[Group]:
     """Yields the group of each block; of very many, the texts read for that are not kept.
 
-    With `reads_all` no notes stand for texts: they lack words that say little.
+    In a meeting no notes stand for texts: they lack words that say little.
     """
     if len(blocks) <= _MANY:
-        unread = (block for block in blocks if reads_all or not _is_noted(block, outdated))
+        unread = (block for block in blocks if is_meeting or not _is_noted(block, outdated))
         load_all(row.message for row in chain.from_iterable(unread))
     for start in range(0, len(blocks), _STRETCH):
         part = blocks[start : start + _STRETCH]
-        noted = [not reads_all and _is_noted(block, outdated) for block in part]
+        noted = [not is_meeting and _is_noted(block, outdated) for block in part]
         unread = (block for block, is_noted in zip(part, noted, strict=True) if not is_noted)
         with loaded(row.message for row in chain.from_iterable(unread)):
             for block, is_noted in zip(part, noted, strict=True):
-                yield _noted_group(block[0]) if is_noted else group_of(block, outdated)
+                if is_noted:
+                    yield _noted_group(block[0])
+                else:
+                    yield group_of(block, outdated, is_meeting=is_meeting)
 
 
 def group_of(
-    block: Block, outdated: Outdated = NONE_OUTDATED, *, keeps_user: bool = False
+    block: Block,
+    outdated: Outdated = NONE_OUTDATED,
+    *,
+    keeps_user: bool = False,
+    is_meeting: bool = False,
 ) -> Group:
     """Splits a block into units: calls and short messages stay with it, other units may stay.
 
     A message with an `outdated` sentence counts as long. With `keeps_user`, a user's message stays
-    however long.
+    however long. Long turns of a meeting are split into sentences.
     """
+    whole_tokens = TURN_TOKENS if is_meeting else WHOLE_TOKENS
     long = {
         row.seq
         for row in block
-        if (row.sent_tokens > WHOLE_TOKENS or row.seq in outdated)
+        if (row.sent_tokens > whole_tokens or row.seq in outdated)
         and not (keeps_user and row.message.role == "user")
     }
     units = [
         unit
         for row in block
         for unit in split_message(
-            _competing(row), seq=row.seq, tokens=row.sent_tokens, is_whole=row.seq not in long
+            _competing(row),
+            seq=row.seq,
+            tokens=row.sent_tokens,
+            is_whole=row.seq not in long,
+            prose_chars=SENTENCE_CHARS if is_meeting else PROSE_CHARS,
         )
     ]
     loose = [at for at, unit in enumerate(units) if unit.seq in long and unit.kind != "call"]

@@ -72,17 +72,25 @@ class Unit:
 
 
 def split_message(
-    message: Message, *, seq: int, tokens: int, is_whole: bool | None = None
+    message: Message,
+    *,
+    seq: int,
+    tokens: int,
+    is_whole: bool | None = None,
+    prose_chars: int = PROSE_CHARS,
 ) -> list[Unit]:
     """The units of `message`, which takes `tokens`; none if it is empty.
 
-    `is_whole` tells whether its text and each call are one unit; None decides by the tokens.
+    `is_whole` tells whether its text and each call are one unit; None decides by the tokens. Pieces
+    of talk have at most `prose_chars`.
     """
     kind: UnitKind = "output" if message.is_tool_result else "talk"
     texts: list[tuple[UnitKind, str]] = [(kind, message.text)]
     texts += [("call", f"{call.name} {call.arguments}") for call in message.calls]
     if not (tokens <= WHOLE_TOKENS if is_whole is None else is_whole):
-        texts = [(kind, piece) for kind, text in texts for piece in pieces_of(text, kind)]
+        texts = [
+            (kind, piece) for kind, text in texts for piece in pieces_of(text, kind, prose_chars)
+        ]
     texts = [(kind, text) for kind, text in texts if text]
     shares = shares_of(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
     return [
@@ -91,9 +99,9 @@ def split_message(
     ]
 
 
-def pieces_of(text: str, kind: UnitKind) -> Iterator[str]:
+def pieces_of(text: str, kind: UnitKind, prose_chars: int = PROSE_CHARS) -> Iterator[str]:
     """`text` in pieces of a limited length, cut at the strongest separators."""
-    limit = PROSE_CHARS if kind == "talk" else OUTPUT_CHARS
+    limit = prose_chars if kind == "talk" else OUTPUT_CHARS
     start = 0
     while len(text) - start > limit:
         end = _cut(text, start, start + limit)
@@ -130,6 +138,9 @@ LENGTH: Final = 0.75  # b of BM25: a long text holds any word more easily
 LEAST_SHARE: Final = 0.3
 """Of the score of a text with every word of the request: the least that the best text has to reach
 for a relevance of 1. Chosen: most texts have only some of the words."""
+LEAST_WEIGHT: Final = 1.0  # chosen: a word that a third of very many texts have asks for nothing
+FULL_WEIGHT: Final = 5.0
+"""Of a request's words, together, from which on it counts in full; chosen: one rare word."""
 MOST_WORDS: Final = 10  # of a request, its rarest; chosen: no text has all words of a long one
 
 
@@ -176,13 +187,14 @@ def _relevance(read: Iterable[_Said], request_text: str, least_share: float) -> 
     for hits in counts:
         held.update(hits.keys())
     weights = weights_of(held, len(counts) + 1)
+    weights = {term: weight if weight >= LEAST_WEIGHT else 0.0 for term, weight in weights.items()}
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
     scores = [
         _bm25(found, weights, length / mean) if found else 0.0
         for found, length in zip(counts, lengths, strict=True)
     ]
     rarest = sorted((weights[term] for term in wanted), reverse=True)[:MOST_WORDS]
-    best = max([sum(rarest) * least_share, *scores])
+    best = max([max(FULL_WEIGHT, sum(rarest)) * least_share, *scores])
     return [score / best if best else 0.0 for score in scores]
 
 

@@ -20,6 +20,7 @@ from ctxcore.assembly.rules.values import (
     Rule,
     WholeRequest,
 )
+from ctxcore.assembly.rules.words import speaker_label
 from ctxcore.assembly.texts import START
 from ctxcore.messages.values import Message, Part, Role, Text, text_message
 from ctxcore.reasons.codes import LegalityCode, RepairCode
@@ -94,7 +95,7 @@ class _Joined:
         content, label = message.content, ""
         if message.name != self._name:
             self._label_first()
-            label = f"{message.name}: " if message.name else ""
+            label = speaker_label(message)
         last = self._parts[-1] if self._parts else None
         if label and not (content and _is_plain(content[0])):
             content = (Text(text=label), *content)
@@ -119,10 +120,10 @@ class _Joined:
     def _label_first(self) -> None:
         if not self._name:
             return
-        label, first = f"{self._name}: ", self._parts[0] if self._parts else None
+        label, first = speaker_label(self._first), self._parts[0] if self._parts else None
         if isinstance(first, list):
             first[0] = label + first[0]
-        else:
+        elif label:
             self._parts.insert(0, [label])
         self._name = None
 

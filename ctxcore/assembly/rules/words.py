@@ -95,13 +95,24 @@ def _repair_name(message: Message, note: Note) -> Message:
     if not message.name or message.is_tool_result or is_plain_name(message.name):
         return message
     note(RepairCode.NAME_IN_WORDS(name=message.name))
-    label = f"{message.name}: "
+    label = speaker_label(message)
     first = message.content[0] if message.content else None
     if isinstance(first, Text) and first.extra is None:
         content = (Text(text=label + first.text), *message.content[1:])
     else:
         content = (Text(text=label), *message.content)
     return replace(message, name=None, content=content)
+
+
+def speaker_label(message: Message) -> str:
+    """What names the speaker before the words of `message`; empty where they begin with it."""
+    if not message.name:
+        return ""
+    first = message.content[0] if message.content else None
+    said = first.text if isinstance(first, Text) else ""
+    begins = said[: len(message.name) + 1].replace(" ", "_").casefold()
+    named = message.name.replace(" ", "_").casefold()
+    return "" if begins in (f"{named}:", f"{named}：") else f"{message.name}: "
 
 
 @lru_cache(maxsize=512)  # a speaker's name comes with each of the messages

@@ -75,6 +75,15 @@ def test_speakers_of_merged_messages_are_named_in_words() -> None:
     assert rendered(ada, bob).messages == [{"role": "user", "content": "ada: one\n\nbob: two"}]
 
 
+def test_speakers_whose_words_begin_with_their_name_are_not_named_again() -> None:
+    ada = parse_message({"role": "user", "name": "Ada_King", "content": "Ada King: one"})
+    bob = parse_message({"role": "user", "name": "bob", "content": "bobsled: two"})
+
+    merged = rendered(ada, bob).messages
+
+    assert merged == [{"role": "user", "content": "Ada King: one\n\nbob: bobsled: two"}]
+
+
 def test_a_leading_assistant_gets_a_user_before_it() -> None:
     context = rendered(text_message("system", "rules"), assistant("welcome"), user("hi"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ctxcore.assembly.history import Counted, ListHistory
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.compacting import compact
@@ -58,6 +60,20 @@ def test_of_a_long_message_the_pieces_that_tell_stay_with_marks_of_what_is_gone(
     assert "…" in text
     assert keeping.sizes[1] < blocks[0][0].sent_tokens
     assert keeping.tokens <= 260
+
+
+def test_of_a_long_turn_in_a_meeting_the_sentences_with_new_words_stay() -> None:
+    turn = " ".join([CHAT] * 4 + [TOLD] + [CHAT] * 4)
+    names = ("ada", "ben", "cleo", "ada")
+    messages = [
+        replace(text_message("user", text), name=name)
+        for name, text in zip(names, (CHAT, turn, CHAT, CHAT), strict=True)
+    ]
+
+    keeping, _ = keep_blocks(_rows(messages), 100, Words())
+
+    assert "ORD-77120" in join_pieces(keeping.pieces[2])
+    assert keeping.sizes[2] < 80
 
 
 def test_a_newest_block_that_leaves_no_room_is_opened() -> None:

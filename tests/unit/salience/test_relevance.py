@@ -49,6 +49,21 @@ def test_a_word_in_nearly_every_text_is_still_no_reason_against_one() -> None:
     assert all(0 <= score <= 1 for score in scores)
 
 
+def test_a_request_of_words_that_most_texts_have_asks_for_nothing() -> None:
+    texts = [f"Ada: remark number {n}" for n in range(1_000)]
+
+    assert set(relevance(texts, "Ada: OK ?", least_share=1.0)) == {0.0}
+
+
+def test_a_request_of_one_word_that_many_texts_have_asks_for_less_than_a_rare_one() -> None:
+    texts = [f"the kiln number {n}" if n % 10 else "the glaze" for n in range(1_000)]
+
+    [*_, common] = relevance(texts, "Which kiln?", least_share=1.0)
+    rare = max(relevance([*texts, "the clay"], "Which clay?", least_share=1.0))
+
+    assert common < 0.5 < rare
+
+
 @given(st.lists(st.text(max_size=40), max_size=8), st.text(max_size=40))
 def test_every_score_is_a_share_and_the_same_each_time(texts: list[str], request: str) -> None:
     scores = relevance(texts, request)
